@@ -1,0 +1,172 @@
+/** The state of one orientation on the page: the open question, the last answers, what is pending. */
+
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import {
+  Api,
+  Fault,
+  type Answer,
+  type Conflict,
+  type Done,
+  type Now,
+  type Session,
+  type Told,
+} from "./api";
+import { outbox, patience } from "./outbox";
+import { useWatch } from "./watch";
+
+export interface Desk {
+  api: Api;
+  about: Session | null;
+  now: Now | null;
+  recent: Answer[];
+  conflicts: Conflict[];
+  /** The answer that is on its way. */
+  sending: Told | null;
+  fault: Fault | null;
+  answer: (choice: string) => void;
+  back: () => void;
+  skip: () => void;
+  change: (number: number, choice: string) => Promise<void>;
+  takeAway: (number: number) => Promise<void>;
+  retry: () => void;
+  refresh: () => void;
+}
+
+/** State that is read back at once, before the page is drawn again: keys come quickly. */
+function useLive<T>(first: T): [{ readonly current: T }, (value: T) => void] {
+  const live = useRef(first);
+  const [, draw] = useState(0);
+  const set = useCallback((value: T) => {
+    live.current = value;
+    draw((n) => n + 1);
+  }, []);
+  return [live, set];
+}
+
+function asFault(problem: unknown): Fault {
+  return problem instanceof Fault ? problem : new Fault(0, String(problem));
+}
+
+/** For one orientation; a component that changes its orientation must be made anew (`key`). */
+export function useDesk(name: string | null): Desk {
+  const api = useMemo(() => new Api(name), [name]);
+  const box = useMemo(() => outbox(name ?? ""), [name]);
+  const [about, setAbout] = useState<Session | null>(null);
+  const [now, setNow] = useLive<Now | null>(null);
+  const [recent, setRecent] = useLive<Answer[]>([]);
+  const [conflicts, setConflicts] = useState<Conflict[]>([]);
+  const [sending, setSending] = useLive<Told | null>(null);
+  const [fault, setFault] = useState<Fault | null>(null);
+  const busy = useRef(false);
+  const tries = useRef(0);
+  const looks = useRef(0);
+
+  const look = useCallback(async () => {
+    const turn = ++looks.current;
+    const [list, clashes] = await Promise.all([api.answers(), api.conflicts()]);
+    if (turn !== looks.current) return; // a later look is under way and knows more
+    setRecent(list.answers);
+    setConflicts(clashes.conflicts);
+  }, [api]);
+
+  /** Do one thing at a time; what the server refuses is shown, and the question is read again. */
+  const act = useCallback(
+    async (work: () => Promise<Done>) => {
+      if (busy.current) return;
+      busy.current = true;
+      try {
+        const done = await work();
+        setSending(null);
+        setNow(done.now);
+        setFault(null);
+      } catch (problem) {
+        const found = asFault(problem);
+        setFault(found);
+        if (!found.passing) await api.question().then(setNow, () => undefined);
+      } finally {
+        busy.current = false;
+      }
+      // Not waited for: the next question can be answered at once.
+      void look().catch(() => undefined);
+    },
+    [api, look],
+  );
+
+  const send = useCallback(
+    async (told: Told) => {
+      setSending(told);
+      await act(() => box.send(told, api.tell));
+      setSending(box.held());
+      if (box.held() === null) tries.current = 0;
+    },
+    [act, api, box],
+  );
+
+  const load = useCallback(async () => {
+    try {
+      setAbout(await api.about());
+      setNow(await api.question());
+      await look();
+      setFault(null);
+    } catch (problem) {
+      setFault(asFault(problem));
+      return;
+    }
+    const left = box.held();
+    if (left !== null) await send(left);
+  }, [api, box, look, send]);
+
+  useEffect(() => void load(), [load]);
+
+  // An answer that did not get through is sent again by itself, later and later.
+  useEffect(() => {
+    if (!fault?.passing || sending.current === null) return;
+    const timer = setTimeout(() => {
+      tries.current += 1;
+      if (sending.current !== null) void send(sending.current);
+    }, patience(tries.current) * 1000);
+    return () => clearTimeout(timer);
+  }, [fault, send]);
+
+  // While the groups are refreshed, look now and then whether they are ready.
+  const refitting = now.current?.progress.refitting ?? false;
+  useEffect(() => {
+    if (!refitting) return;
+    const timer = setInterval(() => {
+      if (busy.current) return;
+      const before = now.current;
+      const unless = (found: Now) => before === now.current && setNow(found);
+      void api.question().then(unless, () => undefined);
+    }, 700);
+    return () => clearInterval(timer);
+  }, [refitting, api]);
+
+  const seconds = useWatch(now.current?.question?.number ?? null);
+  const number = () => now.current?.question?.number ?? null;
+  return {
+    api,
+    about,
+    now: now.current,
+    recent: recent.current,
+    conflicts,
+    sending: sending.current,
+    fault,
+    answer: (choice) => {
+      const open = number();
+      if (open === null || busy.current || sending.current !== null) return;
+      void send({ number: open, choice, seconds: seconds() });
+    },
+    back: () => {
+      const last = recent.current[0];
+      if (last && sending.current === null) void act(() => api.takeAway(last.number));
+    },
+    skip: () => {
+      const open = number();
+      if (open !== null && sending.current === null) void act(() => api.skip(open));
+    },
+    change: (which, choice) => act(() => api.change(which, choice)),
+    takeAway: (which) => act(() => api.takeAway(which)),
+    retry: () => void (sending.current === null ? load() : send(sending.current)),
+    refresh: () => void load(),
+  };
+}

@@ -1,0 +1,24 @@
+/** An answer, small: what it was about, and what was chosen. */
+
+import type { Answer } from "../api";
+import { ItemView } from "../items/item";
+
+export function AnswerChip({ answer, open }: { answer: Answer; open: () => void }) {
+  const chosen = answer.question.choices.find((choice) => choice.value === answer.choice);
+  const shown = [...answer.question.items, ...(chosen?.exemplars ?? [])].slice(0, 2);
+  return (
+    <button
+      type="button"
+      class="chip"
+      onClick={open}
+      aria-label={`Answer ${answer.number}: ${answer.label}. Change it`}
+    >
+      <span class="chip-items">
+        {shown.map((item) => (
+          <ItemView key={item.id} item={item} size="small" />
+        ))}
+      </span>
+      <span>{answer.label}</span>
+    </button>
+  );
+}

@@ -1,0 +1,31 @@
+/** A modal dialog that closes with Escape, its button, or a click beside it. */
+
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+
+interface Props {
+  title: string;
+  close: () => void;
+  children: ComponentChildren;
+}
+
+export function Dialog({ title, close, children }: Props) {
+  const element = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => element.current?.showModal(), []);
+  return (
+    <dialog
+      ref={element}
+      aria-label={title}
+      onClose={close}
+      onClick={(event) => event.target === element.current && close()}
+    >
+      <div class="dialog-head">
+        <h2>{title}</h2>
+        <button type="button" class="quiet" onClick={close} aria-label="Close">
+          ✕
+        </button>
+      </div>
+      {children}
+    </dialog>
+  );
+}

@@ -1,0 +1,41 @@
+/** An earlier answer, opened to be changed or taken away. */
+
+import type { Answer } from "../api";
+import type { Desk } from "../desk";
+import { meaning, useKeys } from "../keys";
+import { QuestionView } from "../questions/registry";
+import { Dialog } from "./dialog";
+
+interface Props {
+  answer: Answer;
+  desk: Desk;
+  close: () => void;
+}
+
+export function EditAnswer({ answer, desk, close }: Props) {
+  const change = (choice: string) => {
+    if (choice !== answer.choice) void desk.change(answer.number, choice);
+    close();
+  };
+  useKeys((event) => {
+    const meant = meaning(event, answer.question, []);
+    if (meant && "choose" in meant && event.key !== " ") change(meant.choose);
+  });
+  return (
+    <Dialog title={`Answer ${answer.number}: ${answer.question.prompt}`} close={close}>
+      <div class="edit">
+        <QuestionView question={answer.question} chosen={answer.choice} choose={change} />
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => {
+            void desk.takeAway(answer.number);
+            close();
+          }}
+        >
+          Take this answer away and ask again
+        </button>
+      </div>
+    </Dialog>
+  );
+}

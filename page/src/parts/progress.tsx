@@ -1,0 +1,23 @@
+/** One line: how far this is, and what comes next. */
+
+import type { Progress } from "../api";
+
+export function count(n: number, one: string, many = `${one}s`): string {
+  return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+}
+
+function next(progress: Progress): string {
+  if (progress.refitting) return "refreshing the groups …";
+  if (progress.until_refit <= 0) return "groups are refreshed soon";
+  return `${progress.until_refit} more until groups are refreshed`;
+}
+
+export function ProgressLine({ progress }: { progress: Progress }) {
+  return (
+    <p class="progress" role="status">
+      <span>{count(progress.answers, "answer")}</span>
+      <span>{count(progress.groups, "group")}</span>
+      <span class={progress.refitting ? "working" : ""}>{next(progress)}</span>
+    </p>
+  );
+}

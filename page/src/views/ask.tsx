@@ -1,0 +1,102 @@
+/** One question per screen. */
+
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Answer } from "../api";
+import type { Desk } from "../desk";
+import { meaning, taken, useKeys } from "../keys";
+import { AnswerChip } from "../parts/answer-chip";
+import { EditAnswer } from "../parts/edit";
+import { Help } from "../parts/help";
+import { Link } from "../parts/link";
+import { Notice } from "../parts/notice";
+import { Keys } from "../questions/button";
+import { QuestionView } from "../questions/registry";
+import { go, here } from "../router";
+
+/** After so many answers a look at the groups is suggested. */
+const LOOK_EVERY = 20;
+
+export function Ask({ desk }: { desk: Desk }) {
+  const [help, setHelp] = useState(false);
+  const [editing, setEditing] = useState<Answer | null>(null);
+  const prompt = useRef<HTMLHeadingElement>(null);
+  const question = desk.now?.question ?? null;
+  const acts = desk.about?.acts ?? [];
+
+  const perform = (name: string) => {
+    if (name === "back") desk.back();
+    else if (name === "skip") desk.skip();
+    else if (name === "help") setHelp(true);
+    else if (name === "finish") go({ path: "/groups", session: here().session });
+  };
+
+  useKeys((event) => {
+    if (taken(event.target, event.key) || help || editing) return;
+    const meant = meaning(event, question, acts);
+    if (meant === null) return;
+    event.preventDefault();
+    if ("choose" in meant) desk.answer(meant.choose);
+    else perform(meant.act);
+  });
+
+  // With the focus on a button that was clicked, space would press it again instead of "not sure".
+  useLayoutEffect(() => prompt.current?.focus({ preventScroll: true }), [question?.number]);
+
+  const answers = desk.now?.progress.answers ?? 0;
+  return (
+    <main class="ask">
+      <div class="prompt">
+        <h1 ref={prompt} tabIndex={-1} aria-live="polite">
+          {question?.prompt ?? (desk.now ? "No question" : "…")}
+        </h1>
+        <p class="why">{question ? question.why : desk.now?.message}</p>
+      </div>
+      {question ? (
+        <QuestionView
+          key={question.number}
+          question={question}
+          chosen={desk.sending?.number === question.number ? desk.sending.choice : null}
+          choose={desk.answer}
+        />
+      ) : (
+        <div class="question nothing">
+          {desk.now && !desk.now.progress.refitting && (
+            <Link to="/groups" className="button">
+              See the groups
+            </Link>
+          )}
+        </div>
+      )}
+      {answers > 0 && answers % LOOK_EVERY === 0 && (
+        <Notice tone="info" act={{ label: "See the groups", go: () => perform("finish") }}>
+          {answers} answers. This is a good moment for a look at the groups.
+        </Notice>
+      )}
+      <div class="acts">
+        {acts.map((act) => (
+          <button
+            key={act.name}
+            type="button"
+            class="quiet"
+            disabled={
+              (act.name === "back" && desk.recent.length === 0) || (act.name === "skip" && !question)
+            }
+            onClick={() => perform(act.name)}
+            title={act.label}
+          >
+            <Keys keys={act.keys.slice(0, 1)} /> {act.label.split(":")[0]}
+          </button>
+        ))}
+      </div>
+      {desk.recent.length > 0 && (
+        <section class="strip" aria-label="The last answers, latest first">
+          {desk.recent.map((answer) => (
+            <AnswerChip key={answer.number} answer={answer} open={() => setEditing(answer)} />
+          ))}
+        </section>
+      )}
+      {help && <Help question={question} acts={acts} close={() => setHelp(false)} />}
+      {editing && <EditAnswer answer={editing} desk={desk} close={() => setEditing(null)} />}
+    </main>
+  );
+}

@@ -1,0 +1,11 @@
+"""What groups the vectors. One file each; a new one is a file and a line here."""
+
+from __future__ import annotations
+
+CLUSTERERS: dict[str, str] = {
+    "propagation": "samekind.clusterers.propagation:Propagation",
+    "kmeans": "samekind.clusterers.kmeans:KMeans",
+    "copkmeans": "samekind.clusterers.copkmeans:COPKMeans",
+    "pckmeans": "samekind.clusterers.pckmeans:PCKMeans",
+}
+DEFAULT = "propagation"

@@ -1,0 +1,92 @@
+"""How many groups: what the answers prove, and a guess where nobody says."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.clusterers.centres import Blocks, nearest, seed_centres, sweep
+from samekind.constraints import Constraints
+from samekind.errors import InputError
+
+Floats = NDArray[Any]
+
+_SAMPLE = 1_500
+"""Items on which numbers of groups are compared; silhouettes cost the square of it."""
+
+_MOST = 20
+"""Largest number of groups that is guessed without answers."""
+
+
+def checked_constraints(constraints: Constraints | None, n: int) -> Constraints | None:
+    """The constraints, if they speak of as many items as there are vectors."""
+    if constraints is not None and constraints.n_items != n:
+        raise InputError(
+            f"The answers speak of {constraints.n_items} items, but {n} vectors came. "
+            "Fit on the collection that the questions were asked about."
+        )
+    return constraints
+
+
+def resolved_count(
+    n_clusters: int | None, X: Floats, blocks: Blocks, rng: np.random.Generator
+) -> int:
+    """The number of groups to look for: the one asked for, or a guess."""
+    if n_clusters is None:
+        return guessed_count(X, blocks, rng)
+    if not isinstance(n_clusters, Integral) or isinstance(n_clusters, bool) or n_clusters < 1:
+        raise InputError(
+            f"n_clusters must be a whole number of at least 1, or None; {n_clusters!r} came."
+        )
+    if n_clusters > len(X):
+        raise InputError(
+            f"{n_clusters} groups cannot be made of {len(X)} items (n_samples={len(X)}). "
+            f"Ask for at most {len(X)} groups."
+        )
+    return int(n_clusters)
+
+
+def guessed_count(X: Floats, blocks: Blocks, rng: np.random.Generator) -> int:
+    """The number with the best silhouette on a sample, at least as many as are proven different.
+
+    One group is never guessed for three or more items: a silhouette needs two.
+    """
+    from sklearn.metrics import pairwise_distances, silhouette_score
+
+    proven = max(1, len(blocks.distinct()))
+    most = min(max(_MOST, proven + 5), blocks.n_movable)
+    rows = np.sort(rng.permutation(len(X))[:_SAMPLE])
+    sample = np.ascontiguousarray(X[rows])
+    different = len(np.unique(sample, axis=0))
+    tried = range(max(2, proven), min(most, different, len(sample) - 1) + 1)
+    if not len(tried):
+        return min(proven, blocks.n_movable)
+    distances = pairwise_distances(sample)
+    best, best_score = tried[0], -np.inf
+    for k in tried:
+        labels = _quick_groups(sample, k, rng)
+        if 2 <= len(np.unique(labels)) < len(sample):
+            found = float(silhouette_score(distances, labels, metric="precomputed"))
+            if found > best_score:
+                best, best_score = k, found
+    return best
+
+
+def _quick_groups(sample: Floats, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Groups by two short plain k-means runs: enough to compare numbers of groups."""
+    everything = np.ones(len(sample), dtype=bool)
+    free = Blocks.from_constraints(sample, None)
+    best, least = np.zeros(len(sample), dtype=np.intp), np.inf
+    for _ in range(2):
+        centres = seed_centres(sample, free, k, rng, np.empty(0, dtype=np.intp))
+        for _ in range(15):
+            step = sweep(sample, centres, everything)
+            filled = step.counts > 0
+            centres[filled] = step.sums[filled] / step.counts[filled, None]
+        labels, distance = nearest(sample, centres)
+        if distance.sum() < least:
+            best, least = labels, float(distance.sum())
+    return best

@@ -1,0 +1,85 @@
+"""Orientation: which differences matter to the person, as a linear map learnt from few answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.clusterers.seeds import Seeds
+
+Floats = NDArray[Any]
+
+SHARPNESS = 3.0
+"""Items are scaled to this mean length before the linear classifier sees them."""
+CONFIDENCE = 10.0
+"""Inverse strength of the classifier's regularisation."""
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """Centred principal components of the items, scaled to mean length one."""
+
+    mean: Floats
+    axes: Floats
+
+    @classmethod
+    def of(cls, X: Floats, rows: NDArray[np.intp], n_components: int) -> Axes:
+        """From some rows, by their covariance; directions without spread are left out."""
+        sample = np.asarray(X[rows], dtype=np.float64)
+        mean = sample.mean(axis=0)
+        sample = sample - mean
+        _, spread, axes = np.linalg.svd(sample, full_matrices=False)
+        keep = (spread > 1e-7 * max(spread[0], 1e-300))[:n_components]
+        axes = axes[: len(keep)][keep]
+        if not len(axes):  # all items alike: keep one direction so that shapes stay valid
+            axes = np.eye(1, X.shape[1])
+        axes = axes * np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])[:, None]
+        length = np.sqrt(((sample @ axes.T) ** 2).sum(axis=1).mean())
+        return cls(mean, axes.T / max(length, 1e-12))
+
+    def __call__(self, X: Floats) -> Floats:
+        return np.asarray((X - self.mean) @ self.axes)
+
+
+@dataclass(frozen=True, eq=False)
+class Orientation:
+    """A linear map of principal components in which like items are close."""
+
+    turn: Floats
+
+    @classmethod
+    def unchanged(cls, Z: Floats) -> Orientation:
+        """No answers, no orientation."""
+        return cls(np.eye(Z.shape[1]))
+
+    @classmethod
+    def learnt(cls, Z: Floats, seeds: Seeds, shrinkage: float) -> Orientation:
+        """Whiten the spread within groups as a linear classifier guesses them from the seeds."""
+        guess = guessed(Z, seeds)  # (m, k)
+        means = (guess.T @ Z) / (guess.sum(axis=0)[:, None] + 1e-9)
+        rest = Z - guess @ means
+        within = rest.T @ rest / len(Z)
+        even = np.trace(within) / len(within) * np.eye(len(within))
+        values, vectors = np.linalg.eigh((1 - shrinkage) * within + shrinkage * even)
+        white = vectors / np.sqrt(np.maximum(values, 1e-12))
+        # Principal axes of the whitened items, so that the first coordinates say most.
+        _, _, axes = np.linalg.svd((Z - Z.mean(axis=0)) @ white, full_matrices=False)
+        axes = axes * np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])[:, None]
+        return cls(white @ axes.T)
+
+    def __call__(self, Z: Floats) -> Floats:
+        return np.asarray(Z @ self.turn)
+
+
+def guessed(Z: Floats, seeds: Seeds) -> Floats:
+    """(m, k) what a regularised linear classifier, trained on the seeds, says of all rows."""
+    from sklearn.linear_model import LogisticRegression
+
+    if seeds.n_kinds < 2:
+        return np.ones((len(Z), 1))
+    model = LogisticRegression(C=CONFIDENCE, max_iter=300)
+    model.fit(Z[seeds.rows] * SHARPNESS, seeds.labels)
+    return np.asarray(model.predict_proba(Z * SHARPNESS))

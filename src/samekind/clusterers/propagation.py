@@ -1,0 +1,154 @@
+"""Propagation: groups found by the person's answers, carried to all items that look alike."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from samekind.clusterers.graph import Reference, spread
+from samekind.clusterers.group_count import checked_constraints
+from samekind.clusterers.kmeans import KMeans
+from samekind.clusterers.orientation import Axes, Orientation
+from samekind.clusterers.seeds import Seeds, placed, restricted
+from samekind.constraints import Constraints
+from samekind.errors import InputError
+
+Floats = NDArray[Any]
+Ints = NDArray[np.intp]
+
+
+class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Groups from few answers: learn which differences matter, then let each answer spread.
+
+    1. The kinds that the answers tell apart are the groups; each brings the items placed in it.
+    2. A regularised linear classifier on principal components guesses the rest.
+    3. Directions in which items of one guessed group differ are shrunk (within-group whitening):
+       this is the person's orientation.
+    4. In that space the answers spread over a neighbour graph, and every item takes the group that
+       reaches it most strongly.
+
+    With fewer than two known kinds there is nothing to learn from, and the result is that of
+    :class:`~samekind.clusterers.kmeans.KMeans`. Every answer is honoured: items that no known kind
+    can take open a group of their own.
+
+    Parameters
+    ----------
+    n_clusters : groups to end with; None: as many as the answers have shown. Never fewer than the
+        answers prove. Groups that no answer has reached yet are taken from k-means.
+    n_components : principal components that are looked at.
+    shrinkage : 0 trusts the learnt orientation, 1 ignores it.
+    n_neighbors : of the graph; fewer follow thinner structures, more are steadier.
+    n_reference : items on which the graph is built (all, up to this many); the others take their
+        group from the nearest of these. Memory and time grow with its square.
+    random_state : a seed makes the result the same every time.
+
+    Attributes
+    ----------
+    labels_ : (n,) group of each item. membership_ : (n, k) how strongly each group reaches it.
+    space_ : (n, d) the items along the learnt orientation.
+
+    >>> X = np.array([[0.0, 0.0], [0.1, 5.0], [3.0, 0.1], [3.1, 5.1]])
+    >>> up = Constraints.from_links(4, [(0, 2, True), (0, 1, False)])
+    >>> Propagation(random_state=0).fit(X, constraints=up).labels_.tolist()
+    [0, 1, 0, 1]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        n_components: int = 100,
+        shrinkage: float = 0.3,
+        n_neighbors: int = 10,
+        n_reference: int = 4000,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.shrinkage = shrinkage
+        self.n_neighbors = n_neighbors
+        self.n_reference = n_reference
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+        """Group the rows of X. `y` is ignored."""
+        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        known = checked_constraints(constraints, len(X)) or Constraints(len(X))
+        if self.n_clusters is not None and not 1 <= self.n_clusters <= len(X):
+            raise InputError(
+                f"{self.n_clusters} groups cannot be made of {len(X)} items (n_samples={len(X)}). "
+                f"Ask for 1 to {len(X)} groups, or for None."
+            )
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        rows = _reference_rows(len(X), known.touched, self.n_reference, rng)
+        self._axes = Axes.of(X, rows, self.n_components)
+        Z = self._axes(X[rows])  # (m, p)
+        answers = restricted(known, rows)
+        start = KMeans(self.n_clusters, n_init=2, random_state=int(rng.integers(2**31)))
+        seeds = Seeds.from_answers(answers)
+        if self.n_clusters is not None and seeds.n_kinds < self.n_clusters:
+            seeds = seeds.completed(Z, start.fit(Z, constraints=answers).labels_)
+        if seeds.n_kinds < 2 and self.n_clusters != 1:
+            seeds = Seeds.from_groups(start.fit(Z, constraints=answers).labels_)
+        self._reference = self._learnt(Z, seeds, answers)
+        self._label_all(X, rows, known)
+        return self
+
+    def predict(self, X: Any) -> Ints:
+        """The groups of other items: those of the items most like them."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return np.asarray(self._members(X)[0].argmax(axis=1), dtype=np.intp)
+
+    def _learnt(self, Z: Floats, seeds: Seeds, answers: Constraints) -> Reference:
+        """Reference items in the person's orientation, with the strength of each group."""
+        if seeds.everywhere:
+            whole = Orientation.unchanged(Z)
+            return Reference(whole, whole(Z), np.eye(seeds.n_kinds)[seeds.labels])
+        for _ in range(2):  # the second time also with the components that the first has placed
+            orientation = Orientation.learnt(Z, seeds, self.shrinkage)
+            space = orientation(Z)
+            strength = spread(space, seeds, self.n_neighbors)
+            seeds = placed(seeds, strength, answers)
+        strength = np.pad(strength, ((0, 0), (0, seeds.n_kinds - strength.shape[1])))
+        strength[seeds.rows] = np.eye(seeds.n_kinds)[seeds.labels]
+        return Reference(orientation, space, strength)
+
+    def _label_all(self, X: Floats, rows: Ints, known: Constraints) -> None:
+        strength, space = self._members(X)
+        strength[rows] = self._reference.strength
+        labels = strength.argmax(axis=1)
+        touched = known.touched
+        labels[touched] = self._reference.strength[np.searchsorted(rows, touched)].argmax(axis=1)
+        present, labels = np.unique(labels, return_inverse=True)
+        self._reference = self._reference.only(present)
+        strength = strength[:, present] + 1e-12
+        self.membership_ = (strength / strength.sum(axis=1, keepdims=True)).astype(np.float32)
+        self.labels_ = labels.astype(np.intp)
+        self.space_ = space
+        self.n_clusters_ = len(present)
+
+    def _members(self, X: Floats) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Group strengths (n, k) and coordinates (n, few) of any items, in pieces."""
+        width = min(32, self._reference.space.shape[1])
+        strength = np.empty((len(X), self._reference.strength.shape[1]), dtype=np.float32)
+        space = np.empty((len(X), width), dtype=np.float32)
+        for start in range(0, len(X), 4096):
+            part = slice(start, start + 4096)
+            turned = self._reference.orientation(self._axes(X[part]))
+            strength[part] = self._reference.vote(turned, self.n_neighbors)
+            space[part] = turned[:, :width]
+        return strength, space
+
+
+def _reference_rows(n: int, touched: Ints, most: int, rng: np.random.Generator) -> Ints:
+    """All items, or a random sample that holds every answered one; ascending."""
+    if n <= most:
+        return np.arange(n)
+    drawn = rng.choice(n, size=most, replace=False)
+    return np.union1d(touched, drawn[: max(0, most - len(touched))])

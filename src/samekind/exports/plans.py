@@ -1,0 +1,241 @@
+"""Plan: everything that an export would write, worked out without touching anything."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Collection as Group
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from samekind.clustering import Clustering
+from samekind.errors import InputError, UnknownName
+from samekind.exports.names import FreeNames, safe_name, suffix_for, without_suffix
+from samekind.exports.tables import check_parquet, formula_note
+from samekind.items import Collection, Item
+
+FORMATS = ("csv", "folders", "json", "parquet")
+MODES = ("copy", "link")
+_SUFFIXES = {"": "folders", ".csv": "csv", ".json": "json", ".parquet": "parquet", ".pq": "parquet"}
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One file that would be made. `size` is None when it is only known once it is written."""
+
+    path: Path
+    what: str
+    size: int | None = None
+    position: int = -1
+    source: Path | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an export would do. :func:`run_export` does exactly this, or nothing.
+
+    Parameters
+    ----------
+    files : the files that would be made, in order.
+    folders : the folders that would be made inside the target.
+    conflicts : sentences that say why it cannot be run as it is; empty when it can.
+    notes : sentences that a person should read before.
+    """
+
+    format: str
+    target: Path
+    mode: str
+    files: tuple[Planned, ...]
+    folders: tuple[Path, ...]
+    conflicts: tuple[str, ...]
+    notes: tuple[str, ...]
+    collection: Collection = field(repr=False)
+    clustering: Clustering = field(repr=False)
+    answered: frozenset[str] = field(repr=False)
+
+    @property
+    def n_items(self) -> int:
+        """How many items are exported."""
+        return len(self.collection)
+
+    @property
+    def n_bytes(self) -> int:
+        """What is known of the room that it takes; links take none."""
+        return sum(file.size or 0 for file in self.files)
+
+    def describe(self, most: int = 20) -> str:
+        """The dry run in words: at most `most` of the files by name."""
+        lines = [f"{self.n_items} items, {self.clustering.n_groups} groups -> {self.target}"]
+        lines += [f"  {file.path}  ({file.what})" for file in self.files[:most]]
+        if len(self.files) > most:
+            lines.append(f"  ... and {len(self.files) - most} more files")
+        room = f", {self.n_bytes:,} bytes" if self.n_bytes else ""
+        lines.append(
+            f"{len(self.folders)} folders and {len(self.files)} files would be made{room}."
+        )
+        lines += [f"Note: {note}" for note in self.notes]
+        lines += [f"Not possible: {conflict}" for conflict in self.conflicts]
+        return "\n".join(lines)
+
+
+def plan_export(
+    collection: Collection,
+    clustering: Clustering,
+    target: str | Path,
+    *,
+    format: str | None = None,
+    mode: str = "copy",
+    answered: Group[str] = frozenset(),
+) -> Plan:
+    """Work out an export without touching anything: the dry run.
+
+    Parameters
+    ----------
+    target : the file or folder to make; it must not be there yet (an empty folder may).
+    format : one of `FORMATS`; None takes it from the suffix of the target (none: folders).
+    mode : "copy" makes copies of the files of the items; "link" makes links to them.
+    answered : ids of the items that the person was asked about.
+    """
+    target = Path(target).expanduser().absolute()
+    if format is None:
+        format = _SUFFIXES.get(target.suffix.lower(), target.suffix.lstrip("."))
+    if format not in FORMATS:
+        raise UnknownName("export format", format, FORMATS)
+    if mode not in MODES:
+        raise UnknownName("export mode", mode, MODES)
+    if len(clustering.labels) != len(collection):
+        raise InputError(
+            f"The groups are of {len(clustering.labels)} items, the collection has "
+            f"{len(collection)}. Export the collection that was grouped."
+        )
+    plan = Plan(format, target, mode, (), (), (), (), collection, clustering, frozenset(answered))
+    return _planned_folders(plan) if format == "folders" else _planned_table(plan)
+
+
+def _planned_table(plan: Plan) -> Plan:
+    if plan.format == "parquet":
+        check_parquet()
+    conflicts = _conflicts_of_place(plan)
+    if os.path.lexists(plan.target):
+        conflicts.append(f"{plan.target} exists already. Choose another name.")
+    note = formula_note(plan) if plan.format == "csv" else ""
+    return replace(
+        plan,
+        files=(Planned(plan.target, f"{plan.format}, {plan.n_items} rows"),),
+        conflicts=tuple(conflicts),
+        notes=(note,) if note else (),
+    )
+
+
+def _planned_folders(plan: Plan) -> Plan:
+    conflicts = _conflicts_of_place(plan)
+    if os.path.lexists(plan.target) and not _is_empty_folder(plan.target):
+        conflicts.append(f"{plan.target} exists already and is not empty. Choose another name.")
+    folders = _group_folders(plan)
+    names = {number: FreeNames() for number in folders}
+    files, missing, written = [], [], 0
+    sample = ""
+    for position, item in enumerate(plan.collection):
+        number = int(plan.clustering.labels[position])
+        source = source_of(item)
+        if source is None:
+            sample = sample or suffix_for(content_of(item)[0])
+            files.append(_written(item, position, folders[number], names[number], sample))
+            written += 1
+            continue
+        try:
+            size = source.stat().st_size
+        except OSError:
+            missing.append(item.id)
+            continue
+        name = safe_name(source.name, f"item {position + 1}{source.suffix}")
+        path = folders[number] / names[number].take(*os.path.splitext(name))
+        what = f"{plan.mode} of {item.id}"
+        files.append(Planned(path, what, size if plan.mode == "copy" else 0, position, source))
+    if missing:
+        conflicts.append(
+            f"{len(missing)} files are no longer there (the first: {missing[0]}). "
+            "Open the collection again."
+        )
+    made = replace(plan, files=tuple(files), folders=tuple(folders.values()))
+    conflicts += _no_room(made)
+    return replace(made, conflicts=tuple(conflicts), notes=tuple(_notes(made, written)))
+
+
+def _group_folders(plan: Plan) -> dict[int, Path]:
+    """One folder per group, with its name as far as file systems allow."""
+    free = FreeNames()
+    free.take("samekind-export.json")
+    free.take("samekind-export.log")
+    folders = {}
+    for number in plan.clustering.numbers:
+        name = safe_name(plan.clustering.name(number), f"Group {number}")
+        folders[number] = plan.target / free.take(name)
+    return folders
+
+
+def _written(item: Item, position: int, folder: Path, names: FreeNames, suffix: str) -> Planned:
+    """An item without a file. Its stem is taken alone: the suffix may turn out to be another."""
+    last = item.id.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    stem = safe_name(without_suffix(safe_name(last, "")), f"item {position + 1}")
+    what = f"{item.id} as it is shown"
+    return Planned(folder / f"{names.take(stem)}{suffix}", what, None, position)
+
+
+def _conflicts_of_place(plan: Plan) -> list[str]:
+    conflicts = []
+    if not plan.target.parent.is_dir():
+        conflicts.append(f"The folder {plan.target.parent} is not there. Make it first.")
+    if plan.collection.location and Path(plan.collection.location).is_dir():
+        source = Path(plan.collection.location).resolve()
+        target = plan.target.parent.resolve() / plan.target.name
+        if target == source or source in target.parents:
+            inside = target.relative_to(source).parts
+            if not any(part.startswith(".") for part in inside):
+                conflicts.append(
+                    f"{plan.target} is inside the collection {source}, where the export would "
+                    "count as new items the next time. Choose a place outside of it."
+                )
+    return conflicts
+
+
+def _no_room(plan: Plan) -> list[str]:
+    try:
+        free = shutil.disk_usage(plan.target.parent).free
+    except OSError:
+        return []
+    if plan.n_bytes <= free:
+        return []
+    return [
+        f"{plan.n_bytes:,} bytes are needed and {free:,} are free. "
+        "Free some space, choose another disk, or link instead of copying."
+    ]
+
+
+def _notes(plan: Plan, written: int) -> list[str]:
+    notes = []
+    if written:
+        notes.append(
+            f"{written} items have no file of their own and are written as they are shown."
+        )
+    if plan.mode == "link" and written < len(plan.files):
+        notes.append("A link is the same file as the original: who edits one edits both.")
+    return notes
+
+
+def _is_empty_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink() and not any(path.iterdir())
+
+
+def source_of(item: Item) -> Path | None:
+    """The file that an item was read from; None for items made in memory."""
+    path = getattr(item, "path", None)
+    return Path(path).absolute() if path else None
+
+
+def content_of(item: Item) -> tuple[str, bytes]:
+    """MIME type and bytes of an item without a file; texts whole, the rest as it is shown."""
+    if item.kind == "text":
+        return "text/plain", str(item.load()).encode("utf-8", "backslashreplace")
+    preview = item.preview()
+    return preview.mime, preview.data

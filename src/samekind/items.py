@@ -1,0 +1,122 @@
+"""Item, Preview, Collection: what is sorted, and how a person sees it."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, overload
+
+from samekind.errors import SourceError
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a person is shown of an item: bytes and their MIME type (``image/png``, ``text/plain``)."""
+
+    mime: str
+    data: bytes
+
+
+class Item(ABC):
+    """One thing to be sorted. A new kind of data is a new subclass.
+
+    ``kind`` names what :meth:`load` returns, so that an encoder can say what it reads:
+    ``"image"`` (a PIL image, RGB, upright), ``"text"`` (str) or ``"row"`` (a 1-D float array).
+    """
+
+    kind: ClassVar[str]
+    id: str
+    """Stable across days: relative path, key or content hash."""
+
+    @property
+    def stamp(self) -> str:
+        """Changes when the content changes; cached vectors are kept while it stays."""
+        return self.id
+
+    @abstractmethod
+    def load(self) -> Any:
+        """What an encoder reads."""
+
+    @abstractmethod
+    def preview(self) -> Preview:
+        """What a person sees. Images are re-encoded, so nothing active reaches a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that was left out, and why, in words for a person."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Collection(Sequence[Item]):
+    """The pile: items in a fixed order, with ids outside and positions inside.
+
+    Parameters
+    ----------
+    name : what the person calls it; shown, never parsed.
+    items : the items, ids unique. Subclasses may make items on demand instead.
+    skipped : what was found but left out, each with its reason.
+    """
+
+    name: str
+    items: Sequence[Item]
+    skipped: tuple[Skipped, ...] = ()
+    location: str = ""
+    """Where it was read from (a path or a set's name); empty for items made in memory."""
+    _positions: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if len(self.items) and not self.kind:
+            raise SourceError(f"The items of {self.name!r} have no kind.")
+
+    @property
+    def kind(self) -> str:
+        """The kind of the items (one per collection)."""
+        return self.items[0].kind if len(self.items) else ""
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Item]: ...
+    def __getitem__(self, index: int | slice) -> Item | Sequence[Item]:
+        return self.items[index]
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self.items)
+
+    def id(self, position: int) -> str:
+        """The id of the item at a position."""
+        return self.items[position].id
+
+    def ids(self) -> Iterator[str]:
+        """All ids, in order."""
+        return (item.id for item in self.items)
+
+    def position(self, id: str) -> int:
+        """The position of an item; KeyError if it is not in the collection."""
+        if not self._positions:
+            self._positions.update({item.id: i for i, item in enumerate(self.items)})
+            if len(self._positions) != len(self.items):
+                raise SourceError(f"Two items of {self.name!r} have the same id. Ids must be unique.")
+        return self._positions[id]
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when an item is added, removed, renamed or changed."""
+        digest = hashlib.sha256()
+        for item in self.items:
+            digest.update(f"{item.id}\0{item.stamp}\0".encode())
+        return digest.hexdigest()[:16]
+
+    def take(self, positions: Sequence[int]) -> Collection:
+        """The same pile, only these items, in this order."""
+        chosen = [self.items[int(i)] for i in positions]
+        return Collection(self.name, chosen, self.skipped, self.location)

@@ -1,0 +1,148 @@
+"""Ledger: what the journal of a session adds up to. Every event is folded in, none is forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from samekind.errors import AnswerError, CorruptedLedger
+from samekind.protocols import Event
+from samekind.questions import Answer, Question, question_from_json
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question put to the person: its number in the ledger, and the snapshot that it came from."""
+
+    number: int
+    question: Question
+    snapshot: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refitted:
+    """A refit: the snapshot that it made, and the last event whose answers it knew.
+
+    `marks` lists a few item ids per group number, by which the groups are recognised again.
+    """
+
+    snapshot: int
+    after: int
+    marks: Mapping[int, Sequence[str]]
+
+
+@dataclass
+class Ledger:
+    """The state of a session as a fold of its events. Numbers of questions are given here.
+
+    Parameters
+    ----------
+    position : item id to position; it must know every id that a question ever named.
+    """
+
+    position: Callable[[str], int]
+    seq: int = 0
+    header: dict[str, Any] = field(default_factory=dict)
+    asked: dict[int, Asked] = field(default_factory=dict)
+    answers: dict[int, Answer] = field(default_factory=dict)
+    """Answers in force by question number, in the order of telling."""
+    pending: list[int] = field(default_factory=list)
+    """Questions not answered yet, in the order of asking."""
+    reopened: list[int] = field(default_factory=list)
+    """Questions whose answer was taken back, the next one to ask last."""
+    skipped: dict[int, int] = field(default_factory=dict)
+    """Questions put off, with the snapshot at which that happened."""
+    refits: list[Refitted] = field(default_factory=list)
+    names: dict[int, str] = field(default_factory=dict)
+    changes: int = 0
+    """Answers told, changed or taken back since the last refit began."""
+    told_at: list[int] = field(default_factory=list)
+    """Sequence numbers of those changes, all of them, ascending."""
+
+    def fold(self, event: Event) -> None:
+        """Take in one event."""
+        try:
+            getattr(self, f"_{event.kind}")(event.data, event.seq)
+        except (AttributeError, KeyError, TypeError, ValueError) as problem:
+            raise CorruptedLedger(
+                f"Event {event.seq} of the ledger ({event.kind!r}) cannot be understood: {problem!r}. "
+                "It was written by a newer samekind, or the file is damaged. Nothing was changed."
+            ) from problem
+        self.seq = event.seq
+
+    def until(self, seq: int, events: Sequence[Event]) -> Ledger:
+        """The ledger as it stood after event `seq`."""
+        past = Ledger(self.position)
+        for event in events:
+            if event.seq <= seq:
+                past.fold(event)
+        return past
+
+    def answer_of(self, number: int, choice: str, by: str, seconds: float | None) -> Answer:
+        """An answer to question `number`; AnswerError when there is no such question or choice."""
+        if number not in self.asked:
+            raise AnswerError(
+                f"There is no question {number}. Questions so far: 1 to {len(self.asked)}."
+            )
+        return Answer(number, self.asked[number].question, choice, by, seconds)
+
+    @property
+    def snapshot(self) -> int:
+        """The number of the last refit."""
+        return self.refits[-1].snapshot if self.refits else 0
+
+    @property
+    def passed(self) -> tuple[Question, ...]:
+        """Questions that the person was unsure about, or has skipped since the last refit."""
+        unsure = [n for n, answer in self.answers.items() if not answer.links]
+        late = [n for n, at in self.skipped.items() if at == self.snapshot]
+        return tuple(self.asked[n].question for n in (*unsure, *late))
+
+    def _opened(self, data: Mapping[str, Any], seq: int) -> None:
+        self.header = dict(data)
+
+    def _proposed(self, data: Mapping[str, Any], seq: int) -> None:
+        for form in data["questions"]:
+            number = len(self.asked) + 1
+            question = question_from_json(form, self.position)
+            self.asked[number] = Asked(number, question, int(data["snapshot"]))
+            self.pending.append(number)
+
+    def _told(self, data: Mapping[str, Any], seq: int) -> None:
+        number = int(data["number"])
+        answer = self.answer_of(number, data["choice"], data["by"], data.get("seconds"))
+        self.answers[number] = answer
+        self._close(number)
+        self._changed(seq)
+
+    def _undone(self, data: Mapping[str, Any], seq: int) -> None:
+        number = int(data["number"])
+        del self.answers[number]
+        if data.get("again", True):
+            self.reopened.append(number)
+        self._changed(seq)
+
+    def _skipped(self, data: Mapping[str, Any], seq: int) -> None:
+        number = int(data["number"])
+        self._close(number)
+        self.skipped[number] = self.snapshot
+        self.pending.append(number)
+
+    def _refitted(self, data: Mapping[str, Any], seq: int) -> None:
+        marks = {int(k): tuple(ids) for k, ids in data["marks"].items()}
+        self.refits.append(Refitted(int(data["snapshot"]), int(data["after"]), marks))
+        self.changes = sum(1 for at in self.told_at if at > int(data["after"]))
+
+    def _named(self, data: Mapping[str, Any], seq: int) -> None:
+        self.names[int(data["group"])] = str(data["name"])
+
+    def _close(self, number: int) -> None:
+        for queue in (self.pending, self.reopened):
+            if number in queue:
+                queue.remove(number)
+        self.skipped.pop(number, None)
+
+    def _changed(self, seq: int) -> None:
+        self.told_at.append(seq)
+        self.changes += 1

@@ -1,0 +1,401 @@
+"""Session: ask, tell, undo, due, refit. The one path that every door takes.
+
+The page, the terminal and the simulation all call :meth:`Session.ask` and :meth:`Session.tell`.
+What a session knows is a fold of its ledger; what it asks is a function of ledger and seed.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from threading import RLock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind import __version__
+from samekind.clustering import Clustering, Labels, Vectors
+from samekind.constraints import Constraints
+from samekind.errors import AnswerError, ChangedCollection, InputError, VectorError
+from samekind.items import Collection
+from samekind.ledger import Asked, Ledger
+from samekind.positions import Positions
+from samekind.protocols import Clusterer, Event, QueryStrategy, Store, View
+from samekind.questions import UNSURE, Answer, Question
+from samekind.refits import fitted, groups_from, marked, recognised
+from samekind.registry import find
+from samekind.store import MemoryStore
+
+
+class Session:
+    """One person's grouping (an orientation) of one collection.
+
+    >>> from samekind import Session
+    >>> from samekind.sources import open_source
+    >>> tiles = open_source("tiles")
+    >>> session = Session(tiles, np.random.default_rng(0).normal(size=(len(tiles), 8)))
+    >>> asked = session.ask()
+    >>> session.tell(asked.number, asked.question.choices()[0])
+    >>> len(session.answers)
+    1
+
+    Parameters
+    ----------
+    collection : the items, and X : (n, d) their vectors.
+    store : the journal; in memory when None.
+    name : the orientation. Several may share one store and one set of vectors.
+    clusterer, strategy : objects, or names from ``samekind list``.
+    seed : with the ledger, decides every question. None: the seed the ledger was begun with.
+    refit_every : answers after which a refit is due.
+    budget : how many questions there will be, if that is known; some strategies plan ahead.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        X: Any,
+        *,
+        store: Store | None = None,
+        name: str = "main",
+        clusterer: Clusterer | str = "propagation",
+        strategy: QueryStrategy | str = "placement",
+        seed: int | None = None,
+        refit_every: int = 5,
+        budget: int | None = None,
+    ) -> None:
+        self.collection = collection
+        self.X = _checked_vectors(X, len(collection))
+        self.name = name
+        self.store = MemoryStore() if store is None else store
+        self.clusterer = find("method", clusterer)() if isinstance(clusterer, str) else clusterer
+        self.strategy = find("strategy", strategy)() if isinstance(strategy, str) else strategy
+        self.refit_every = max(1, refit_every)
+        self.budget = budget
+        self._lock = RLock()
+        self._refitting = RLock()
+        self.positions = Positions(collection)
+        self._ledger = Ledger(self.positions)
+        self._constraints = Constraints(len(collection))
+        self._previous: Clustering | None = None
+        self._catch_up()
+        self.seed = int(self._ledger.header.get("seed", 0)) if seed is None else seed
+        self._open()
+
+    # -- what a door calls ------------------------------------------------------------------
+
+    def ask(self) -> Asked | None:
+        """The open question until it is answered; None when nothing is worth asking."""
+        with self._lock:
+            self._catch_up()
+            asked = self._open_question()
+            if asked is not None:
+                return asked
+            questions = self._proposals()
+            if questions:
+                self._append("proposed", self._as_event(questions))
+                return self._open_question()
+            return self._put_off()
+
+    def tell(
+        self, number: int, choice: str, *, by: str = "me", seconds: float | None = None
+    ) -> None:
+        """Answer a question. When this returns, the answer is safe in the ledger."""
+        with self._lock:
+            self._ledger.answer_of(number, choice, by, seconds)
+            earlier = self._ledger.answers.get(number)
+            if earlier is not None:
+                if earlier.choice == choice:
+                    return
+                raise AnswerError(
+                    f"Question {number} was already answered with {earlier.choice!r}. "
+                    f"To change that, edit the answer."
+                )
+            self._append("told", _told(number, choice, by, seconds))
+
+    def edit(self, number: int, choice: str, *, by: str = "me") -> None:
+        """Change an earlier answer; it keeps its place in the order of answers."""
+        with self._lock:
+            if number not in self._ledger.answers:
+                raise AnswerError(f"Question {number} has no answer that could be changed. Tell it.")
+            self._ledger.answer_of(number, choice, by, None)
+            if self._ledger.answers[number].choice != choice:
+                self._append("told", _told(number, choice, by, None))
+
+    def undo(self, number: int | None = None) -> int | None:
+        """Take an answer back (the last one by default); its question is open again.
+
+        Returns the question's number, or None when there is no answer to take back.
+        """
+        with self._lock:
+            answers = self._ledger.answers
+            if number is None:
+                if not answers:
+                    return None
+                number = next(reversed(answers))
+            if number not in answers:
+                raise AnswerError(f"Question {number} has no answer that could be taken back.")
+            self._append("undone", {"number": number})
+            return number
+
+    def skip(self, number: int) -> None:
+        """Not now: the question comes back when a refit has gone by or nothing else is left."""
+        with self._lock:
+            if number not in self._ledger.asked or number in self._ledger.answers:
+                raise AnswerError(f"Question {number} is not open, so it cannot be skipped.")
+            self._append("skipped", {"number": number})
+
+    def rename(self, group: int, name: str) -> None:
+        """Give a group a name, which it keeps across refits; an empty one takes it away."""
+        with self._lock:
+            clean = " ".join(name.split())[:200]
+            self.clustering.named(group, clean)
+            self._append("named", {"group": group, "name": clean})
+
+    # -- what a door shows ------------------------------------------------------------------
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """The answers in force, in the order of telling."""
+        with self._lock:
+            return tuple(self._ledger.answers.values())
+
+    @property
+    def constraints(self) -> Constraints:
+        """What the answers say and imply."""
+        return self._constraints
+
+    @property
+    def due(self) -> bool:
+        """Whether enough answers have come (or been taken back) for a refit."""
+        return self._ledger.changes >= self.refit_every
+
+    def asked(self, number: int) -> Asked:
+        """A question by its number, answered or not."""
+        with self._lock:
+            if number not in self._ledger.asked:
+                raise AnswerError(f"There is no question {number}.")
+            return self._ledger.asked[number]
+
+    def progress(self) -> dict[str, Any]:
+        """Counts for the person: answers by choice, groups, conflicts, when the next refit is due."""
+        with self._lock:
+            choices = [answer.choice for answer in self._ledger.answers.values()]
+            times = [a.seconds for a in self._ledger.answers.values() if a.seconds is not None]
+            return {
+                "answers": len(choices),
+                "choices": {choice: choices.count(choice) for choice in sorted(set(choices))},
+                "unsure": choices.count(UNSURE),
+                "seconds": sum(times),
+                "placed": len(self._constraints.touched),
+                "conflicts": len(self._constraints.conflicts),
+                "groups": self.clustering.n_groups,
+                "items": len(self.collection),
+                "snapshot": self.clustering.snapshot,
+                "until_refit": max(0, self.refit_every - self._ledger.changes),
+                "gone": sorted(self.positions.gone),
+                "renamed": dict(self.positions.renamed),
+            }
+
+    # -- learning ---------------------------------------------------------------------------
+
+    def refit(self) -> Clustering:
+        """Learn again from all answers so far. Asking and telling go on meanwhile."""
+        with self._refitting:
+            with self._lock:
+                constraints, after = self._constraints, self._ledger.seq
+            model = fitted(self.clusterer, self.X, constraints, self.seed)
+            with self._lock:
+                labels, space, membership = groups_from(model, self.X)
+                weight = _answered_weight(constraints)
+                following = self.clustering.followed_by(labels, space, membership, weight=weight)
+                self._install(following, model, labels)
+                marks = marked(self.clustering, constraints, self.collection)
+                event = {"snapshot": self.clustering.snapshot, "after": after, "marks": marks}
+                self._append("refitted", event)
+                self._prepare()
+            return self.clustering
+
+    def predict(self, X: Any) -> Labels:
+        """The group numbers of items that were not in the collection, by their vectors."""
+        raw = self._model.predict(_checked_vectors(X, len(X)))
+        return np.array([self._number_of[int(label)] for label in raw], dtype=np.intp)
+
+    # -- inside -----------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        """Begin the ledger, or take it up where it was left."""
+        fingerprint = self.collection.fingerprint
+        header = self._ledger.header
+        asked = len(self._ledger.asked)
+        if asked and self.positions.gone and not self._someone_is_left():
+            raise ChangedCollection(
+                f"None of the items in the {asked} questions of session {self.name!r} is in "
+                f"{self.collection.name!r} any more. Is this the right folder? The answers are "
+                "untouched; open the folder that they belong to, or begin another session."
+            )
+        if header.get("fingerprint") != fingerprint or header.get("seed") != self.seed:
+            self._append("opened", self._header(fingerprint))
+        if self._ledger.refits:
+            self._take_up()
+        else:
+            model = fitted(self.clusterer, self.X, self._constraints, self.seed)
+            labels, space, membership = groups_from(model, self.X)
+            self._install(Clustering.first(labels, space, membership), model, labels)
+            marks = marked(self.clustering, self._constraints, self.collection)
+            self._append("refitted", {"snapshot": 0, "after": self._ledger.seq, "marks": marks})
+        self._prepare()
+
+    def _take_up(self) -> None:
+        """Compute the last snapshot again from the answers that it knew."""
+        events = list(self.store.read(self.name))
+        wanted = self._ledger.refits[-2:] if self._needs_previous() else self._ledger.refits[-1:]
+        for refit in wanted:
+            past = self._ledger.until(refit.after, events)
+            known = self._folded(past.answers.values())
+            model = fitted(self.clusterer, self.X, known, self.seed)
+            labels, space, membership = groups_from(model, self.X)
+            last = max((n for r in self._ledger.refits for n in r.marks), default=0)
+            clustering = recognised(labels, space, membership, refit, self.positions, last)
+            self._install(clustering, model, labels)
+
+    def _install(self, clustering: Clustering, model: Any, raw: Labels) -> None:
+        names = {k: v for k, v in self._ledger.names.items() if v and k in clustering.numbers}
+        for number, name in names.items():
+            clustering = clustering.named(number, name)
+        self._previous = getattr(self, "clustering", None)
+        self.clustering = clustering
+        self._model = model
+        first = {int(label): int(i) for label, i in zip(*np.unique(raw, return_index=True), strict=True)}
+        self._number_of = {label: int(clustering.labels[i]) for label, i in first.items()}
+
+    def _prepare(self) -> None:
+        """Let the strategy derive what it needs from the new snapshot, off the path of `ask`."""
+        self.strategy.propose(self._view(len(self._ledger.asked) + 1), 1)
+
+    def _view(self, number: int) -> View:
+        return View(
+            clustering=self.clustering,
+            previous=self._previous,
+            constraints=self._constraints,
+            rng=np.random.default_rng((self.seed, number)),
+            spent=len(self._ledger.answers),
+            budget=self.budget,
+            passed=self._ledger.passed,
+            seed=self.seed,
+        )
+
+    def _proposals(self) -> list[Question]:
+        passed = set(self._ledger.passed)
+        proposed = self.strategy.propose(self._view(len(self._ledger.asked) + 1), 1)
+        return [q for q in proposed if not self._implied(q) and q not in passed]
+
+    def _open_question(self) -> Asked | None:
+        ledger = self._ledger
+        late = {n for n, at in ledger.skipped.items() if at == ledger.snapshot}
+        for number in (*reversed(ledger.reopened), *ledger.pending):
+            asked = ledger.asked[number]
+            if number in late or self._implied(asked.question) or self._is_gone(asked.question):
+                continue
+            return asked
+        return None
+
+    def _put_off(self) -> Asked | None:
+        """The oldest skipped question, when there is nothing else."""
+        waiting = (self._ledger.asked[n] for n in self._ledger.skipped)
+        open_ones = (a for a in waiting if not self._implied(a.question))
+        return next((a for a in open_ones if not self._is_gone(a.question)), None)
+
+    def _implied(self, question: Question) -> bool:
+        return question.truthful(self._constraints.same) != UNSURE
+
+    def _is_gone(self, question: Question) -> bool:
+        return max(question.items()) >= len(self.collection)
+
+    def _someone_is_left(self) -> bool:
+        n = len(self.collection)
+        return any(i < n for asked in self._ledger.asked.values() for i in asked.question.items())
+
+    def _needs_previous(self) -> bool:
+        return bool(getattr(self.strategy, "uses_previous", False))
+
+    def _as_event(self, questions: Sequence[Question]) -> dict[str, Any]:
+        shown = {i for question in questions for i in question.items()}
+        return {
+            "snapshot": self.clustering.snapshot,
+            "questions": [question.to_json(self.positions.name) for question in questions],
+            "stamps": {self.collection.id(i): self.collection[i].stamp for i in sorted(shown)},
+        }
+
+    def _header(self, fingerprint: str) -> dict[str, Any]:
+        return {
+            "version": __version__,
+            "collection": self.collection.name,
+            "n_items": len(self.collection),
+            "fingerprint": fingerprint,
+            "seed": self.seed,
+        }
+
+    def _append(self, kind: str, data: dict[str, Any]) -> None:
+        event = Event(kind, data, time.time())
+        seq = self.store.append(self.name, event)
+        if seq == self._ledger.seq + 1:
+            self._fold(Event(kind, data, event.at, seq))
+        else:  # another process wrote in between: take its events first
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        for event in self.store.read(self.name, after=self._ledger.seq):
+            self._fold(event)
+
+    def _fold(self, event: Event) -> None:
+        if event.kind == "proposed":
+            self.positions.remember(event.data.get("stamps", {}))
+        self._ledger.fold(event)
+        known, told = self._constraints, self._ledger.answers
+        if event.kind == "named" and hasattr(self, "clustering"):
+            group, name = int(event.data["group"]), str(event.data["name"])
+            if group in self.clustering.numbers:
+                self.clustering = self.clustering.named(group, name)
+        if known.n_gone != len(self.positions.gone):
+            self._constraints = self._folded(told.values())
+        elif event.kind == "told" and len(told) == len(known.answers) + 1:
+            self._constraints = known.with_answer(next(reversed(told.values())))
+        elif event.kind in ("told", "undone"):
+            self._constraints = self._folded(told.values())
+
+    def _folded(self, answers: Any) -> Constraints:
+        gone = len(self.positions.gone)
+        return Constraints.from_answers(len(self.collection), answers, n_gone=gone)
+
+
+def _told(number: int, choice: str, by: str, seconds: float | None) -> dict[str, Any]:
+    if seconds is not None and not (math.isfinite(seconds) and seconds >= 0):
+        raise AnswerError(f"The seconds of an answer must be a number from 0 up; {seconds} came.")
+    return {"number": number, "choice": choice, "by": by, "seconds": seconds}
+
+
+def _answered_weight(constraints: Constraints) -> NDArray[np.float64]:
+    """Items that the person placed decide together as much as all others about group numbers."""
+    weight = np.ones(constraints.n_items)
+    touched = constraints.touched
+    if len(touched):
+        weight[touched] += constraints.n_items / len(touched)
+    return weight
+
+
+def _checked_vectors(X: Any, n: int) -> Vectors:
+    vectors = np.asarray(X, dtype=np.float32)
+    if vectors.ndim != 2 or vectors.shape[1] == 0 or len(vectors) != n:
+        raise VectorError(f"One vector per item is needed: {n} items, array of {vectors.shape}.")
+    if n < 2:
+        raise InputError(f"There is nothing to group: {n} item came. Bring at least two.")
+    for start in range(0, n, 65536):  # in pieces: no second copy of a million vectors
+        bad = ~np.isfinite(vectors[start : start + 65536]).all(axis=1)
+        if bad.any():
+            raise VectorError(
+                f"The vector of item {start + int(np.flatnonzero(bad)[0])} holds NaN or infinity. "
+                "Remove the item or encode it again."
+            )
+    return vectors

@@ -1,0 +1,104 @@
+"""What lies in a folder: its files in a natural, fixed order, and what had to be left out."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from samekind.errors import SourceError
+from samekind.items import Skipped
+
+_DIGITS = re.compile(r"(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A regular file: its id (path within the folder), where it is, its suffix, size and stamp."""
+
+    id: str
+    path: str
+    suffix: str
+    size: int
+    stamp: str
+
+
+def list_folder(folder: Path) -> tuple[list[Found], list[Skipped]]:
+    """All files at any depth, ``photo 2`` before ``photo 10``.
+
+    Names that begin with a dot are passed over. Links that lead out of the folder, broken links,
+    and what is neither file nor folder are reported.
+    """
+    if not folder.is_dir():
+        raise SourceError(f"{str(folder)!r} is not a folder. Give the path of an existing folder.")
+    root = os.path.realpath(folder)
+    found: list[Found] = []
+    skipped: list[Skipped] = []
+    for entry in _walk(str(folder), skipped, str(folder)):
+        id = _id(entry.path, str(folder))
+        reason = _why_not(entry, root)
+        if reason:
+            skipped.append(Skipped(id, reason))
+            continue
+        status = entry.stat()
+        suffix = os.path.splitext(entry.name)[1].lower()
+        stamp = f"{status.st_size}-{status.st_mtime_ns}"
+        found.append(Found(id, entry.path, suffix, status.st_size, stamp))
+    found.sort(key=lambda file: natural(file.id))
+    return found, sorted(skipped, key=lambda file: natural(file.id))
+
+
+def natural(id: str) -> tuple[tuple[tuple[int, int, str], ...], ...]:
+    """A sort key by folders first, digits as numbers and letters without case; never a tie."""
+    parts = [
+        tuple(
+            (0, int(piece), piece) if piece.isdecimal() else (1, 0, piece.casefold())
+            for piece in _DIGITS.split(part)
+            if piece
+        )
+        for part in id.split("/")
+    ]
+    return (*parts, ((2, 0, id),))
+
+
+def _walk(folder: str, skipped: list[Skipped], root: str) -> Iterator[os.DirEntry[str]]:
+    """Entries that are not folders, from this folder and those below it; links are not entered."""
+    waiting = [folder]
+    while waiting:
+        current = waiting.pop()
+        try:
+            with os.scandir(current) as listing:
+                entries = [entry for entry in listing if not entry.name.startswith(".")]
+        except OSError as error:
+            skipped.append(Skipped(_id(current, root), f"folder cannot be read: {error.strerror}"))
+            continue
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(entry.path)
+            else:
+                yield entry
+
+
+def _why_not(entry: os.DirEntry[str], root: str) -> str:
+    """Why an entry is not used, or an empty string."""
+    try:
+        mode = entry.stat().st_mode
+    except OSError as error:
+        broken = "is a link to nothing" if entry.is_symlink() else "cannot be read"
+        return f"{broken}: {error.strerror}"
+    if entry.is_symlink():
+        target = os.path.realpath(entry.path)
+        if os.path.commonpath([target, root]) != root:
+            return "is a link that leads out of the folder; it is not followed"
+        if stat.S_ISDIR(mode):
+            return "is a link to a folder; what it holds is found in its own place"
+    return "" if stat.S_ISREG(mode) else "is not a regular file"
+
+
+def _id(path: str, root: str) -> str:
+    """The path within the folder, with ``/``; bytes that are no text are written as ``\\xff``."""
+    relative = os.path.relpath(path, root).replace(os.sep, "/")
+    return os.fsencode(relative).decode("utf-8", "backslashreplace")

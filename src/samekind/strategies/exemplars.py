@@ -1,0 +1,36 @@
+"""Exemplars: the few items by which a person sees what a group is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[Any]
+
+
+def shown(
+    space: Floats, members: NDArray[np.intp], item: int, count: int
+) -> tuple[int, ...]:
+    """One central member first, then diverse ones; never `item` itself.
+
+    Only items known to be one kind should be given, so that each of them says what the group is.
+    """
+    members = members[members != item]
+    points = np.asarray(space[members], dtype=np.float64)
+    middle = int(((points - points.mean(axis=0)) ** 2).sum(axis=1).argmin())
+    chosen = [middle]
+    apart = ((points - points[middle]) ** 2).sum(axis=1)
+    while len(chosen) < min(count, len(members)):
+        farthest = int(apart.argmax())
+        if farthest in chosen:
+            break
+        chosen.append(farthest)
+        apart = np.minimum(apart, ((points - points[farthest]) ** 2).sum(axis=1))
+    return tuple(int(members[k]) for k in chosen)
+
+
+def squared_distances(A: Floats, B: Floats) -> Floats:
+    """(a, b) squared Euclidean distances between rows."""
+    return np.asarray(((A[:, None].astype(np.float64) - B[None]) ** 2).sum(axis=-1))

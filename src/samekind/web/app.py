@@ -1,0 +1,64 @@
+"""create_app: the routes of the page and its JSON twin, behind the guard."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from anyio import to_thread
+from fastapi import FastAPI
+from fastapi.telemetry import TelemetryConfig
+
+from samekind import __version__
+from samekind.web import asking, failures, grouping, static
+from samekind.web.desk import Desk
+from samekind.web.security import LOOPBACK, Guard
+
+SILENT: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
+"""The framework can report requests to a collector named in the environment: never from here."""
+
+
+def create_app(
+    desk: Desk,
+    *,
+    hosts: Sequence[str] = LOOPBACK,
+    port: int | None = None,
+    page: Path = static.PAGE,
+) -> FastAPI:
+    """The application over a desk.
+
+    Parameters
+    ----------
+    desk : the collection and its orientations.
+    hosts : names under which the server may be addressed; requests to any other are refused.
+    port : the port that must stand in the Host header; None lets any through.
+    page : the folder with the built page.
+    """
+
+    @asynccontextmanager
+    async def running(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await to_thread.run_sync(desk.close)
+
+    app = FastAPI(
+        title="samekind",
+        version=__version__,
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # the interactive documentation would load scripts from elsewhere
+        redoc_url=None,
+        lifespan=running,
+        telemetry=SILENT,
+    )
+    app.add_middleware(Guard, hosts=hosts, port=port)
+    failures.install(app)
+    app.include_router(asking.routes(desk, __version__))
+    app.include_router(grouping.routes(desk))
+    app.include_router(static.routes(page))
+    return app

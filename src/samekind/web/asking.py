@@ -1,0 +1,108 @@
+"""Routes of a session: the open question, answers, undo, skip, progress, orientations."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from samekind.web import models, views
+from samekind.web.desk import Desk
+
+Name = Annotated[str | None, Query(alias="session", max_length=200, description="Orientation")]
+AnswerNumber = Annotated[int, Path(ge=1, le=models.LARGEST)]
+
+
+def routes(desk: Desk, version: str) -> APIRouter:
+    """Routes under /api that read and change a session."""
+    api = APIRouter(prefix="/api", responses=models.FAILURES)
+    _about_sessions(api, desk, version)
+    _about_questions(api, desk)
+    _about_answers(api, desk)
+    return api
+
+
+def _about_sessions(api: APIRouter, desk: Desk, version: str) -> None:
+    @api.get("/health")
+    def health() -> models.Health:
+        return models.Health(status="ok", version=version)
+
+    @api.get("/session")
+    def session(session: Name = None) -> models.SessionView:
+        return views.session(desk, desk.session(session), version)
+
+    @api.get("/progress")
+    def progress(session: Name = None) -> models.Progress:
+        return views.progress(desk, desk.session(session))
+
+    @api.post("/refit", status_code=202)
+    def refit(_: models.Nothing, session: Name = None) -> models.Progress:
+        one = desk.session(session)
+        desk.refitter.request(one)
+        return views.progress(desk, one)
+
+    @api.get("/orientations")
+    def orientations() -> models.Orientations:
+        return models.Orientations(orientations=desk.names())
+
+    @api.post("/orientations", status_code=201)
+    def begin(new: models.NewOrientation) -> models.SessionView:
+        return views.session(desk, desk.begin(new.name), version)
+
+
+def _about_questions(api: APIRouter, desk: Desk) -> None:
+    @api.get("/question")
+    def question(session: Name = None) -> models.OpenQuestion:
+        return views.open_question(desk, desk.session(session))
+
+    @api.post("/answers")
+    def tell(told: models.Tell, session: Name = None) -> models.Done:
+        one = desk.session(session)
+        desk.tell(one, told.number, told.choice, told.by, told.seconds)
+        return models.Done(number=told.number, now=views.open_question(desk, one))
+
+    @api.post("/skip")
+    def skip(put_off: models.Skip, session: Name = None) -> models.Done:
+        one = desk.session(session)
+        desk.skip(one, put_off.number)
+        return models.Done(number=put_off.number, now=views.open_question(desk, one))
+
+    @api.post("/undo")
+    def undo(_: models.Nothing, session: Name = None) -> models.Done:
+        one = desk.session(session)
+        return models.Done(number=desk.undo(one), now=views.open_question(desk, one))
+
+
+def _about_answers(api: APIRouter, desk: Desk) -> None:
+    @api.get("/answers")
+    def answers(
+        session: Name = None,
+        offset: Annotated[int, Query(ge=0, le=models.LARGEST)] = 0,
+        limit: Annotated[int, Query(ge=1, le=100)] = 10,
+    ) -> models.AnswerList:
+        one = desk.session(session)
+        told = one.answers
+        latest = told[::-1][offset : offset + limit]
+        return models.AnswerList(
+            total=len(told),
+            offset=offset,
+            answers=[views.answer(desk, one, answer) for answer in latest],
+        )
+
+    @api.put("/answers/{number}")
+    def change(number: AnswerNumber, to: models.Change, session: Name = None) -> models.Done:
+        one = desk.session(session)
+        desk.change(one, number, to.choice)
+        return models.Done(number=number, now=views.open_question(desk, one))
+
+    @api.delete("/answers/{number}")
+    def take_away(number: AnswerNumber, session: Name = None) -> models.Done:
+        one = desk.session(session)
+        desk.undo(one, number)
+        return models.Done(number=number, now=views.open_question(desk, one))
+
+    @api.get("/conflicts")
+    def conflicts(session: Name = None) -> models.ConflictList:
+        one = desk.session(session)
+        found = [views.conflict(desk, one, conflict) for conflict in one.constraints.conflicts]
+        return models.ConflictList(conflicts=found)

@@ -1,0 +1,117 @@
+"""Routes of the result: groups, their items, previews of items, downloads."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query, Response
+
+from samekind.errors import SourceError
+from samekind.web import download, models, views
+from samekind.web.asking import Name
+from samekind.web.desk import Desk
+from samekind.web.refusal import Refusal
+
+GroupNumber = Annotated[int, Path(ge=1, le=models.LARGEST)]
+SHOWN_AS = {
+    "image/png": "image/png",
+    "image/jpeg": "image/jpeg",
+    "image/webp": "image/webp",
+    "text/plain": "text/plain; charset=utf-8",
+}
+"""What a preview may be; anything that a browser could run is not in it."""
+
+
+def routes(desk: Desk) -> APIRouter:
+    """Routes under /api that show the result."""
+    api = APIRouter(prefix="/api", responses=models.FAILURES)
+    _about_groups(api, desk)
+    _about_files(api, desk)
+    return api
+
+
+def _about_groups(api: APIRouter, desk: Desk) -> None:
+    @api.get("/groups")
+    def groups(session: Name = None) -> models.GroupList:
+        clustering = desk.session(session).clustering
+        sizes = views.sizes(clustering)
+        order = sorted(sizes, key=lambda number: (-sizes[number], number))
+        return models.GroupList(
+            snapshot=clustering.snapshot,
+            groups=[views.group(desk, clustering, number) for number in order],
+        )
+
+    @api.get("/groups/{number}")
+    def members(
+        number: GroupNumber,
+        session: Name = None,
+        offset: Annotated[int, Query(ge=0, le=models.LARGEST)] = 0,
+        limit: Annotated[int, Query(ge=1, le=200)] = 60,
+    ) -> models.Members:
+        clustering = desk.session(session).clustering
+        _check_group(number, clustering.numbers)
+        shown = views.by_typicality(clustering, number)[offset : offset + limit]
+        return models.Members(
+            group=views.group(desk, clustering, number),
+            offset=offset,
+            items=[views.item(desk, int(i)) for i in shown],
+        )
+
+    @api.put("/groups/{number}")
+    def rename(number: GroupNumber, to: models.Rename, session: Name = None) -> models.GroupView:
+        one = desk.session(session)
+        _check_group(number, one.clustering.numbers)
+        one.rename(number, to.name)
+        return views.group(desk, one.clustering, number)
+
+
+def _about_files(api: APIRouter, desk: Desk) -> None:
+    @api.get("/items/{id:path}/preview", response_class=Response)
+    def preview(id: str) -> Response:
+        try:
+            position = desk.collection.position(id)
+        except KeyError:
+            raise Refusal(404, "unknown-item", "There is no such item in the collection.") from None
+        try:
+            shown = desk.collection[position].preview()
+        except OSError as fault:
+            raise SourceError(
+                f"The item {id!r} cannot be read any more. Put the file back, or open the "
+                "collection again."
+            ) from fault
+        mime = SHOWN_AS.get(shown.mime.split(";")[0].strip().lower())
+        if mime is None:
+            raise Refusal(
+                406,
+                "cannot-be-shown",
+                f"A preview of type {shown.mime!r} is not shown in a browser.",
+                f"The source should give one of: {', '.join(SHOWN_AS)}.",
+            )
+        headers = {
+            "Content-Security-Policy": "default-src 'none'; sandbox",
+            "Cache-Control": "private, max-age=3600",
+            "Content-Disposition": "inline",
+        }
+        return Response(shown.data, media_type=mime, headers=headers)
+
+    @api.get("/export", response_class=Response)
+    def export(
+        format: Annotated[Literal["csv", "json", "parquet"], Query()], session: Name = None
+    ) -> Response:
+        one = desk.session(session)
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{desk.collection.name}-{one.name}").strip("-.")
+        headers = {"Content-Disposition": f'attachment; filename="{name or "groups"}.{format}"'}
+        return Response(
+            download.table(one, format), media_type=download.TYPES[format], headers=headers
+        )
+
+
+def _check_group(number: int, known: tuple[int, ...]) -> None:
+    if number not in known:
+        raise Refusal(
+            404,
+            "unknown-group",
+            f"There is no group {number}; it may have gone in the last refresh.",
+            "GET /api/groups lists the groups.",
+        )

@@ -1,0 +1,208 @@
+"""What a page is shown: sessions, questions, answers and groups as JSON shapes.
+
+No view of an open question carries a prediction, and its groups are numbered by their place on
+the screen only, so nothing suggests an answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.web import models, wording
+from samekind.web.desk import Desk
+from samekind.web.download import formats
+
+if TYPE_CHECKING:
+    from samekind.clustering import Clustering
+    from samekind.constraints import Conflict
+    from samekind.questions import Answer, Question
+    from samekind.session import Session
+
+RUN = secrets.token_hex(4)
+"""Part of the preview addresses, so that a browser never shows pictures of an earlier run."""
+MOST_ORDERED = 20_000
+"""Members of larger groups are listed in the order of the collection."""
+
+
+def item(desk: Desk, position: int) -> models.ItemView:
+    """An item of the collection by its id, and where its preview is."""
+    one = desk.collection[position]
+    version = hashlib.blake2b(f"{RUN}{one.stamp}".encode(errors="replace"), digest_size=6)
+    address = f"/api/items/{quote(one.id, safe='')}/preview?v={version.hexdigest()}"
+    return models.ItemView(id=one.id, kind=one.kind, preview=address)
+
+
+def shown_item(desk: Desk, session: Session, position: int) -> models.ItemView:
+    """An item of a question, which may have gone from the collection since it was asked about."""
+    if position < len(desk.collection):
+        return item(desk, position)
+    return models.ItemView(id=session.positions.name(position), kind="gone", preview=None)
+
+
+def question(desk: Desk, session: Session, number: int, asked: Question) -> models.QuestionView:
+    """A question of any kind; if it has ``groups``, the k-th is shown with choice ``k``."""
+    groups = asked.to_json(str).get("groups", [])
+    exemplars = {
+        str(k + 1): [int(position) for position in group] for k, group in enumerate(groups)
+    }
+    shown = {position for group in exemplars.values() for position in group}
+    keys = wording.keys(asked.choices())
+    return models.QuestionView(
+        number=number,
+        kind=asked.kind,
+        prompt=asked.prompt,
+        why=asked.why,
+        items=[shown_item(desk, session, i) for i in asked.items() if i not in shown],
+        choices=[
+            models.ChoiceView(
+                value=choice,
+                label=wording.label(choice),
+                keys=list(keys[choice]),
+                exemplars=[shown_item(desk, session, i) for i in exemplars.get(choice, [])],
+            )
+            for choice in asked.choices()
+        ],
+    )
+
+
+def progress(desk: Desk, session: Session) -> models.Progress:
+    """How far the session is."""
+    counts: dict[str, Any] = session.progress()
+    return models.Progress(
+        answers=counts["answers"],
+        unsure=counts["unsure"],
+        placed=counts["placed"],
+        conflicts=counts["conflicts"],
+        groups=counts["groups"],
+        snapshot=counts["snapshot"],
+        due=session.due,
+        until_refit=counts["until_refit"],
+        refitting=desk.refitter.busy(session.name),
+        trouble=desk.refitter.trouble(session.name),
+        choices=counts["choices"],
+    )
+
+
+def open_question(desk: Desk, session: Session) -> models.OpenQuestion:
+    """The open question, or why there is none."""
+    asked = session.ask()
+    if asked is None and _may_learn_more(desk, session):
+        desk.refitter.request(session)
+    now = progress(desk, session)
+    if asked is not None:
+        shape = question(desk, session, asked.number, asked.question)
+        return models.OpenQuestion(question=shape, message="", progress=now)
+    if now.refitting:
+        message = "The groups are being refreshed. The next question comes in a moment."
+    else:
+        message = "There is nothing left that is worth asking. Look at the groups."
+    return models.OpenQuestion(question=None, message=message, progress=now)
+
+
+def _may_learn_more(desk: Desk, session: Session) -> bool:
+    """Whether the groups do not know the latest answers yet; with them there may be more to ask."""
+    behind = bool(session.progress()["until_refit"] < session.refit_every)
+    refitter = desk.refitter
+    return behind and not refitter.busy(session.name) and refitter.trouble(session.name) is None
+
+
+def answer(desk: Desk, session: Session, told: Answer) -> models.AnswerView:
+    """An answer with its question."""
+    return models.AnswerView(
+        number=told.number,
+        choice=told.choice,
+        label=wording.short_label(told.choice),
+        by=told.by,
+        seconds=told.seconds,
+        question=question(desk, session, told.number, told.question),
+    )
+
+
+def conflict(desk: Desk, session: Session, found: Conflict) -> models.ConflictView:
+    """A conflict with the earlier answers that it clashes with."""
+    others = (told for told in found.clash if told.number != found.answer.number)
+    return models.ConflictView(
+        answer=answer(desk, session, found.answer),
+        clash=[answer(desk, session, told) for told in others],
+    )
+
+
+def group(desk: Desk, clustering: Clustering, number: int, n: int = 5) -> models.GroupView:
+    """A group with `n` of its items."""
+    shown = representatives(clustering, number, n)
+    return models.GroupView(
+        number=number,
+        name=clustering.name(number),
+        named=number in clustering.names,
+        size=sizes(clustering)[number],
+        representatives=[item(desk, i) for i in shown],
+    )
+
+
+def sizes(clustering: Clustering) -> dict[int, int]:
+    """Items per group, counted once per snapshot."""
+    return clustering.memo("web-sizes", clustering.sizes)
+
+
+def session(desk: Desk, one: Session, version: str) -> models.SessionView:
+    """Everything that a page needs to begin with."""
+    skipped = desk.collection.skipped
+    return models.SessionView(
+        version=version,
+        collection=desk.collection.name,
+        items=len(desk.collection),
+        skipped=[models.SkippedView(id=s.id, reason=s.reason) for s in skipped[:100]],
+        skipped_total=len(skipped),
+        gone=one.progress()["gone"][:100],
+        session=one.name,
+        orientations=desk.names(),
+        formats=formats(),
+        acts=[
+            models.Act(name=name, label=label, keys=list(keys))
+            for name, (keys, label) in wording.ACTS.items()
+        ],
+        progress=progress(desk, one),
+    )
+
+
+def by_typicality(clustering: Clustering, number: int) -> NDArray[np.intp]:
+    """Positions of the members of a group, the most typical first."""
+
+    def ordered() -> NDArray[np.intp]:
+        members = clustering.members(number)
+        if len(members) > MOST_ORDERED:
+            return members
+        vectors = clustering.space[members]
+        return members[np.argsort(_far(vectors, vectors.mean(axis=0)), kind="stable")]
+
+    return clustering.memo(("web-typical", number), ordered)
+
+
+def representatives(clustering: Clustering, number: int, n: int) -> Sequence[int]:
+    """The central item of a group and `n` - 1 diverse ones, outliers left out."""
+
+    def chosen() -> list[int]:
+        typical = by_typicality(clustering, number)
+        pool = typical[: max(n, int(len(typical) * 0.8))]
+        pool = pool[np.unique(np.linspace(0, len(pool) - 1, 256).astype(int))]
+        vectors = clustering.space[pool]
+        picks = [0]
+        nearest = _far(vectors, vectors[0])
+        while len(picks) < min(n, len(pool)):
+            nearest[picks] = -1.0
+            picks.append(int(np.argmax(nearest)))
+            nearest = np.minimum(nearest, _far(vectors, vectors[picks[-1]]))
+        return [int(pool[k]) for k in picks]
+
+    return clustering.memo(("web-representatives", number, n), chosen)
+
+
+def _far(vectors: NDArray[np.float32], point: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.asarray(np.linalg.norm(vectors - point, axis=1), dtype=np.float32)

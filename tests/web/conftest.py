@@ -1,0 +1,198 @@
+"""A small pile on a desk: real sessions over drawn pictures, with a strategy that needs no data."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+from PIL import Image, ImageDraw
+from sklearn.base import BaseEstimator, ClusterMixin
+
+from samekind.errors import InputError
+from samekind.items import Collection, Item, Preview, Skipped
+from samekind.protocols import View
+from samekind.questions import Question, SamePair, WhichGroup
+from samekind.session import Session
+from samekind.store import MemoryStore
+from samekind.web.app import create_app
+from samekind.web.desk import Desk
+
+COLOURS = ("#c0392b", "#2471a3", "#229954", "#d4ac0d")
+ORIGIN = "http://127.0.0.1:8765"
+MakeDesk = Callable[..., Desk]
+
+
+class Drawn(Item):
+    """A coloured disc or square."""
+
+    kind = "image"
+
+    def __init__(self, id: str, colour: str, corner: int) -> None:
+        self.id, self.colour, self.corner = id, colour, corner
+
+    def load(self) -> Image.Image:
+        picture = Image.new("RGB", (96, 96), "#f4f1ea")
+        box = (10, 10, 86, 86)
+        ImageDraw.Draw(picture).rounded_rectangle(box, self.corner, fill=self.colour)
+        return picture
+
+    def preview(self) -> Preview:
+        out = io.BytesIO()
+        self.load().save(out, "PNG")
+        return Preview("image/png", out.getvalue())
+
+
+class Written(Item):
+    """Bytes with any MIME type, also one that must not reach a browser."""
+
+    kind = "text"
+
+    def __init__(self, id: str, mime: str, data: bytes) -> None:
+        self.id, self.mime, self.data = id, mime, data
+
+    def load(self) -> str:
+        return self.data.decode()
+
+    def preview(self) -> Preview:
+        if not self.data:
+            raise FileNotFoundError(self.id)
+        return Preview(self.mime, self.data)
+
+
+class Nearest(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Groups by the largest of the first four columns; `broken` makes it fail on purpose."""
+
+    broken: str = ""
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> Nearest:
+        if Nearest.broken == "on purpose":
+            raise InputError("No grouping was found. Answer a few more questions.")
+        if Nearest.broken:
+            raise RuntimeError(Nearest.broken)
+        self.labels_ = self.predict(X)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.argmax(np.asarray(X)[:, :4], axis=1)
+
+
+@dataclass(frozen=True)
+class Alternating:
+    """Asks a pair, then a group question, and so on, until `most` questions were answered."""
+
+    most: int = 1000
+
+    def propose(self, view: View, n: int = 1) -> Sequence[Question]:
+        if view.spent >= self.most:
+            return []
+        size = len(view.clustering.labels)
+        for _ in range(200):
+            picks = [int(i) for i in view.rng.choice(size, size=8, replace=False)]
+            asked: Question = SamePair(picks[0], picks[1], why="These two look alike.")
+            if view.spent % 2:
+                groups = ((picks[1], picks[2], picks[3]), (picks[4], picks[5]), (picks[6],))
+                asked = WhichGroup(picks[0], groups, why="This one lies between groups.")
+            if asked.truthful(view.constraints.same) == "unsure":
+                return [asked]
+        return []
+
+
+def pile(n: int = 48) -> Collection:
+    items = [
+        Drawn(f"photos/{k % 4}/n° {k:02d} #a?.png", COLOURS[k % 4], 6 if k % 3 else 38)
+        for k in range(n)
+    ]
+    return Collection("Drawn things", items, (Skipped("broken.png", "is not an image"),))
+
+
+def vectors(n: int = 48) -> Any:
+    rng = np.random.default_rng(7)
+    X = rng.normal(scale=0.1, size=(n, 6))
+    X[np.arange(n), np.arange(n) % 4] += 1.0
+    return X.astype(np.float32)
+
+
+@pytest.fixture
+def make_desk() -> Iterator[MakeDesk]:
+    """Builds desks; a desk built again with the same store continues the same sessions."""
+    desks: list[Desk] = []
+
+    def build(
+        *,
+        collection: Collection | None = None,
+        store: MemoryStore | None = None,
+        most: int = 1000,
+        refit_every: int = 5,
+    ) -> Desk:
+        things = pile() if collection is None else collection
+        kept = MemoryStore() if store is None else store
+
+        def open_session(name: str) -> Session:
+            return Session(
+                things,
+                vectors(len(things)),
+                store=kept,
+                name=name,
+                clusterer=Nearest(),
+                strategy=Alternating(most),
+                seed=1,
+                refit_every=refit_every,
+            )
+
+        desks.append(Desk(things, open_session, store=kept))
+        return desks[-1]
+
+    Nearest.broken = ""
+    yield build
+    Nearest.broken = ""
+    for desk in desks:
+        desk.close()
+
+
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    return make_desk()
+
+
+@pytest.fixture
+def client_for() -> Callable[[Desk], TestClient]:
+    """Makes clients that look like the page itself."""
+
+    def make(desk: Desk) -> TestClient:
+        app = create_app(desk, port=8765)
+        return TestClient(app, base_url=ORIGIN, raise_server_exceptions=False)
+
+    return make
+
+
+@pytest.fixture
+def client(desk: Desk, client_for: Callable[[Desk], TestClient]) -> TestClient:
+    return client_for(desk)
+
+
+@pytest.fixture
+def break_refits() -> Callable[[str], None]:
+    """Makes every refit from now on fail: "on purpose" with one of our errors, else with a bug."""
+
+    def break_them(how: str) -> None:
+        Nearest.broken = how
+
+    return break_them
+
+
+@pytest.fixture
+def odd_previews() -> Collection:
+    """Items whose previews are plain text, HTML, SVG, and missing."""
+    items = [
+        Written("plain", "text/plain", "Grüße <b>".encode()),
+        Written("page", "text/html", b"<script>alert(1)</script>"),
+        Written("vector", "image/svg+xml", b"<svg onload='alert(1)'/>"),
+        Written("lost", "text/plain", b""),
+        *(Written(f"more-{k}", "text/plain", b"x") for k in range(12)),
+    ]
+    return Collection("Odd", items)

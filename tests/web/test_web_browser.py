@@ -1,0 +1,256 @@
+"""The page in a real browser: answering by keyboard, undo, groups, renaming, download, reload."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import uvicorn
+
+from samekind.store import MemoryStore
+from samekind.web import static
+from samekind.web.app import create_app
+from samekind.web.desk import Desk
+from samekind.web.server import listen
+
+playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.")
+expect = playwright_api.expect
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="There is no Chromium on this machine."),
+    pytest.mark.skipif(
+        not (static.PAGE / "index.html").is_file(),
+        reason="The page is not built: cd page && npm ci && npm run build.",
+    ),
+]
+
+
+class Served:
+    """A desk behind a real server that can be stopped and started again at the same port."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk, self.port = desk, 0
+        self.start()
+
+    def start(self) -> None:
+        listener = listen("127.0.0.1", self.port)
+        self.port = listener.getsockname()[1]
+        app = create_app(self.desk, port=self.port)
+        self.server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [listener]})
+        self.thread.start()
+
+    def stop(self) -> None:
+        self.server.should_exit = True
+        self.thread.join()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def served(desk: Desk) -> Iterator[Served]:
+    server = Served(desk)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def page(browser: Any, served: Served) -> Iterator[Any]:
+    """An open page; anything that it asks from elsewhere, or complains about, fails the test."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    requests: list[str] = []
+    complaints: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("pageerror", lambda problem: complaints.append(str(problem)))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto(served.address)
+    page.wait_for_selector(".question .choice")
+    yield page
+    context.close()
+    assert [url for url in requests if not url.startswith(served.address)] == []
+    assert [text for text in complaints if "ERR_CONNECTION_REFUSED" not in text] == []
+
+
+def press(page: Any, key: str, answers: int) -> None:
+    """Press a key and wait until the page counts so many answers."""
+    page.keyboard.press(key)
+    expect(page.locator(".progress span").first).to_have_text(re.compile(f"^{answers} answers?$"))
+
+
+def test_ten_questions_are_answered_by_keyboard_and_survive_a_reload(
+    page: Any, desk: Desk, served: Served
+) -> None:
+    keys = ["y", "1", "n", "0", "u", "Space", "n", "2", "u", "3"]
+    for k, key in enumerate(keys):
+        press(page, key, k + 1)
+    told = [answer.choice for answer in desk.session().answers]
+    assert told == [
+        *("same", "1", "different", "none", "unsure", "unsure", "different", "2", "unsure", "3")
+    ]
+    assert all(answer.seconds is not None for answer in desk.session().answers)
+    number = desk.session().ask().number  # type: ignore[union-attr]
+    page.reload()
+    page.wait_for_selector(".question .choice")
+    expect(page.locator(".progress span").first).to_have_text("10 answers")
+    expect(page.locator(".chip")).to_have_count(10)
+    assert desk.session().ask().number == number  # type: ignore[union-attr]
+
+
+def test_back_takes_the_last_answer_away_and_shows_its_question(page: Any, desk: Desk) -> None:
+    shown = page.locator(".items img").first.get_attribute("alt")
+    press(page, "y", 1)
+    page.wait_for_selector(".which-group")
+    press(page, "z", 0)
+    page.wait_for_selector(".items img")
+    assert page.locator(".items img").first.get_attribute("alt") == shown
+    press(page, "n", 1)
+    assert [answer.choice for answer in desk.session().answers] == ["different"]
+
+
+def test_skip_help_and_clicks_work(page: Any, desk: Desk) -> None:
+    first = desk.session().ask()
+    page.keyboard.press("s")
+    page.keyboard.press("?")
+    assert "None of these" in page.locator("dialog").inner_text()
+    page.keyboard.press("y")
+    assert desk.session().answers == (), "keys answer nothing while the help is open"
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+    page.click("[data-choice=unsure]")
+    page.wait_for_selector(".chip")
+    (told,) = desk.session().answers
+    assert first is not None and told.number != first.number
+
+
+def test_an_earlier_answer_is_changed_from_the_strip(page: Any, desk: Desk) -> None:
+    press(page, "y", 1)
+    press(page, "u", 2)
+    page.locator(".chip").nth(1).click()
+    page.wait_for_selector("dialog")
+    page.locator("dialog [data-choice=different]").click()
+    expect(page.locator(".chip").nth(1)).to_contain_text("Different")
+    assert [answer.choice for answer in desk.session().answers] == ["different", "unsure"]
+
+
+def test_a_question_fits_on_the_screen_without_scrolling(page: Any) -> None:
+    for answers in range(4):
+        fits = "() => document.documentElement.scrollHeight <= innerHeight"
+        assert page.evaluate(fits), f"question {answers + 1} needs scrolling"
+        bottom = page.evaluate(
+            "() => Math.max(...[...document.querySelectorAll('.choice, .acts button')]"
+            ".map(e => e.getBoundingClientRect().bottom))"
+        )
+        assert bottom <= 800
+        press(page, "u", answers + 1)
+
+
+def test_groups_are_seen_renamed_and_downloaded(page: Any, desk: Desk) -> None:
+    page.keyboard.press("q")
+    page.wait_for_selector(".group-card")
+    expect(page.locator(".group-card")).to_have_count(4)
+    page.locator(".group-name").first.click()
+    page.keyboard.type("Red things")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".group-name:has-text('Red things')")
+    assert desk.session().clustering.name(1) == "Red things"
+    with page.expect_download() as download:
+        page.click("text=CSV")
+    assert download.value.suggested_filename == "Drawn-things-main.csv"
+    page.locator(".representatives").first.click()
+    page.wait_for_selector(".members figure")
+    expect(page.locator(".members figure")).to_have_count(12)
+    page.reload()
+    page.wait_for_selector(".group-name:has-text('Red things')")
+
+
+def test_answers_are_listed_and_taken_away(page: Any, desk: Desk) -> None:
+    press(page, "y", 1)
+    press(page, "1", 2)
+    page.click("nav >> text=Answers")
+    page.wait_for_selector(".answer")
+    expect(page.locator(".answer")).to_have_count(2)
+    page.locator(".answer button").first.click()
+    page.click("text=Take this answer away")
+    expect(page.locator(".answer")).to_have_count(1)
+    assert len(desk.session().answers) == 1
+
+
+def test_a_new_orientation_begins_with_no_answers(page: Any, desk: Desk) -> None:
+    press(page, "y", 1)
+    page.click("nav >> text=Orientations")
+    page.fill(".begin input", "by shape")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".question .choice")
+    press(page, "n", 1)
+    assert [a.choice for a in desk.session("by shape").answers] == ["different"]
+    assert [a.choice for a in desk.session("main").answers] == ["same"]
+    assert page.url.endswith("?session=by%20shape")
+
+
+def test_an_answer_given_while_the_server_is_away_is_kept_and_sent_later(
+    page: Any, desk: Desk, served: Served
+) -> None:
+    served.stop()
+    page.keyboard.press("y")
+    page.wait_for_selector("text=Your answer is kept, but not saved yet.")
+    assert desk.session().answers == ()
+    served.start()
+    page.wait_for_selector(".chip")
+    assert [answer.choice for answer in desk.session().answers] == ["same"]
+    expect(page.locator(".notice.warning")).to_have_count(0)
+
+
+def test_contradictions_are_shown_with_the_answers_that_clash(
+    page: Any, desk: Desk, served: Served
+) -> None:
+    from samekind.protocols import Event
+
+    press(page, "y", 1)
+    session = desk.session()
+    a, b = (session.collection.id(i) for i in session.answers[0].question.items())
+    again = {"kind": "same-pair", "a": a, "b": b, "why": ""}
+    assert isinstance(desk.store, MemoryStore)
+    desk.store.append("main", Event("proposed", {"snapshot": 0, "questions": [again]}))
+    asked = session.ask()
+    assert asked is not None
+    session.tell(asked.number + 1, "different")
+    page.reload()
+    page.click("text=See which")
+    page.wait_for_selector(".conflict .answer")
+    expect(page.locator(".conflict .answer")).to_have_count(2)
+
+
+def test_a_refit_that_fails_is_told_in_words(
+    page: Any, desk: Desk, break_refits: Callable[[str], None]
+) -> None:
+    break_refits("on purpose")
+    for k in range(5):
+        press(page, "u", k + 1)
+    page.wait_for_selector("text=The groups could not be refreshed.")
+    press(page, "u", 6)

@@ -1,0 +1,129 @@
+"""Refits in the background: one at a time, failures in words, nothing stands still."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from fastapi.testclient import TestClient
+
+from samekind.web.desk import Desk
+from samekind.web.worker import Refitter
+
+
+class Slow:
+    """A session whose refit waits until it is let go."""
+
+    def __init__(self, name: str = "main") -> None:
+        self.name, self.due = name, False
+        self.go, self.begun = threading.Event(), threading.Event()
+        self.refits = self.at_once = self.most_at_once = 0
+
+    def refit(self) -> None:
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        self.begun.set()
+        assert self.go.wait(10)
+        self.refits += 1
+        self.at_once -= 1
+
+
+def answer(client: TestClient, times: int) -> dict[str, Any]:
+    reply: dict[str, Any] = {}
+    for _ in range(times):
+        asked = client.get("/api/question").json()["question"]
+        told = {"number": asked["number"], "choice": "unsure"}
+        reply = client.post("/api/answers", json=told).json()
+    return reply
+
+
+def test_one_session_is_refitted_once_at_a_time() -> None:
+    refitter, slow = Refitter(), Slow()
+    for _ in range(5):
+        refitter.request(slow)  # type: ignore[arg-type]
+    assert slow.begun.wait(10) and refitter.busy("main")
+    slow.go.set()
+    assert refitter.wait("main")
+    assert (slow.refits, slow.most_at_once) == (2, 1), "one, and one for all that came meanwhile"
+
+
+def test_two_sessions_are_refitted_side_by_side() -> None:
+    refitter, first, second = Refitter(), Slow("a"), Slow("b")
+    refitter.request(first)  # type: ignore[arg-type]
+    refitter.request(second)  # type: ignore[arg-type]
+    assert first.begun.wait(10) and second.begun.wait(10)
+    first.go.set()
+    second.go.set()
+    assert refitter.wait("a") and refitter.wait("b")
+
+
+def test_nothing_is_begun_after_closing() -> None:
+    refitter, slow = Refitter(), Slow()
+    refitter.request(slow)  # type: ignore[arg-type]
+    refitter.request(slow)  # type: ignore[arg-type]
+    slow.go.set()
+    refitter.close()
+    refitter.request(slow)  # type: ignore[arg-type]
+    assert refitter.wait("main")
+    assert slow.refits <= 2 and not refitter.busy("main")
+
+
+def test_a_session_that_is_not_due_is_left_alone() -> None:
+    refitter, slow = Refitter(), Slow()
+    refitter.nudge(slow)  # type: ignore[arg-type]
+    assert not refitter.busy("main")
+
+
+def test_enough_answers_refresh_the_groups_by_themselves(client: TestClient, desk: Desk) -> None:
+    before = client.get("/api/progress").json()
+    assert (before["snapshot"], before["until_refit"]) == (0, 5)
+    answer(client, 5)
+    assert desk.refitter.wait("main")
+    after = client.get("/api/progress").json()
+    assert (after["snapshot"], after["until_refit"], after["trouble"]) == (1, 5, None)
+
+
+def test_a_refit_can_be_asked_for(client: TestClient, desk: Desk) -> None:
+    reply = client.post("/api/refit", json={})
+    assert reply.status_code == 202
+    assert desk.refitter.wait("main")
+    assert client.get("/api/progress").json()["snapshot"] == 1
+
+
+def test_a_failed_refit_is_shown_and_answering_goes_on(
+    client: TestClient, desk: Desk, break_refits: Callable[[str], None]
+) -> None:
+    desk.session()
+    break_refits("on purpose")
+    answer(client, 5)
+    assert desk.refitter.wait("main")
+    trouble = client.get("/api/session").json()["progress"]["trouble"]
+    assert trouble == (
+        "The groups could not be refreshed. No grouping was found. Answer a few more questions."
+    )
+    break_refits("")
+    assert answer(client, 1)["now"]["progress"]["answers"] == 6
+    assert desk.refitter.wait("main")
+    assert client.get("/api/progress").json()["trouble"] is None
+
+
+def test_a_bug_in_a_refit_is_named_without_its_details(
+    client: TestClient, desk: Desk, break_refits: Callable[[str], None]
+) -> None:
+    desk.session()
+    break_refits("secret")
+    client.post("/api/refit", json={})
+    assert desk.refitter.wait("main")
+    trouble = client.get("/api/progress").json()["trouble"]
+    assert "RuntimeError" in trouble and "secret" not in trouble
+
+
+def test_stopping_the_server_ends_the_refits(
+    desk: Desk, client_for: Callable[[Desk], TestClient]
+) -> None:
+    with client_for(desk) as client:
+        client.post("/api/refit", json={})
+    assert not desk.refitter.busy("main")
+    desk.refitter.request(desk.session())
+    assert not desk.refitter.busy("main")
