@@ -14,7 +14,11 @@ from samekind.errors import InputError
 from samekind.questions import Answer, Link, Question, SamePair, WhichGroup
 
 N = 5
-PARTITIONS = [p for p in product(range(N), repeat=N) if all(x <= max((*p[:i], -1)) + 1 for i, x in enumerate(p))]
+PARTITIONS = [
+    p
+    for p in product(range(N), repeat=N)
+    if all(x <= max((*p[:i], -1)) + 1 for i, x in enumerate(p))
+]
 
 
 def worlds(links: list[Link]) -> list[tuple[int, ...]]:
@@ -103,7 +107,9 @@ def test_one_by_one_and_refold_agree_and_older_versions_stay_untouched(
 def test_implied_links_are_all_known_pairs_and_kinds_are_told_apart(told: list[Answer]) -> None:
     known = Constraints.from_answers(N, told)
     links = known.links(implied=True)
-    listed = {(int(a), int(b)): bool(s) for a, b, s in zip(links.a, links.b, links.same, strict=True)}
+    listed = {
+        (int(a), int(b)): bool(s) for a, b, s in zip(links.a, links.b, links.same, strict=True)
+    }
     expected = {
         (i, j): known.same(i, j)
         for i, j in combinations(range(N), 2)

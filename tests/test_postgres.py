@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from test_store import check_store, check_two_processes
 
 from samekind import migrations
 from samekind.errors import ForeignFile, StoreError
 from samekind.protocols import Event
 from samekind.sqlstore import SqlStore
+from samekind.testing.stores import check_store, check_two_processes
 
 pytest.importorskip("psycopg", reason="the PostgreSQL driver is not installed")
 pwd = pytest.importorskip("pwd", reason="the server is only started on Unix")

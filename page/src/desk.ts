@@ -53,7 +53,7 @@ export function useDesk(name: string | null): Desk {
   const box = useMemo(() => outbox(name ?? ""), [name]);
   const [about, setAbout] = useState<Session | null>(null);
   const [now, setNow] = useLive<Now | null>(null);
-  const [recent, setRecent] = useLive<Answer[]>([]);
+  const [recent, setRecent] = useState<Answer[]>([]);
   const [conflicts, setConflicts] = useState<Conflict[]>([]);
   const [sending, setSending] = useLive<Told | null>(null);
   const [fault, setFault] = useState<Fault | null>(null);
@@ -147,7 +147,7 @@ export function useDesk(name: string | null): Desk {
     api,
     about,
     now: now.current,
-    recent: recent.current,
+    recent,
     conflicts,
     sending: sending.current,
     fault,
@@ -157,8 +157,12 @@ export function useDesk(name: string | null): Desk {
       void send({ number: open, choice, seconds: seconds() });
     },
     back: () => {
-      const last = recent.current[0];
-      if (last && sending.current === null) void act(() => api.takeAway(last.number));
+      if (sending.current !== null) return;
+      void act(async () => {
+        // Asked anew: the list on the page may not know yet what was told a moment ago.
+        const last = (await api.answers(0, 1)).answers[0];
+        return last ? api.takeAway(last.number) : { number: null, now: await api.question() };
+      });
     },
     skip: () => {
       const open = number();

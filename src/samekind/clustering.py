@@ -67,7 +67,7 @@ class Clustering:
         *,
         weight: NDArray[np.floating[Any]] | None = None,
     ) -> Clustering:
-        """The next snapshot: a new group inherits the number of the old group that it shares most with.
+        """The next snapshot; a group inherits the number of the old one that it shares most with.
 
         `weight` lets some items (those that the person placed) count more than others. Groups that
         inherit nothing get fresh numbers. `membership` columns follow the sorted raw labels.
@@ -152,9 +152,8 @@ def _inherited(table: NDArray[np.floating[Any]], old: Labels, last_number: int) 
         if table[row, column] > 0 and not numbers[row] and column not in taken:
             numbers[row] = old[column]
             taken.add(column)
-    for row in np.flatnonzero(numbers == 0):
-        last_number += 1
-        numbers[row] = last_number
+    fresh = np.flatnonzero(numbers == 0)
+    numbers[fresh] = last_number + 1 + np.arange(len(fresh))
     return numbers
 
 

@@ -1,4 +1,4 @@
-"""Device, number format and threads, each chosen with a reason. The only file that knows devices."""
+"""Device, number format and threads, each with a reason. The only file that knows devices."""
 
 from __future__ import annotations
 

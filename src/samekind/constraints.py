@@ -73,7 +73,8 @@ class Constraints:
         """Fold bare links, as if each were the answer to a pair question."""
         pairs = [(int(a), int(b), "same" if same else "different") for a, b, same in links]
         return cls.from_answers(
-            n_items, [Answer(k + 1, SamePair(a, b), choice) for k, (a, b, choice) in enumerate(pairs)]
+            n_items,
+            [Answer(k + 1, SamePair(a, b), choice) for k, (a, b, choice) in enumerate(pairs)],
         )
 
     def with_answer(self, answer: Answer) -> Self:
@@ -117,7 +118,7 @@ class Constraints:
 
     @cached_property
     def kinds(self) -> tuple[NDArray[np.intp], ...]:
-        """Components that are all known to differ from each other: kinds that the person told apart.
+        """Components that are all known to differ from each other: kinds the person told apart.
 
         Greedy, in the order in which the answers touched them, so that earlier kinds keep their
         place when answers are added. Empty before the first "different".

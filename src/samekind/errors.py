@@ -12,7 +12,7 @@
     │   ├── ForeignFile               8   it exists, but it is not a ledger of ours
     │   ├── CorruptedLedger           9   it is a ledger, but damaged
     │   └── NoSpace                   10  the disk is full; what was told before is safe
-    ├── ChangedCollection             11  the items differ from those that the session was begun with
+    ├── ChangedCollection             11  the items are not those of the session
     ├── MissingExtra (ImportError)    12  an optional package is needed
     ├── Infeasible                    13  no grouping fits the answers and the number of groups
     ├── ExportError (OSError)         14  an export would overwrite something or was interrupted

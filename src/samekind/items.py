@@ -13,7 +13,7 @@ from samekind.errors import SourceError
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a person is shown of an item: bytes and their MIME type (``image/png``, ``text/plain``)."""
+    """What a person is shown of an item: bytes and their MIME type, such as ``image/png``."""
 
     mime: str
     data: bytes
@@ -105,7 +105,9 @@ class Collection(Sequence[Item]):
         if not self._positions:
             self._positions.update({item.id: i for i, item in enumerate(self.items)})
             if len(self._positions) != len(self.items):
-                raise SourceError(f"Two items of {self.name!r} have the same id. Ids must be unique.")
+                raise SourceError(
+                    f"Two items of {self.name!r} have the same id. Ids must be unique."
+                )
         return self._positions[id]
 
     @property

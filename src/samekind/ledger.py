@@ -13,7 +13,7 @@ from samekind.questions import Answer, Question, question_from_json
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question put to the person: its number in the ledger, and the snapshot that it came from."""
+    """A question put to the person: its number, and the snapshot that it came from."""
 
     number: int
     question: Question
@@ -66,7 +66,7 @@ class Ledger:
             getattr(self, f"_{event.kind}")(event.data, event.seq)
         except (AttributeError, KeyError, TypeError, ValueError) as problem:
             raise CorruptedLedger(
-                f"Event {event.seq} of the ledger ({event.kind!r}) cannot be understood: {problem!r}. "
+                f"Event {event.seq} of the ledger ({event.kind!r}) is not understood: {problem!r}. "
                 "It was written by a newer samekind, or the file is damaged. Nothing was changed."
             ) from problem
         self.seq = event.seq

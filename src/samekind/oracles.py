@@ -1,4 +1,4 @@
-"""Things that answer: a simulated person, a person who errs, a recorded one, one at the terminal."""
+"""Things that answer: a simulated person, one who errs, a recorded one, one at the terminal."""
 
 from __future__ import annotations
 

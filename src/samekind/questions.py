@@ -44,6 +44,10 @@ class Question(ABC):
     def choices(self) -> tuple[str, ...]:
         """What can be answered; ``"unsure"`` is always the last."""
 
+    def exemplars(self, choice: str) -> tuple[int, ...]:
+        """Items to be shown with a choice, as what it stands for; the others are shown above."""
+        return ()
+
     @abstractmethod
     def links(self, choice: str) -> tuple[Link, ...]:
         """What a choice means. ``"unsure"`` means nothing."""
@@ -147,6 +151,9 @@ class WhichGroup(Question):
 
     def choices(self) -> tuple[str, ...]:
         return (*(str(k + 1) for k in range(len(self.groups))), "none", UNSURE)
+
+    def exemplars(self, choice: str) -> tuple[int, ...]:
+        return self.groups[int(choice) - 1] if choice.isdecimal() else ()
 
     def links(self, choice: str) -> tuple[Link, ...]:
         self.check(choice)

@@ -1,4 +1,4 @@
-"""Refits: from a clusterer, vectors and answers to a snapshot, and back from a ledger to the same."""
+"""Refits: from vectors and answers to a snapshot, and from a ledger back to the same one."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ def fitted(clusterer: Any, X: Vectors, constraints: Constraints, seed: int) -> A
     return model.fit(X, constraints=constraints)
 
 
-def groups_from(
-    model: Any, X: Vectors
-) -> tuple[Labels, Vectors, NDArray[np.floating[Any]] | None]:
+def groups_from(model: Any, X: Vectors) -> tuple[Labels, Vectors, NDArray[np.floating[Any]] | None]:
     """Labels, the space in which they were found, and soft membership where there is one."""
     return model.labels_, getattr(model, "space_", X), getattr(model, "membership_", None)
 

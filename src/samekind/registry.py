@@ -1,4 +1,4 @@
-"""A name, or "package.module:Class", to an object: how strategies, methods and encoders are found."""
+"""A name, or "package.module:Class", to an object: how strategies and methods are found."""
 
 from __future__ import annotations
 

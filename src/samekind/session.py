@@ -118,7 +118,9 @@ class Session:
         """Change an earlier answer; it keeps its place in the order of answers."""
         with self._lock:
             if number not in self._ledger.answers:
-                raise AnswerError(f"Question {number} has no answer that could be changed. Tell it.")
+                raise AnswerError(
+                    f"Question {number} has no answer that could be changed. Tell it."
+                )
             self._ledger.answer_of(number, choice, by, None)
             if self._ledger.answers[number].choice != choice:
                 self._append("told", _told(number, choice, by, None))
@@ -179,7 +181,7 @@ class Session:
             return self._ledger.asked[number]
 
     def progress(self) -> dict[str, Any]:
-        """Counts for the person: answers by choice, groups, conflicts, when the next refit is due."""
+        """Counts for the person: answers by choice, groups, conflicts, until the next refit."""
         with self._lock:
             choices = [answer.choice for answer in self._ledger.answers.values()]
             times = [a.seconds for a in self._ledger.answers.values() if a.seconds is not None]
@@ -267,7 +269,9 @@ class Session:
         self._previous = getattr(self, "clustering", None)
         self.clustering = clustering
         self._model = model
-        first = {int(label): int(i) for label, i in zip(*np.unique(raw, return_index=True), strict=True)}
+        first = {
+            int(label): int(i) for label, i in zip(*np.unique(raw, return_index=True), strict=True)
+        }
         self._number_of = {label: int(clustering.labels[i]) for label, i in first.items()}
 
     def _prepare(self) -> None:

@@ -26,7 +26,7 @@ def run(
     oracle: Oracle,
     budget: int | None = None,
     *,
-    on_told: Callable[[Session, int], None] | None = None,
+    on_refit: Callable[[Session, int], None] | None = None,
     by: str = "me",
 ) -> Run:
     """Ask until the budget is spent, nothing is worth asking, or the oracle has had enough.
@@ -34,12 +34,11 @@ def run(
     Parameters
     ----------
     budget : how many answers; None goes on until the oracle stops.
-    on_told : called after each answer (and the refit, if one was due) with their number so far.
+    on_refit : called after each refit with the number of answers so far.
     """
     log = Run()
     while budget is None or log.told < budget:
-        if session.due:
-            log.refit_seconds.append(_timed(session.refit))
+        _refit_if_due(session, log, on_refit)
         started = time.perf_counter()
         asked = session.ask()
         log.ask_seconds.append(time.perf_counter() - started)
@@ -51,21 +50,25 @@ def run(
             break
         if choice == BACK:
             log.told -= session.undo() is not None
-        elif choice == SKIP:
+            continue
+        if choice == SKIP:
             session.skip(asked.number)
-        else:
-            started = time.perf_counter()
-            session.tell(asked.number, choice, by=by, seconds=round(started - shown, 3))
-            log.tell_seconds.append(time.perf_counter() - started)
-            log.told += 1
-            if on_told is not None:
-                if session.due:
-                    log.refit_seconds.append(_timed(session.refit))
-                on_told(session, log.told)
+            continue
+        started = time.perf_counter()
+        session.tell(asked.number, choice, by=by, seconds=round(started - shown, 3))
+        log.tell_seconds.append(time.perf_counter() - started)
+        log.told += 1
+    _refit_if_due(session, log, on_refit)
     return log
 
 
-def _timed(action: Callable[[], object]) -> float:
+def _refit_if_due(
+    session: Session, log: Run, on_refit: Callable[[Session, int], None] | None
+) -> None:
+    if not session.due:
+        return
     started = time.perf_counter()
-    action()
-    return time.perf_counter() - started
+    session.refit()
+    log.refit_seconds.append(time.perf_counter() - started)
+    if on_refit is not None:
+        on_refit(session, log.told)

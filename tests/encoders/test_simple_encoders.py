@@ -205,3 +205,12 @@ def test_rows_of_unequal_length_are_refused():
     items = [Thing("a", np.ones(3)), Thing("b", np.ones(4))]
     with pytest.raises(VectorError, match="3 to 4 numbers"):
         Ready().read(items)
+
+
+@pytest.mark.parametrize("n", [20, 200])
+def test_the_sign_of_each_axis_is_fixed(n: int):
+    raw = np.random.default_rng(3).normal(size=(n, 40))
+    axes = Reduction(components=9).fit(raw).axes_
+    assert axes is not None
+    largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
+    assert (largest > 0).all()

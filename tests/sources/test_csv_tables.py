@@ -133,6 +133,7 @@ def test_the_split_column_is_never_a_feature(tmp_path: Path) -> None:
         ("x,y\n", "no rows"),
         ("name\nann\nbob\n", "no column that items can be compared by"),
         ("\0\1\2\3", "binary"),
+        ("x,y\n1,2\n3," + "a" * 200_000, "quotation mark"),
     ],
 )
 def test_files_that_are_no_table_are_refused(tmp_path: Path, text: str, words: str) -> None:

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image
 
 from samekind.sources import LabelledSet, open_labelled, open_source
@@ -78,11 +79,33 @@ def test_nothing_is_cut_off_at_the_edge(pile: LabelledSet) -> None:
         assert np.abs(edge - pixels[0, 0]).max() <= 2
 
 
-def test_each_trait_is_visible_in_the_pixels() -> None:
+def ink_of(kinds: tuple[int, int, int, int]) -> NDArray[np.bool_]:
+    tile = np.asarray(draw(kinds, np.random.default_rng(5)), dtype=int)
+    return np.asarray(np.abs(tile - tile[0, 0]).sum(axis=2) > 120)
+
+
+@pytest.mark.parametrize("colour", range(4))
+@pytest.mark.parametrize("shape", range(4))
+def test_as_many_shapes_can_be_counted_as_there_should_be(colour: int, shape: int) -> None:
     from scipy.ndimage import label
 
-    counts = []
-    for count in range(4):
-        tile = np.asarray(draw((0, 0, 0, count), np.random.default_rng(5)), dtype=int)
-        counts.append(label(np.abs(tile - tile[0, 0]).sum(axis=2) > 120)[1])
-    assert counts == [1, 2, 3, 4]
+    touching = np.ones((3, 3))  # corners too: the tips of stars are fine
+    counts = [label(ink_of((colour, shape, 0, count)), touching)[1] for count in range(4)]
+    assert counts == [1, 2, 4, 9]
+
+
+def test_patterns_differ_in_how_much_ink_they_use_and_how_often_it_stops() -> None:
+    solid, stripes, dots, outline = (ink_of((3, 1, pattern, 0)) for pattern in range(4))
+    changes = [int(np.diff(row.astype(int)).astype(bool).sum()) for row in (solid[48], stripes[48])]
+    assert changes[0] == 2 and changes[1] >= 8
+    assert solid.sum() > 1.4 * stripes.sum() and stripes.sum() > dots.sum()
+    assert not outline[44:52, 44:52].any()
+
+
+def test_colours_are_far_apart() -> None:
+    inks = [
+        np.asarray(draw((colour, 0, 0, 0), np.random.default_rng(1)), dtype=int)[48, 48]
+        for colour in range(4)
+    ]
+    distances = [np.abs(a - b).max() for i, a in enumerate(inks) for b in inks[:i]]
+    assert min(distances) > 90

@@ -7,6 +7,7 @@ import os
 import struct
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,9 +20,7 @@ from samekind.sources.images import ImageItem, open_images
 from samekind.sources.pictures import MAX_PIXELS
 
 
-def save(
-    path: Path, size: tuple[int, int] = (20, 12), colour: str = "red", **options: object
-) -> Path:
+def save(path: Path, size: tuple[int, int] = (20, 12), colour: str = "red", **options: Any) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     Image.new("RGB", size, colour).save(path, **options)
     return path

@@ -25,7 +25,7 @@ def test_an_npz_gives_vectors_and_label_columns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("split", [[0, 1, 0, 1], ["train", "test", "TRAIN", "Test"]])
-def test_split_marks_the_held_out_items(tmp_path: Path, split: list[object]) -> None:
+def test_split_marks_the_held_out_items(tmp_path: Path, split: list[int] | list[str]) -> None:
     np.savez(tmp_path / "v.npz", X=np.eye(4), label=["b", "c", "a", "b"], split=split)
     known = open_labelled(tmp_path / "v.npz")
     assert list(known.collection.ids()) == ["row-0", "row-2"]

@@ -224,7 +224,7 @@ def test_nothing_is_reported_to_a_collector_named_in_the_environment(
 ) -> None:
     monkeypatch.setenv("FASTAPI_OTEL_AUTO_CONFIGURE", "true")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://192.0.2.1:4318")
-    telemetry = create_app(desk)._telemetry
+    telemetry: dict[str, Any] = {**create_app(desk)._telemetry}
     switches = ("tracing", "metrics", "logs", "operation_spans", "auto_configure")
     assert [telemetry[name] for name in switches] == [False] * 5
 

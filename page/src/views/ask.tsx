@@ -78,9 +78,7 @@ export function Ask({ desk }: { desk: Desk }) {
             key={act.name}
             type="button"
             class="quiet"
-            disabled={
-              (act.name === "back" && desk.recent.length === 0) || (act.name === "skip" && !question)
-            }
+            disabled={(act.name === "back" && answers === 0) || (act.name === "skip" && !question)}
             onClick={() => perform(act.name)}
             title={act.label}
           >

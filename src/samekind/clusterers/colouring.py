@@ -13,23 +13,52 @@ Ints = NDArray[np.intp]
 
 
 def colour(near: Sequence[Ints], k: int, *, max_steps: int | None = None) -> Ints | None:
-    """A colouring in which no two neighbours are alike (DSATUR with backtracking).
+    """A colouring in which no two neighbours are alike, or None.
 
-    Returns None when there is none, or when `max_steps` (default: 10,000 and 20 per node) were
-    not enough to find one.
+    Nodes with fewer than k neighbours can always be coloured last, so they are peeled off first;
+    what is left is searched. None means that there is no colouring, or that `max_steps` (default:
+    10,000 and 5 per node) were not enough to find one.
 
     >>> triangle = [np.array([1, 2]), np.array([0, 2]), np.array([0, 1])]
     >>> colour(triangle, 3).tolist(), colour(triangle, 2)
-    ([0, 1, 2], None)
+    ([2, 1, 0], None)
     """
+    peeled = _peeled(near, k)
+    core = np.setdiff1d(np.arange(len(near)), peeled)
+    inside = [np.searchsorted(core, np.intersect1d(near[node], core)) for node in core]
+    found = _searched(inside, k, 10_000 + 5 * len(core) if max_steps is None else max_steps)
+    if found is None:
+        return None
+    colours = np.full(len(near), -1, dtype=np.intp)
+    colours[core] = found
+    for node in reversed(peeled):
+        around = set(colours[near[node]].tolist())
+        colours[node] = next(c for c in range(k) if c not in around)
+    return colours
+
+
+def _peeled(near: Sequence[Ints], k: int) -> list[int]:
+    """Nodes in an order in which each has fewer than k neighbours among those not yet taken."""
+    degree = np.array([len(nodes) for nodes in near], dtype=np.intp)
+    peeled = np.flatnonzero(degree < k).tolist()
+    for node in peeled:  # grows while it is read
+        degree[near[node]] -= 1
+        peeled += near[node][degree[near[node]] == k - 1].tolist()
+    return peeled
+
+
+def _searched(near: Sequence[Ints], k: int, steps: int) -> Ints | None:
+    """DSATUR with backtracking: the node with the most colours around it is coloured next."""
     n = len(near)
-    steps = 10_000 + 20 * n if max_steps is None else max_steps
     colours = np.full(n, -1, dtype=np.intp)
     around = np.zeros((n, k), dtype=np.intp)  # neighbours of each colour
-    degree = np.array([len(nodes) for nodes in near])
+    degree = np.array([len(nodes) for nodes in near], dtype=np.intp)
+    # Saturation first, then degree; nodes that have a colour are put below all others.
+    most = int(degree.max(initial=0)) + 1
+    urgency = degree.copy()
     trail: list[tuple[int, list[int]]] = []  # node, colours still to try
     while len(trail) < n:
-        node = _most_constrained(colours, around, degree)
+        node = int(urgency.argmax())
         used = int(colours.max(initial=-1)) + 1
         # Unused colours are interchangeable: trying one of them is enough.
         options = np.flatnonzero(around[node, : min(k, used + 1)] == 0).tolist()[::-1]
@@ -40,18 +69,17 @@ def colour(near: Sequence[Ints], k: int, *, max_steps: int | None = None) -> Int
                 return None
             node, options = trail[-1]
             around[near[node], colours[node]] -= 1
+            urgency[near[node]] -= most * (around[near[node], colours[node]] == 0)
+            urgency[node] += most * (k + 1)
             colours[node] = -1
         steps -= 1
         if steps < 0:
             return None
         colours[node] = options.pop()
+        urgency[near[node]] += most * (around[near[node], colours[node]] == 0)
+        urgency[node] -= most * (k + 1)
         around[near[node], colours[node]] += 1
     return colours
-
-
-def _most_constrained(colours: Ints, around: Ints, degree: Ints) -> int:
-    saturation = (around > 0).sum(axis=1) * (int(degree.max()) + 1) + degree
-    return int(np.where(colours < 0, saturation, -1).argmax())
 
 
 def fewest_clashes(

@@ -31,12 +31,11 @@ class Axes:
         sample = np.asarray(X[rows], dtype=np.float64)
         mean = sample.mean(axis=0)
         sample = sample - mean
-        _, spread, axes = np.linalg.svd(sample, full_matrices=False)
+        spread, axes = _principal(sample)
         keep = (spread > 1e-7 * max(spread[0], 1e-300))[:n_components]
         axes = axes[: len(keep)][keep]
         if not len(axes):  # all items alike: keep one direction so that shapes stay valid
             axes = np.eye(1, X.shape[1])
-        axes = axes * np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])[:, None]
         length = np.sqrt(((sample @ axes.T) ** 2).sum(axis=1).mean())
         return cls(mean, axes.T / max(length, 1e-12))
 
@@ -66,12 +65,33 @@ class Orientation:
         values, vectors = np.linalg.eigh((1 - shrinkage) * within + shrinkage * even)
         white = vectors / np.sqrt(np.maximum(values, 1e-12))
         # Principal axes of the whitened items, so that the first coordinates say most.
-        _, _, axes = np.linalg.svd((Z - Z.mean(axis=0)) @ white, full_matrices=False)
-        axes = axes * np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])[:, None]
+        centred = Z - Z.mean(axis=0)
+        _, axes = _descending(white.T @ (centred.T @ centred) @ white)
         return cls(white @ axes.T)
 
     def __call__(self, Z: Floats) -> Floats:
         return np.asarray(Z @ self.turn)
+
+
+def _principal(sample: Floats) -> tuple[Floats, Floats]:
+    """Spread, largest first, and axes (as rows) of centred items."""
+    if len(sample) < sample.shape[1]:  # few long vectors: their covariance would be the larger
+        _, spread, axes = np.linalg.svd(sample, full_matrices=False)
+        return spread, _signed(axes)
+    values, axes = _descending(sample.T @ sample)
+    return np.sqrt(np.maximum(values, 0.0)), axes
+
+
+def _descending(square: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues, largest first, and eigenvectors as rows."""
+    values, vectors = np.linalg.eigh(square)
+    return values[::-1], _signed(vectors.T[::-1])
+
+
+def _signed(axes: Floats) -> Floats:
+    """Axes whose largest number is positive: the sign is otherwise arbitrary."""
+    largest = axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)]
+    return np.asarray(axes * np.sign(largest)[:, None])
 
 
 def guessed(Z: Floats, seeds: Seeds) -> Floats:

@@ -37,8 +37,8 @@ class PCKMeans(NearestCentre):
     nothing is implied. Items with links choose in random order, each the cheapest group given all
     the others (iterated conditional modes); no sweep raises the objective. The first centres are
     those neighbourhoods (items known to be the same) that are known to differ from each other; the
-    rest is drawn by k-means++ over neighbourhoods and items, which on the digits with random pairs
-    reached better groups than taking the largest neighbourhoods whether they differ or not.
+    rest is drawn by k-means++ over neighbourhoods and items. (The paper takes the largest
+    neighbourhoods; with few answers several of those are of one kind.)
 
     Parameters
     ----------

@@ -26,8 +26,8 @@ Ints = NDArray[np.intp]
 _PASSES = 4
 """Rounds of improvement per call; Lloyd's sweeps call again, so few are enough."""
 
-_LONGEST_CHAIN = 200
-"""Longer swaps are not tried: they touch most of both groups and hardly ever pay."""
+_PAIRS = 200
+"""Pairs of centres whose chains are tried per round, the most promising first."""
 
 
 class Placer:
@@ -78,9 +78,9 @@ class _Tangle:
         if before is not None:
             return self._improved(cost, before.copy())
         placed = self._by_regret(cost)
-        clashing = (self._taken(placed)[np.arange(len(placed)), placed] > 0).nonzero()[0]
+        clashing = _at(self._taken(placed), placed) > 0
         for at, blocks in enumerate(self.parts):
-            if len(np.intersect1d(blocks, clashing)):
+            if clashing[blocks].any():
                 placed[blocks] = self._repaired(at, blocks, cost[blocks], placed[blocks])
         return self._improved(cost, placed)
 
@@ -130,62 +130,55 @@ class _Tangle:
 
     def _improved(self, cost: Floats, placed: Ints) -> Ints:
         """Cheaper placements by single moves and by swaps; no step breaks more links."""
-        taken = self._taken(placed)
-        least = 1e-9 * (1.0 + np.abs(cost).max())
+        least = 1e-9 * (1.0 + float(np.abs(cost).max()))
         for _ in range(_PASSES):
-            changed = False
-            every = np.arange(len(placed))
-            gain = cost[every, placed] - cost.min(axis=1)
-            restless = np.flatnonzero((gain > least) | (taken[every, placed] > 0))
-            for b in restless[np.argsort(-gain[restless])].tolist():
-                here, best = int(placed[b]), _cheapest(cost[b], taken[b])
-                fewer = taken[b, best] < taken[b, here]
-                cheaper = cost[b, best] < cost[b, here] - least
-                if best != here and (fewer or cheaper):
-                    self._move([b], here, best, placed, taken)
-                    changed = True
-                else:
-                    changed |= self._swapped(b, cost, placed, taken, least)
-            if not changed:
+            moved = self._moved(cost, placed, least)
+            if not self._swapped(cost, placed, least) and not moved:
                 break
         return placed
 
-    def _swapped(self, b: int, cost: Floats, placed: Ints, taken: Floats, least: float) -> bool:
-        """Swap b's centre with a better one for the whole chain of blocks that this concerns.
+    def _moved(self, cost: Floats, placed: Ints, least: float) -> bool:
+        """Move single blocks to cheaper centres, or to those where they break fewer links."""
+        taken, every, changed = self._taken(placed), np.arange(len(placed)), False
+        best = np.where(taken == taken.min(axis=1, keepdims=True), cost, np.inf).argmin(axis=1)
+        gain = _at(cost, placed) - cost[every, best]
+        wish = np.flatnonzero((taken[every, best] < _at(taken, placed)) | (gain > least))
+        for b in wish[np.argsort(-gain[wish])].tolist():
+            here, there = int(placed[b]), _cheapest(cost[b], taken[b])
+            fewer = taken[b, there] < taken[b, here]
+            if fewer or cost[b, there] < cost[b, here] - least:
+                placed[b] = there
+                taken[self.near[b], here] -= self.weight[b]
+                taken[self.near[b], there] += self.weight[b]
+                changed = True
+        return changed
 
-        The chain holds every block of the two centres that hangs together with b, so each link
-        inside it stays as it was and none leads from it to the two centres.
+    def _swapped(self, cost: Floats, placed: Ints, least: float) -> bool:
+        """Swap two centres within chains of blocks that hang together, where that is cheaper.
+
+        A chain holds all blocks of the two centres that can be reached from each other, so each
+        link inside it stays as it was, and none leads from it to another block of the two.
         """
-        here = int(placed[b])
-        for there in np.argsort(cost[b]).tolist():
-            if cost[b, there] > cost[b, here] - least:
-                return False
-            chain, waiting = {b}, [b]
-            while waiting and len(chain) <= _LONGEST_CHAIN:
-                at = waiting.pop()
-                foes = self.near[at]
-                fresh = foes[(placed[foes] == here) | (placed[foes] == there)].tolist()
-                waiting += [foe for foe in fresh if foe not in chain]
-                chain.update(fresh)
-            if waiting:
-                continue
-            blocks = np.fromiter(chain, dtype=np.intp)
+        wish = np.zeros((self.k, self.k))  # (from, to) what blocks would gain by themselves
+        np.add.at(wish, placed, np.maximum(_at(cost, placed)[:, None] - cost - least, 0.0))
+        wish = np.triu(wish + wish.T, 1)
+        changed = False
+        for pair in np.argsort(-wish, axis=None)[: min(_PAIRS, np.count_nonzero(wish))].tolist():
+            here, there = divmod(pair, self.k)
+            blocks = np.flatnonzero((placed == here) | (placed == there))
+            chain = connected_components(self.apart[blocks][:, blocks], directed=False)[1]
             gain = (cost[blocks, here] - cost[blocks, there]) * np.where(
                 placed[blocks] == here, 1.0, -1.0
             )
-            if gain.sum() > least:
-                at_here = blocks[placed[blocks] == here].tolist()
-                at_there = blocks[placed[blocks] == there].tolist()
-                self._move(at_here, here, there, placed, taken)
-                self._move(at_there, there, here, placed, taken)
-                return True
-        return False
+            flipped = blocks[(np.bincount(chain, weights=gain) > least)[chain]]
+            placed[flipped] = here + there - placed[flipped]
+            changed |= len(flipped) > 0
+        return changed
 
-    def _move(self, blocks: list[int], here: int, there: int, placed: Ints, taken: Floats) -> None:
-        for b in blocks:
-            placed[b] = there
-            taken[self.near[b], here] -= self.weight[b]
-            taken[self.near[b], there] += self.weight[b]
+
+def _at(cost: Floats, placed: Ints) -> Floats:
+    """What each block costs where it stands."""
+    return np.asarray(cost[np.arange(len(placed)), placed])
 
 
 def _regret(cost: Floats) -> float:

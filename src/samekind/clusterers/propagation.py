@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -96,14 +97,14 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if seeds.n_kinds < 2 and self.n_clusters != 1:
             seeds = Seeds.from_groups(start.fit(Z, constraints=answers).labels_)
         self._reference = self._learnt(Z, seeds, answers)
-        self._label_all(X, rows, known)
+        self._label_all(X, rows)
         return self
 
     def predict(self, X: Any) -> Ints:
         """The groups of other items: those of the items most like them."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return np.asarray(self._members(X)[0].argmax(axis=1), dtype=np.intp)
+        return np.asarray(self._members(X)[1].argmax(axis=1), dtype=np.intp)
 
     def _learnt(self, Z: Floats, seeds: Seeds, answers: Constraints) -> Reference:
         """Reference items in the person's orientation, with the strength of each group."""
@@ -119,31 +120,48 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         strength[seeds.rows] = np.eye(seeds.n_kinds)[seeds.labels]
         return Reference(orientation, space, strength)
 
-    def _label_all(self, X: Floats, rows: Ints, known: Constraints) -> None:
-        strength, space = self._members(X)
-        strength[rows] = self._reference.strength
-        labels = strength.argmax(axis=1)
-        touched = known.touched
-        labels[touched] = self._reference.strength[np.searchsorted(rows, touched)].argmax(axis=1)
-        present, labels = np.unique(labels, return_inverse=True)
+    def _label_all(self, X: Floats, rows: Ints) -> None:
+        """Groups of all items: the reference items have theirs, the others ask their neighbours."""
+        space, strength = self._members(X, rows)
+        present, labels = _present(strength)
         self._reference = self._reference.only(present)
-        strength = strength[:, present] + 1e-12
-        self.membership_ = (strength / strength.sum(axis=1, keepdims=True)).astype(np.float32)
-        self.labels_ = labels.astype(np.intp)
-        self.space_ = space
+        if len(present) < strength.shape[1]:
+            strength = strength[:, present]
+        for part in _parts(len(X)):  # in place and in pieces: there may be a million rows
+            piece = strength[part] + 1e-12
+            strength[part] = piece / piece.sum(axis=1, keepdims=True)
+        self.membership_, self.space_, self.labels_ = strength, space, labels
         self.n_clusters_ = len(present)
 
-    def _members(self, X: Floats) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Group strengths (n, k) and coordinates (n, few) of any items, in pieces."""
-        width = min(32, self._reference.space.shape[1])
-        strength = np.empty((len(X), self._reference.strength.shape[1]), dtype=np.float32)
+    def _members(
+        self, X: Floats, rows: Ints | None = None
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Coordinates (n, few) and group strengths (n, k) of any items; `rows` have theirs."""
+        reference = self._reference
+        width = min(32, reference.space.shape[1])
+        strength = np.empty((len(X), reference.strength.shape[1]), dtype=np.float32)
         space = np.empty((len(X), width), dtype=np.float32)
-        for start in range(0, len(X), 4096):
-            part = slice(start, start + 4096)
-            turned = self._reference.orientation(self._axes(X[part]))
-            strength[part] = self._reference.vote(turned, self.n_neighbors)
+        for part in _parts(len(X)):
+            turned = reference.orientation(self._axes(X[part]))
             space[part] = turned[:, :width]
-        return strength, space
+            if rows is None or len(rows) < len(X):
+                strength[part] = reference.vote(turned, self.n_neighbors)
+        if rows is not None:
+            strength[rows] = reference.strength
+        return space, strength
+
+
+def _parts(n: int) -> Iterator[slice]:
+    return (slice(start, min(start + 4096, n)) for start in range(0, n, 4096))
+
+
+def _present(strength: Floats) -> tuple[Ints, Ints]:
+    """The groups that are the strongest for some item, and for each item which of them."""
+    labels = np.empty(len(strength), dtype=np.intp)
+    for part in _parts(len(strength)):
+        labels[part] = strength[part].argmax(axis=1)
+    present = np.flatnonzero(np.bincount(labels, minlength=strength.shape[1]))
+    return present, np.searchsorted(present, labels)
 
 
 def _reference_rows(n: int, touched: Ints, most: int, rng: np.random.Generator) -> Ints:

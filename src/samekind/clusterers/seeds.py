@@ -63,7 +63,9 @@ def placed(seeds: Seeds, strength: Floats, answers: Constraints) -> Seeds:
     every answer is honoured.
     """
     components = answers.components
-    home: dict[int, int] = dict(zip(components[seeds.rows].tolist(), seeds.labels.tolist(), strict=True))
+    home: dict[int, int] = dict(
+        zip(components[seeds.rows].tolist(), seeds.labels.tolist(), strict=True)
+    )
     foes: dict[int, set[int]] = {}
     for a, b in answers.component_links().tolist():
         foes.setdefault(a, set()).add(b)
@@ -93,7 +95,10 @@ def restricted(known: Constraints, rows: Ints) -> Constraints:
     if len(rows) == known.n_items and not known.n_gone:
         return known
     touched = known.touched
-    at = {int(item): int(place) for item, place in zip(touched, np.searchsorted(rows, touched), strict=True)}
+    at = {
+        int(item): int(place)
+        for item, place in zip(touched, np.searchsorted(rows, touched), strict=True)
+    }
     first: dict[int, int] = {}
     links: list[tuple[int, int, bool]] = []
     for item in touched.tolist():
@@ -101,7 +106,11 @@ def restricted(known: Constraints, rows: Ints) -> Constraints:
         if component in first:
             links.append((first[component], at[item], True))
         first.setdefault(component, at[item])
-    order = {component: k for k, kind in enumerate(known.kinds) for component in {int(known.components[kind[0]])}}
+    order = {
+        component: k
+        for k, kind in enumerate(known.kinds)
+        for component in {int(known.components[kind[0]])}
+    }
     pairs = sorted(
         known.component_links().tolist(),
         key=lambda pair: (max(order.get(c, len(order)) for c in pair), pair),

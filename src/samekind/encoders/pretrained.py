@@ -11,7 +11,7 @@ import hashlib
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from importlib import import_module, metadata
 from importlib.util import find_spec
@@ -190,7 +190,9 @@ def _torch_network(weights: Weights, device: str) -> Network:
     network = load_torch(weights).to(device, memory_format=torch.channels_last)
 
     def run(images: Pixels8) -> NDArray[np.float32]:
-        with torch.inference_mode():
+        # Shortened products (TF32) would move features by 0.01, and the cache is shared by engines.
+        exact = torch.backends.cudnn.flags(enabled=True, allow_tf32=False)
+        with torch.inference_mode(), exact if device != "cpu" else nullcontext():
             x = torch.from_numpy(images).to(device).permute(0, 3, 1, 2)  # (n, 3, size, size)
             features = network.extract_features((x.float() - MEAN) / SCALE)
             result: NDArray[np.float32] = features.mean((2, 3)).float().cpu().numpy()

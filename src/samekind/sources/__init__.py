@@ -60,8 +60,6 @@ def open_source(source: str | Path, *, exclude: Sequence[str] = (), seed: int = 
                 f"Give an existing path, or the name of a set: {', '.join(sorted(SETS))}."
             )
     except OSError as error:
-        if isinstance(error, SourceError):
-            raise
         raise SourceError(f"{str(source)!r} cannot be read: {error.strerror or error}.") from error
     if not len(collection):
         raise SourceError(_nothing_usable(path, collection.skipped))

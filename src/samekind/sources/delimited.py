@@ -60,10 +60,16 @@ def read_csv(path: Path) -> tuple[Columns, list[Skipped]]:
 
 def sniff(text: str) -> str:
     """The delimiter that cuts the first lines into the most cells, equally many in each line."""
-    head = "\n".join(text[:65_536].splitlines()[:50][: 50 if len(text) <= 65_536 else -1])
+    lines = text[:65_536].splitlines()
+    if len(text) > 65_536 and len(lines) > 1:
+        lines.pop()  # it may be cut in the middle
+    head = "\n".join(lines[:50])
 
     def worth(delimiter: str) -> tuple[float, int]:
-        widths = [len(row) for row in csv.reader(io.StringIO(head), delimiter=delimiter) if row]
+        try:
+            widths = [len(row) for row in csv.reader(io.StringIO(head), delimiter=delimiter) if row]
+        except csv.Error:
+            return (0.0, 0)
         common = max(set(widths), key=widths.count, default=1)
         share = widths.count(common) / max(1, len(widths))
         return (share if common > 1 else 0.0, common)

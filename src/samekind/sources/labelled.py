@@ -23,7 +23,7 @@ _INSIDE = ("train", "training", "val", "valid", "validation", "dev", "0", "false
 _OUTSIDE = ("test", "testing", "1", "true")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LabelledSet:
     """A collection with label columns beside it; never handed to a learner.
 
@@ -94,15 +94,15 @@ def open_labelled(source: str | Path, *, labels: Sequence[str] = (), seed: int =
 
     if isinstance(source, str) and source in SETS:
         known = SETS[source](seed=seed)
-        _check_labels(source, known.orientations, labels)
+        check_names(Path(source), known.orientations, labels)
         return known
-    path = Path(source)
+    path = Path(source).expanduser()
     if not path.exists():
         raise SourceError(
             f"There is no file {str(source)!r}. Give a table, or a set: {', '.join(sorted(SETS))}."
         )
     collection, columns = _read(path, labels)
-    _check_labels(str(path), columns, labels)
+    check_names(path, columns, labels)
     return split_labelled(collection, columns)
 
 
@@ -186,10 +186,6 @@ def _held_out(split: NDArray[Any], name: str) -> NDArray[np.bool_]:
             f"The column 'split' of {name!r} holds {odd[0]!r}. Use train and test, or 0 and 1."
         )
     return np.asarray([text in _OUTSIDE for text in texts], dtype=np.bool_)
-
-
-def _check_labels(source: str, columns: Mapping[str, Any], labels: Sequence[str]) -> None:
-    check_names(Path(source), columns, labels)
 
 
 def _read(path: Path, labels: Sequence[str]) -> tuple[Collection, dict[str, NDArray[Any]]]:

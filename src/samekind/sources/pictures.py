@@ -47,13 +47,13 @@ class Picture(Item):
             this, tell the person, and go on without the item.
         """
         try:
-            image = self.open()
-            width, height = image.size
-            if width * height > MAX_PIXELS:
-                raise SourceError(f"{self.id!r} {too_large(width, height)}")
-            if size is not None and image.format in ("JPEG", "MPO"):
-                image.draft("RGB", (size, size))  # never below this on either side
-            return upright_rgb(image)
+            with self.open() as image:
+                width, height = image.size
+                if width * height > MAX_PIXELS:
+                    raise SourceError(f"{self.id!r} {too_large(width, height)}")
+                if size is not None and image.format in ("JPEG", "MPO"):
+                    image.draft("RGB", (size, size))  # never below this on either side
+                return upright_rgb(image)
         except SourceError:
             raise
         except Exception as error:  # Pillow raises many types on damaged files

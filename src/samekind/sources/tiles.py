@@ -1,8 +1,8 @@
 """The demo tiles: small drawn pictures whose one pile has four natural orientations.
 
-Every tile shows one, two, four or nine copies of a shape in one colour and one pattern, so a person may sort
-the same pile by colour, by shape, by pattern or by count. The pictures are drawn here, from a seed,
-and differ in place, size, turn, hue and background; nothing is downloaded.
+Every tile shows one, two, four or nine copies of a shape in one colour and one pattern, so a person
+may sort the same pile by colour, by shape, by pattern or by count. The pictures are drawn here,
+from a seed, and differ in place, size, turn, hue and paper; nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def tiles(seed: int = 0) -> LabelledSet:
 
 
 def draw(kinds: Kinds, rng: np.random.Generator) -> Image:
-    """Draw one tile of the given kinds; `rng` decides place, size, turn, hue and background."""
+    """Draw one tile of the given kinds; `rng` decides place, size, turn, hue and paper."""
     from PIL import Image, ImageDraw
 
     colour, shape, pattern, count = kinds
@@ -168,7 +168,8 @@ def _corners(shape: int, turn: float) -> Points:
 def _rim(shape: int, pattern: int, radius: float) -> float:
     """Width of the border, measured along the radius; pointed shapes need more to look alike."""
     width = {"circle": 1.0, "square": 1.15, "triangle": 1.6, "star": 1.5}[TRAITS["shape"][shape]]
-    return width * (0.20 * radius + 1.2 if TRAITS["pattern"][pattern] == "outline" else 0.7 + 0.025 * radius)
+    bold = TRAITS["pattern"][pattern] == "outline"
+    return width * (1.2 + 0.20 * radius if bold else 0.7 + 0.025 * radius)
 
 
 def _fill(

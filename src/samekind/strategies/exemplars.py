@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 Floats = NDArray[Any]
 
 
-def shown(
-    space: Floats, members: NDArray[np.intp], item: int, count: int
-) -> tuple[int, ...]:
+def shown(space: Floats, members: NDArray[np.intp], item: int, count: int) -> tuple[int, ...]:
     """One central member first, then diverse ones; never `item` itself.
 
     Only items known to be one kind should be given, so that each of them says what the group is.

@@ -61,9 +61,7 @@ class Placement:
                     break
         return tuple(questions)
 
-    def _question(
-        self, view: View, patches: Patches, item: int, again: bool
-    ) -> WhichGroup | None:
+    def _question(self, view: View, patches: Patches, item: int, again: bool) -> WhichGroup | None:
         known, space = view.constraints, view.clustering.space
         groups = list(known.kinds) or [self._first_group(view, patches)]
         open_groups = [g for g in groups if len(g) and known.same(item, int(g[0])) is None]
@@ -140,7 +138,7 @@ class Placement:
         return Patches(sample[order[first]], patch_of.astype(np.intp), sample)
 
     def _unfinished(self, known: Constraints, avoid: set[int]) -> list[int]:
-        """Items that fit none of the groups shown so far, and were not compared with all of them."""
+        """Items that fit none of the groups shown so far, and were not compared with all."""
         kinds = known.kinds
         inside = {int(i) for kind in kinds for i in kind}
         found = []

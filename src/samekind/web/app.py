@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 from fastapi import FastAPI
-from fastapi.telemetry import TelemetryConfig
 
 from samekind import __version__
 from samekind.web import asking, failures, grouping, static
 from samekind.web.desk import Desk
 from samekind.web.security import LOOPBACK, Guard
+
+if TYPE_CHECKING:  # older releases of the framework have no such module
+    from fastapi.telemetry import TelemetryConfig
 
 SILENT: TelemetryConfig = {
     "tracing": False,

@@ -1,0 +1,62 @@
+# Two commands are enough: `make run` and `make test`. Everything else is in CONTRIBUTING.md.
+PYTHON ?= python3
+VENV ?= .venv
+PORT ?= 8765
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip --disable-pip-version-check
+
+.PHONY: run test check lint types quick install system guard page bench clean
+
+run: $(VENV)/.core
+	$(BIN)/samekind demo --port $(PORT)
+
+test: $(VENV)/.dev system guard
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+check: $(VENV)/.dev lint types quick
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+quick: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not browser and not slow"
+
+install: $(VENV)/.dev
+
+# torch first and pinned: where a CPU build lies at hand it is taken, and nothing pulls another.
+$(VENV)/.torch: constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "samekind needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Run: make PYTHON=python3.11 ...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install -q "$$(grep '^torch==' constraints.txt)"
+	touch $@
+
+$(VENV)/.core: $(VENV)/.torch pyproject.toml hatch_build.py $(shell find page -path page/node_modules -prune -o -type f -print)
+	$(PIP) install -q -c constraints.txt -e .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	$(PIP) install -q -c constraints.txt -e '.[dev]'
+	touch $@
+
+# Chromium for the browser tests and PostgreSQL for the store tests, where they may be installed.
+system:
+	@bash .ci/system
+
+# A CUDA build of torch or a stray torchvision breaks other packages: say so before the tests do.
+guard: $(VENV)/.dev
+	@$(PIP) list --format=freeze | grep -iE '^(nvidia|cuda|torchvision|torchaudio)' \
+		&& { echo "These packages must not be in $(VENV). Run: make clean test"; exit 1; } || true
+
+page:
+	cd page && npm ci --no-audit --no-fund && npm run build
+
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/ledger.py
+	$(BIN)/python benchmarks/scale.py
+
+clean:
+	rm -rf $(VENV) src/samekind/web/page page/node_modules

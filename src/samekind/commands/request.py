@@ -1,0 +1,184 @@
+"""Request: what was asked for on the command line, checked before any long work begins."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from samekind.commands.speech import note, progress_bar
+from samekind.errors import InputError, SourceError
+from samekind.registry import find
+
+if TYPE_CHECKING:
+    from samekind.items import Collection, Skipped
+    from samekind.pile import Pile
+    from samekind.protocols import Store
+    from samekind.session import Session
+
+MOST_SKIPPED = 5
+"""Skipped files that are named; of the others only the number is told."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A pile and a grouping of it, as named on the command line; None leaves the choice to us."""
+
+    path: str
+    orientation: str = "main"
+    encoder: str | None = None
+    method: str = "propagation"
+    strategy: str = "placement"
+    groups: int | None = None
+    seed: int | None = None
+    ledger: str | None = None
+
+    @property
+    def target(self) -> str:
+        """Where the answers are kept: a file, or the address of a database."""
+        from samekind.pile import ledger_file
+
+        return self.ledger or str(ledger_file(self.path))
+
+    @property
+    def shown_target(self) -> str:
+        """The same, without the password that an address may hold."""
+        from samekind.postgres import describe_url, open_postgres
+
+        return describe_url(open_postgres(self.target)[1]) if "://" in self.target else self.target
+
+    def store(self) -> Store:
+        """The ledger, made if it is not there."""
+        from samekind.store import open_store
+
+        return open_store(self.target)
+
+    def items(self) -> Collection:
+        """The items, once all names of the request are known to be right."""
+        from samekind.encoders import make_encoder
+        from samekind.sources import open_source
+
+        find("method", self.method)
+        find("strategy", self.strategy)
+        if self.encoder is not None:
+            make_encoder(self.encoder)
+        check_place(self.path)
+        collection = open_source(self.path)
+        check_groups(self.groups, collection)
+        return collection
+
+    def pile(self, collection: Collection) -> Pile:
+        """The items with their vectors; says what is skipped, and why this encoder."""
+        from samekind.encoders import default_encoder
+        from samekind.pile import encoded_pile
+
+        note(f"{len(collection):,} items in {collection.name}.")
+        if self.encoder is None:
+            note(f"Encoder: {default_encoder(collection)[1]}.")
+        with progress_bar("Encoding") as progress:
+            pile = encoded_pile(collection, encoder=self.encoder, progress=progress)
+        note_skipped(pile.collection.skipped)
+        check_groups(self.groups, pile.collection)
+        return pile
+
+    def session(self, pile: Pile, store: Store, name: str | None = None) -> Session:
+        """The session of an orientation, new or as it was left; says what changed meanwhile."""
+        from samekind.session import Session
+
+        session = Session(
+            pile.collection,
+            pile.X,
+            store=store,
+            name=name or self.orientation,
+            clusterer=_made("method", self.method, n_clusters=self.groups),
+            strategy=_made("strategy", self.strategy),
+            seed=self.seed,
+        )
+        note_changes(session)
+        return session
+
+    def reopened(self) -> tuple[Pile, Session]:
+        """The session as it was left, learnt from every answer; an error when there is none."""
+        collection = self.items()
+        known = self.store().sessions() if self._has_ledger() else []
+        if self.orientation not in known:
+            others = f" There are: {', '.join(known)}." if known else ""
+            raise InputError(
+                f"There is no grouping {self.orientation!r} of {self.path!r} yet.{others} "
+                f"Make one first: samekind ask {self.again()}"
+            )
+        pile = self.pile(collection)
+        session = self.session(pile, self.store())
+        if session.progress()["until_refit"] < session.refit_every:
+            session.refit()
+        return pile, session
+
+    def again(self) -> str:
+        """The path and the options that lead back to this grouping, to be typed again."""
+        options = {
+            "orientation": None if self.orientation == "main" else self.orientation,
+            "encoder": self.encoder,
+            "method": None if self.method == "propagation" else self.method,
+            "groups": self.groups,
+            "ledger": self.ledger,
+        }
+        given = [(f"--{name}", str(value)) for name, value in options.items() if value is not None]
+        return shlex.join([self.path, *(word for pair in given for word in pair)])
+
+    def _has_ledger(self) -> bool:
+        return "://" in self.target or Path(self.target).expanduser().exists()
+
+
+def check_place(path: str) -> None:
+    """Guess what was meant when neither a path nor a set has this name."""
+    from samekind.sources import SETS
+
+    if path in SETS or Path(path).expanduser().exists():
+        return
+    close = get_close_matches(path, SETS, n=1)
+    if close:
+        raise SourceError(
+            f"There is no file, folder or set {path!r}. Did you mean the set {close[0]!r}?"
+        )
+
+
+def check_groups(groups: int | None, collection: Collection) -> None:
+    """More groups than items cannot be made."""
+    if groups is not None and groups > len(collection):
+        raise InputError(
+            f"{groups} groups cannot be made of {len(collection)} items. "
+            f"Choose --groups from 1 to {len(collection)}, or leave it away."
+        )
+
+
+def note_skipped(skipped: tuple[Skipped, ...]) -> None:
+    """Say what was left out, and why."""
+    for file in skipped[:MOST_SKIPPED]:
+        note(f"Skipped {file.id}: {file.reason}")
+    if len(skipped) > MOST_SKIPPED:
+        note(f"... and {len(skipped) - MOST_SKIPPED} more were skipped.")
+
+
+def note_changes(session: Session) -> None:
+    """Say which items that were answered about have moved or gone."""
+    progress = session.progress()
+    if progress["renamed"]:
+        note(f"{_items(progress['renamed'])} renamed since; the answers came along.")
+    if progress["gone"]:
+        note(f"{_items(progress['gone'])} gone since (the answers about them are kept).")
+
+
+def _items(some: Any) -> str:
+    return "1 item was" if len(some) == 1 else f"{len(some)} items were"
+
+
+def _made(kind: str, name: str, **parameters: Any) -> Any:
+    """A strategy or method by its name; one of the person's own may not fit."""
+    try:
+        return find(kind, name)(**parameters)
+    except TypeError as problem:
+        raise InputError(
+            f"{name!r} cannot be used as a {kind}: {problem}. See the guide on writing your own."
+        ) from problem

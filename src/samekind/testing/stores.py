@@ -1,0 +1,115 @@
+"""The contract of a ledger: what every store must keep."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from samekind.errors import InputError
+from samekind.protocols import Event, Store
+from samekind.store import open_store
+from samekind.testing.expecting import raises
+
+
+def check_store(make_store: Callable[[], Store]) -> None:
+    """The contract of a ledger; `make_store` gives a new, empty store at each call."""
+    check_numbers_are_gapless_per_session(make_store())
+    check_events_come_back_as_they_were(make_store())
+    check_what_is_not_plain_json_is_refused(make_store())
+    check_names_are_checked(make_store())
+    check_threads_do_not_lose_events(make_store())
+
+
+def check_numbers_are_gapless_per_session(store: Store) -> None:
+    """Each session counts from 1, whatever happens in the others."""
+    assert isinstance(store, Store)
+    assert store.sessions() == [] and list(store.read("nobody")) == []
+    given_out = [store.append(name, Event("told", {"n": n})) for n in range(3) for name in "ba"]
+    assert given_out == [1, 1, 2, 2, 3, 3]
+    assert store.sessions() == ["a", "b"]
+    assert [(e.seq, e.data["n"]) for e in store.read("a")] == [(1, 0), (2, 1), (3, 2)]
+    assert [e.seq for e in store.read("a", after=1)] == [2, 3]
+    assert [e.seq for e in store.read("a", after=3)] == []
+    assert [e.seq for e in store.read("a", after=99)] == []
+    reader = store.read("b", after=1)
+    assert next(reader).seq == 2
+    assert store.append("b", Event("undone", seq=77)) == 4, "the store gives the number, not we"
+
+
+def check_events_come_back_as_they_were(store: Store) -> None:
+    """Unicode, nesting, large numbers and fractions of seconds are kept."""
+    data = {
+        "item": "Größe/猫 🐈.jpg",
+        "half a pair": "\udcff",
+        "nul": "\0",
+        "deep": {"list": [1, -0.5, None, True, 2**60, {"": []}]},
+        "quote": 'it\'s "so"; -- \\ %s :x',
+    }
+    store.append("猫 / main", Event("told", data, at=1700000000.123456))
+    (event,) = store.read("猫 / main")
+    assert event == Event("told", data, at=1700000000.123456, seq=1)
+    changed = {"choices": ["same"]}
+    store.append("b", Event("told", changed))
+    changed["choices"].append("different")
+    assert next(store.read("b")).data == {"choices": ["same"]}, "a ledger keeps no references"
+    big = {"ids": ["x" * 20] * 10_000}
+    store.append("b", Event("proposed", big))
+    assert next(store.read("b", after=1)).data == big
+
+
+def check_what_is_not_plain_json_is_refused(store: Store) -> None:
+    """A value that would come back as something else is refused, and nothing is stored."""
+    for value in (float("nan"), float("inf"), {1, 2}, b"bytes", object(), {3: "key"}, [{None: 1}]):
+        with raises(InputError):
+            store.append("main", Event("told", {"value": value}))
+    for event in (Event(""), Event("a\0b"), Event("told", at=float("nan"))):
+        with raises(InputError):
+            store.append("main", event)
+    assert store.sessions() == []
+
+
+def check_names_are_checked(store: Store) -> None:
+    """A name has 1 to 200 characters, of any script."""
+    longest = "é" * 200
+    assert store.append(longest, Event("opened")) == 1
+    assert store.append(" spaced'; DROP TABLE events; -- ", Event("opened")) == 1
+    assert len(list(store.read(longest))) == 1 and len(store.sessions()) == 2
+    for name in ("", "x" * 201, "a\0b", "\udcff"):
+        with raises(InputError):
+            store.append(name, Event("opened"))
+        with raises(InputError):
+            store.read(name)
+    with raises(InputError):
+        store.read("main", after=-1)
+
+
+def check_threads_do_not_lose_events(store: Store) -> None:
+    """Numbers stay gapless when several threads append to one session."""
+    with ThreadPoolExecutor(4) as pool:
+        tell = lambda n: store.append("main", Event("told", {"n": n}))  # noqa: E731
+        given_out = list(pool.map(tell, range(60)))
+    events = list(store.read("main"))
+    assert sorted(given_out) == [e.seq for e in events] == list(range(1, 61))
+    assert {e.seq: e.data["n"] for e in events} == {s: n for n, s in enumerate(given_out)}
+
+
+def check_two_processes(target: str) -> None:
+    """Two processes open the ledger at the same moment and append 200 events each."""
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_append_many, args=(target, who, 200)) for who in "ab"]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    assert [worker.exitcode for worker in workers] == [0, 0]
+    events = list(open_store(target).read("main"))
+    assert [e.seq for e in events] == list(range(1, 401))
+    for who in "ab":
+        assert [e.data["n"] for e in events if e.data["who"] == who] == list(range(200))
+
+
+def _append_many(target: str, who: str, n: int) -> None:
+    store = open_store(target)
+    for i in range(n):
+        store.append("main", Event("told", {"who": who, "n": i}))

@@ -1,0 +1,72 @@
+"""Every member of every shelf keeps the contract of its shelf."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from samekind.encoders import ENCODERS, make_encoder
+from samekind.items import Collection
+from samekind.questions import KINDS, Question, SamePair, WhichGroup
+from samekind.registry import find, first_line, shelf
+from samekind.sources import open_source
+from samekind.testing import check_clusterer, check_encoder, check_question, check_strategy
+
+EXAMPLES: list[Question] = [
+    SamePair(0, 5, why="two"),
+    WhichGroup(3, ((1,),), why="one group"),
+    WhichGroup(0, ((1, 4), (2,), (3,), (5,), (6,)), why="five groups"),
+]
+
+
+@pytest.mark.parametrize("question", EXAMPLES, ids=lambda q: f"{q.kind}-{len(q.items())}")
+def test_every_kind_of_question_keeps_the_contract(question: Question) -> None:
+    check_question(question)
+
+
+def test_no_kind_of_question_is_left_out() -> None:
+    assert {q.kind for q in EXAMPLES} == set(KINDS)
+
+
+@pytest.mark.parametrize("name", sorted(shelf("strategy")))
+def test_every_strategy_keeps_the_contract(name: str) -> None:
+    check_strategy(find("strategy", name)())
+
+
+@pytest.mark.parametrize("name", sorted(shelf("method")))
+def test_every_clusterer_keeps_the_contract(name: str) -> None:
+    check_clusterer(find("method", name)(), honours_all=name != "pckmeans")
+
+
+@parametrize_with_checks([find("method", name)() for name in sorted(shelf("method"))])
+def test_every_clusterer_is_a_scikit_learn_estimator(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("name", sorted(ENCODERS))
+def test_every_encoder_keeps_the_contract(name: str, texts: Collection, table: Collection) -> None:
+    encoder = make_encoder(name)
+    examples = {"image": open_source("tiles"), "text": texts, "row": table}
+    check_encoder(encoder, next(examples[kind] for kind in encoder.kinds if kind in examples))
+
+
+@pytest.mark.parametrize("kind", ["strategy", "method"])
+def test_every_member_says_in_one_line_what_it_is_for(kind: str) -> None:
+    for name in shelf(kind):
+        assert 10 < len(first_line(kind, name)) < 100
+
+
+@pytest.fixture
+def texts(tmp_path: Any) -> Collection:
+    for k, words in enumerate(["red fox", "blue whale", "red squirrel", "grey whale"] * 2):
+        (tmp_path / f"{k}.txt").write_text(f"a {words} number {k}")
+    return open_source(tmp_path)
+
+
+@pytest.fixture
+def table(tmp_path: Any) -> Collection:
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(8, 4)).astype(np.float32))
+    return open_source(tmp_path / "x.npy")

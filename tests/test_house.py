@@ -1,0 +1,117 @@
+"""The house: who may import whom, how large a room may be, and what stays outside."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import samekind
+
+ROOT = Path(samekind.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+GROUND = {
+    "errors", "items", "questions", "closure", "constraints", "clustering", "protocols", "compute",
+    "newfile",
+}  # fmt: skip
+STORE = {"store", "sqlstore", "ledgerfile", "migrations", "postgres"}
+LEDGER = {"ledger", "positions", "refits", "registry"}
+RULES: dict[str, set[str]] = {
+    **dict.fromkeys(GROUND, GROUND),
+    "sources": GROUND,
+    "encoders": GROUND,
+    "strategies": GROUND,
+    "objectives": GROUND,
+    "training": GROUND | {"objectives"},
+    "amortized": GROUND,
+    "clusterers": GROUND | {"objectives", "training", "amortized"},
+    "evaluation": GROUND,
+    "wording": GROUND,
+    **dict.fromkeys(STORE, GROUND | STORE),
+    **dict.fromkeys(LEDGER, GROUND | LEDGER),
+    "session": GROUND | STORE | LEDGER,
+    "oracles": GROUND | {"wording"},
+    "simulate": GROUND | {"session", "oracles", "evaluation"},
+    "exports": GROUND,
+    "pile": GROUND | {"sources", "encoders"},
+    "experiment": GROUND | {"session", "oracles", "evaluation", "simulate", "pile", "sources", "registry"},
+    "testing": GROUND | {"store"},
+}
+"""What each room may import from the package; rooms that are not listed are doors and may import all."""
+DOORS = {"cli", "commands", "terminal", "web", "__main__", "__init__"}
+
+
+def room(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported(path: Path) -> set[str]:
+    """Rooms of the package that a file imports, wherever in the file it does so."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("samekind"):
+            names = [f"{node.module}.{a.name}" if node.module == "samekind" else node.module or "" for a in node.names]
+        elif isinstance(node, ast.Import):
+            names = [a.name for a in node.names if a.name.startswith("samekind")]
+        found |= {name.split(".")[1] for name in names if "." in name}
+    return found - {"__version__"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_rooms_import_only_what_lies_below_them(path: Path) -> None:
+    here = room(path)
+    if here in DOORS:
+        return
+    assert here in RULES, f"{here} is a new room: say in RULES what it may import"
+    assert imported(path) - {here} <= RULES[here]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_rooms_stay_small(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= 400
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            assert (node.end_lineno or 0) - node.lineno < 60, f"{node.name} is too long"
+    assert not {"utils", "common", "helpers", "misc"} & {path.stem, *path.parts[len(ROOT.parts) :]}
+    if path.name != "compute.py":
+        assert "cuda" not in text.lower(), "only compute.py may know devices"
+
+
+def test_the_median_room_is_a_page() -> None:
+    lengths = sorted(len(path.read_text().splitlines()) for path in FILES)
+    assert lengths[len(lengths) // 2] <= 140
+
+
+def test_importing_the_package_is_quick_and_brings_no_heavy_library() -> None:
+    heavy = "{'torch', 'sklearn', 'scipy', 'PIL', 'sqlalchemy', 'fastapi', 'pyarrow', 'onnxruntime'}"
+    for imports in ("samekind", "samekind.cli", "samekind.sources, samekind.encoders, samekind.store"):
+        code = f"import sys, {imports}; print(sorted({heavy} & set(sys.modules)))"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.stdout.strip() == "[]", (imports, done.stdout, done.stderr)
+
+
+def test_a_session_in_memory_needs_no_database_and_no_server() -> None:
+    code = (
+        "import sys\n"
+        "for name in ('sqlalchemy', 'fastapi', 'pydantic', 'uvicorn', 'platformdirs'):\n"
+        "    sys.modules[name] = None\n"
+        "from samekind.experiment import Experiment\n"
+        "from samekind.sources import open_labelled\n"
+        "row = Experiment('digit', questions=2).run(open_labelled('digits'))\n"
+        "print(row['questions'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "2", done.stderr
+
+
+def test_the_public_names_are_what_is_visible() -> None:
+    assert set(dir(samekind)) == set(samekind.__all__)
+    for name in samekind.__all__:
+        assert getattr(samekind, name) is not None
+    with pytest.raises(AttributeError):
+        _ = samekind.nothing_of_this_name
