@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import clouds, points
 
+from piles import clouds, points
 from samekind.oracles import Truth
 from samekind.questions import Question
 from samekind.session import Session

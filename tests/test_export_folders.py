@@ -11,8 +11,8 @@ import signal
 from pathlib import Path
 
 import pytest
-from exported import DrawnItem, FileItem, LongText, Tree, drawn, grouped, tree
 
+from exported import DrawnItem, FileItem, LongText, Tree, drawn, grouped, tree
 from samekind.clustering import Clustering
 from samekind.errors import ExportError
 from samekind.exports import plan_export, run_export, running, undo_export

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exported import drawn, grouped, tree
 
+from exported import drawn, grouped, tree
 from samekind.clustering import Clustering
 from samekind.errors import ExportError, InputError, MissingExtra, UnknownName
 from samekind.exports import FORMATS, Plan, plan_export, run_export

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import clouds
 from fastapi.testclient import TestClient
 
+from piles import clouds
 from samekind.cli import main
 from samekind.oracles import KEYS, Replay, Truth
 from samekind.pile import open_pile

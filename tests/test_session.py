@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Point, clouds, points
 
+from piles import Point, clouds, points
 from samekind.errors import (
     AnswerError,
     ChangedCollection,

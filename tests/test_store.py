@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -21,7 +19,7 @@ from samekind.errors import (
     StoreError,
 )
 from samekind.ledgerfile import APPLICATION_ID
-from samekind.protocols import Event, Store
+from samekind.protocols import Event
 from samekind.sqlstore import SqlStore
 from samekind.store import MemoryStore, open_store
 from samekind.testing.stores import check_store, check_two_processes

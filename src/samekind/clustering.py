@@ -31,6 +31,7 @@ class Clustering:
     snapshot : counts the refits of a session.
     last_number : the highest number ever used, in this or an earlier snapshot.
     lineage : for each group, from which groups of the snapshot before its items came, with counts.
+    views : (2, n, d) the items seen through two random augmentations, where a learner has them.
 
     >>> before = Clustering.first([0, 0, 1, 1], np.zeros((4, 2)))
     >>> after = before.followed_by([7, 7, 7, 3], before.space)
@@ -45,11 +46,16 @@ class Clustering:
     snapshot: int = 0
     last_number: int = 0
     lineage: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    views: Vectors | None = None
     _memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def first(
-        cls, labels: Any, space: Any, membership: NDArray[np.floating[Any]] | None = None
+        cls,
+        labels: Any,
+        space: Any,
+        membership: NDArray[np.floating[Any]] | None = None,
+        views: Vectors | None = None,
     ) -> Clustering:
         """The first snapshot: groups are numbered from 1 by falling size."""
         raw = _checked(labels, len(space))
@@ -57,13 +63,15 @@ class Clustering:
         order = np.lexsort((first_seen, -counts))
         numbers = np.empty(len(found), dtype=np.intp)
         numbers[order] = np.arange(1, len(found) + 1)
-        return cls(*_renumbered(raw, found, numbers, space, membership), last_number=len(found))
+        parts = _renumbered(raw, found, numbers, space, membership)
+        return cls(*parts, last_number=len(found), views=views)
 
     def followed_by(
         self,
         labels: Any,
         space: Any,
         membership: NDArray[np.floating[Any]] | None = None,
+        views: Vectors | None = None,
         *,
         weight: NDArray[np.floating[Any]] | None = None,
     ) -> Clustering:
@@ -95,6 +103,7 @@ class Clustering:
             snapshot=self.snapshot + 1,
             last_number=max(self.last_number, int(numbers.max(initial=0))),
             lineage=lineage,
+            views=views,
         )
 
     @property

@@ -93,7 +93,7 @@ class Experiment:
             "choices": session.progress()["choices"],
             "conflicts": len(session.constraints.conflicts),
             "groups_given": self.groups,
-            "curve": [_rounded(row) for row in scorer.curve.rows],
+            "curve": [{"heldout_acc": None, **_rounded(row)} for row in scorer.curve.rows],
             "ask_seconds": _latency(log.ask_seconds),
             "tell_seconds": _latency(log.tell_seconds),
             "refit_seconds": _latency(log.refit_seconds),

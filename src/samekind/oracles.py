@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind import wording
 from samekind.errors import InputError
 from samekind.protocols import Oracle
 from samekind.questions import UNSURE, Answer, Question
@@ -101,23 +102,20 @@ class Console:
             self.refuse(typed, question)
 
 
-KEYS: dict[str, tuple[str, ...]] = {
-    "same": ("y",),
-    "different": ("n",),
-    "none": ("0",),
-    UNSURE: ("u", " "),
-    BACK: ("z", "\x7f", "\b"),
-    SKIP: ("s",),
-    STOP: ("q",),
-}
+_VERBS = {BACK: "back", SKIP: "skip", STOP: "finish"}
+KEYS: dict[str, tuple[str, ...]] = wording.KEYS | {v: wording.ACTS[a][0] for v, a in _VERBS.items()}
 """The keys of the page and of the terminal; groups are chosen by their number."""
+_TYPED = {"\x7f": "Backspace", "\b": "Backspace", " ": " "}
+"""Keys that a terminal sends as characters which stripping would lose."""
 
 
 def choice_of(typed: str, question: Question) -> str | None:
     """The choice or command that a key or a typed word means; None when it means nothing."""
-    word = typed if typed in ("\x7f", "\b") else (" " if typed == " " else typed.strip().lower())
-    choices = (*question.choices(), BACK, SKIP, STOP)
-    for choice in choices:
-        if word and (word == choice or word in KEYS.get(choice, ())):
+    word = _TYPED.get(typed) or typed.strip().lower()
+    for choice, keys in wording.keys(question.choices()).items():
+        if word and (word == choice or word in keys):
             return choice
+    for verb, act in _VERBS.items():
+        if word and (word == act or word in wording.ACTS[act][0]):
+            return verb
     return None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from samekind.clustering import Clustering, Labels, Vectors
 from samekind.constraints import Constraints
+from samekind.errors import VectorError
 from samekind.items import Collection
 from samekind.ledger import Refitted
 
@@ -18,19 +19,38 @@ MARKS = 8
 """Items per group that a ledger keeps to recognise the group after reopening."""
 
 
-def fitted(clusterer: Any, X: Vectors, constraints: Constraints, seed: int) -> Any:
-    """A fresh copy of the clusterer, fitted; chance comes from the session's seed alone."""
+def fitted(
+    clusterer: Any, X: NDArray[Any], constraints: Constraints, seed: int, previous: Any = None
+) -> Any:
+    """The clusterer, fitted on the answers; chance comes from the session's seed alone.
+
+    A fresh copy each time, so that the result depends on nothing but vectors, answers and seed;
+    only a clusterer with ``warm_start=True`` goes on from the model before.
+    """
     from sklearn.base import clone
 
+    if previous is not None and previous.get_params().get("warm_start"):
+        return previous.fit(X, constraints=constraints)
     model = clone(clusterer)
     if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
         model.set_params(random_state=seed)
     return model.fit(X, constraints=constraints)
 
 
-def groups_from(model: Any, X: Vectors) -> tuple[Labels, Vectors, NDArray[np.floating[Any]] | None]:
-    """Labels, the space in which they were found, and soft membership where there is one."""
-    return model.labels_, getattr(model, "space_", X), getattr(model, "membership_", None)
+class Groups(NamedTuple):
+    """What a fitted clusterer says: raw labels, the space they were found in, soft membership."""
+
+    labels: Labels
+    space: Vectors
+    membership: NDArray[np.floating[Any]] | None
+    views: Vectors | None
+
+    @classmethod
+    def of(cls, model: Any, X: NDArray[Any]) -> Groups:
+        """Read them off a model; without a space of its own the vectors are the space."""
+        space = getattr(model, "space_", X)
+        membership, views = getattr(model, "membership_", None), getattr(model, "views_", None)
+        return cls(model.labels_, space, membership, views)
 
 
 def marked(
@@ -50,19 +70,48 @@ def marked(
 
 
 def recognised(
-    labels: Labels,
-    space: Vectors,
-    membership: NDArray[np.floating[Any]] | None,
+    groups: Groups,
     refit: Refitted,
     position: Callable[[str], int],
     last_number: int,
 ) -> Clustering:
     """The snapshot with the group numbers that the ledger remembers by the marks of its groups."""
-    numbers = np.zeros(len(labels), dtype=np.intp)
-    weight = np.zeros(len(labels))
+    n = len(groups.labels)
+    numbers = np.zeros(n, dtype=np.intp)
+    weight = np.zeros(n)
     for number, ids in refit.marks.items():
         for place in (position(id) for id in ids):
-            if place < len(labels):
+            if place < n:
                 numbers[place], weight[place] = number, 1.0
-    unmarked = Clustering(numbers, space, snapshot=refit.snapshot - 1, last_number=last_number)
-    return replace(unmarked.followed_by(labels, space, membership, weight=weight), lineage={})
+    before = refit.snapshot - 1
+    unmarked = Clustering(numbers, groups.space, snapshot=before, last_number=last_number)
+    return replace(unmarked.followed_by(*groups, weight=weight), lineage={})
+
+
+def answered_weight(constraints: Constraints) -> NDArray[np.float64]:
+    """Items that the person placed decide together as much as all others about group numbers."""
+    weight = np.ones(constraints.n_items)
+    touched = constraints.touched
+    if len(touched):
+        weight[touched] += constraints.n_items / len(touched)
+    return weight
+
+
+def checked_vectors(X: Any, n: int) -> NDArray[Any]:
+    """The vectors of `n` items, float32 and finite; pictures may stay uint8, of any shape."""
+    vectors = np.asarray(X)
+    if vectors.dtype != np.uint8:
+        vectors = np.asarray(vectors, dtype=np.float32)
+    if vectors.ndim < 2 or 0 in vectors.shape[1:] or len(vectors) != n:
+        raise VectorError(f"One vector per item is needed: {n} items, array of {vectors.shape}.")
+    if vectors.dtype == np.uint8:
+        return vectors
+    for start in range(0, n, 65536):  # in pieces: no second copy of a million vectors
+        part = vectors[start : start + 65536].reshape(min(65536, n - start), -1)
+        bad = ~np.isfinite(part).all(axis=1)
+        if bad.any():
+            raise VectorError(
+                f"The vector of item {start + int(np.flatnonzero(bad)[0])} holds NaN or infinity. "
+                "Remove the item or encode it again."
+            )
+    return vectors

@@ -13,18 +13,17 @@ from threading import RLock
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from samekind import __version__
-from samekind.clustering import Clustering, Labels, Vectors
+from samekind.clustering import Clustering, Labels
 from samekind.constraints import Constraints
-from samekind.errors import AnswerError, ChangedCollection, InputError, VectorError
+from samekind.errors import AnswerError, ChangedCollection, InputError
 from samekind.items import Collection
 from samekind.ledger import Asked, Ledger
 from samekind.positions import Positions
 from samekind.protocols import Clusterer, Event, QueryStrategy, Store, View
 from samekind.questions import UNSURE, Answer, Question
-from samekind.refits import fitted, groups_from, marked, recognised
+from samekind.refits import Groups, answered_weight, checked_vectors, fitted, marked, recognised
 from samekind.registry import find
 from samekind.store import MemoryStore
 
@@ -49,6 +48,7 @@ class Session:
     clusterer, strategy : objects, or names from ``samekind list``.
     seed : with the ledger, decides every question. None: the seed the ledger was begun with.
     refit_every : answers after which a refit is due.
+    ahead : questions that the strategy is asked for at once; they are queued.
     budget : how many questions there will be, if that is known; some strategies plan ahead.
     """
 
@@ -63,15 +63,21 @@ class Session:
         strategy: QueryStrategy | str = "placement",
         seed: int | None = None,
         refit_every: int = 5,
+        ahead: int = 1,
         budget: int | None = None,
     ) -> None:
         self.collection = collection
-        self.X = _checked_vectors(X, len(collection))
+        if len(collection) < 2:
+            raise InputError(
+                f"There is nothing to group: {len(collection)} item came. Bring at least two."
+            )
+        self.X = checked_vectors(X, len(collection))
         self.name = name
         self.store = MemoryStore() if store is None else store
         self.clusterer = find("method", clusterer)() if isinstance(clusterer, str) else clusterer
         self.strategy = find("strategy", strategy)() if isinstance(strategy, str) else strategy
         self.refit_every = max(1, refit_every)
+        self.ahead = max(1, ahead)
         self.budget = budget
         self._lock = RLock()
         self._refitting = RLock()
@@ -79,6 +85,7 @@ class Session:
         self._ledger = Ledger(self.positions)
         self._constraints = Constraints(len(collection))
         self._previous: Clustering | None = None
+        self._model: Any = None
         self._catch_up()
         self.seed = int(self._ledger.header.get("seed", 0)) if seed is None else seed
         self._open()
@@ -207,12 +214,11 @@ class Session:
         with self._refitting:
             with self._lock:
                 constraints, after = self._constraints, self._ledger.seq
-            model = fitted(self.clusterer, self.X, constraints, self.seed)
+            model = fitted(self.clusterer, self.X, constraints, self.seed, self._model)
+            groups = Groups.of(model, self.X)
             with self._lock:
-                labels, space, membership = groups_from(model, self.X)
-                weight = _answered_weight(constraints)
-                following = self.clustering.followed_by(labels, space, membership, weight=weight)
-                self._install(following, model, labels)
+                weight = answered_weight(constraints)
+                self._install(self.clustering.followed_by(*groups, weight=weight), model, groups)
                 marks = marked(self.clustering, constraints, self.collection)
                 event = {"snapshot": self.clustering.snapshot, "after": after, "marks": marks}
                 self._append("refitted", event)
@@ -221,7 +227,7 @@ class Session:
 
     def predict(self, X: Any) -> Labels:
         """The group numbers of items that were not in the collection, by their vectors."""
-        raw = self._model.predict(_checked_vectors(X, len(X)))
+        raw = self._model.predict(checked_vectors(X, len(X)))
         return np.array([self._number_of[int(label)] for label in raw], dtype=np.intp)
 
     # -- inside -----------------------------------------------------------------------------
@@ -243,8 +249,8 @@ class Session:
             self._take_up()
         else:
             model = fitted(self.clusterer, self.X, self._constraints, self.seed)
-            labels, space, membership = groups_from(model, self.X)
-            self._install(Clustering.first(labels, space, membership), model, labels)
+            groups = Groups.of(model, self.X)
+            self._install(Clustering.first(*groups), model, groups)
             marks = marked(self.clustering, self._constraints, self.collection)
             self._append("refitted", {"snapshot": 0, "after": self._ledger.seq, "marks": marks})
         self._prepare()
@@ -256,13 +262,12 @@ class Session:
         for refit in wanted:
             past = self._ledger.until(refit.after, events)
             known = self._folded(past.answers.values())
-            model = fitted(self.clusterer, self.X, known, self.seed)
-            labels, space, membership = groups_from(model, self.X)
+            model = fitted(self.clusterer, self.X, known, self.seed, self._model)
+            groups = Groups.of(model, self.X)
             last = max((n for r in self._ledger.refits for n in r.marks), default=0)
-            clustering = recognised(labels, space, membership, refit, self.positions, last)
-            self._install(clustering, model, labels)
+            self._install(recognised(groups, refit, self.positions, last), model, groups)
 
-    def _install(self, clustering: Clustering, model: Any, raw: Labels) -> None:
+    def _install(self, clustering: Clustering, model: Any, groups: Groups) -> None:
         names = {k: v for k, v in self._ledger.names.items() if v and k in clustering.numbers}
         for number, name in names.items():
             clustering = clustering.named(number, name)
@@ -270,13 +275,14 @@ class Session:
         self.clustering = clustering
         self._model = model
         first = {
-            int(label): int(i) for label, i in zip(*np.unique(raw, return_index=True), strict=True)
+            int(label): int(i)
+            for label, i in zip(*np.unique(groups.labels, return_index=True), strict=True)
         }
         self._number_of = {label: int(clustering.labels[i]) for label, i in first.items()}
 
     def _prepare(self) -> None:
         """Let the strategy derive what it needs from the new snapshot, off the path of `ask`."""
-        self.strategy.propose(self._view(len(self._ledger.asked) + 1), 1)
+        self.strategy.propose(self._view(len(self._ledger.asked) + 1), self.ahead)
 
     def _view(self, number: int) -> View:
         return View(
@@ -292,7 +298,7 @@ class Session:
 
     def _proposals(self) -> list[Question]:
         passed = set(self._ledger.passed)
-        proposed = self.strategy.propose(self._view(len(self._ledger.asked) + 1), 1)
+        proposed = self.strategy.propose(self._view(len(self._ledger.asked) + 1), self.ahead)
         return [q for q in proposed if not self._implied(q) and q not in passed]
 
     def _open_question(self) -> Asked | None:
@@ -378,28 +384,3 @@ def _told(number: int, choice: str, by: str, seconds: float | None) -> dict[str,
     if seconds is not None and not (math.isfinite(seconds) and seconds >= 0):
         raise AnswerError(f"The seconds of an answer must be a number from 0 up; {seconds} came.")
     return {"number": number, "choice": choice, "by": by, "seconds": seconds}
-
-
-def _answered_weight(constraints: Constraints) -> NDArray[np.float64]:
-    """Items that the person placed decide together as much as all others about group numbers."""
-    weight = np.ones(constraints.n_items)
-    touched = constraints.touched
-    if len(touched):
-        weight[touched] += constraints.n_items / len(touched)
-    return weight
-
-
-def _checked_vectors(X: Any, n: int) -> Vectors:
-    vectors = np.asarray(X, dtype=np.float32)
-    if vectors.ndim != 2 or vectors.shape[1] == 0 or len(vectors) != n:
-        raise VectorError(f"One vector per item is needed: {n} items, array of {vectors.shape}.")
-    if n < 2:
-        raise InputError(f"There is nothing to group: {n} item came. Bring at least two.")
-    for start in range(0, n, 65536):  # in pieces: no second copy of a million vectors
-        bad = ~np.isfinite(vectors[start : start + 65536]).all(axis=1)
-        if bad.any():
-            raise VectorError(
-                f"The vector of item {start + int(np.flatnonzero(bad)[0])} holds NaN or infinity. "
-                "Remove the item or encode it again."
-            )
-    return vectors

@@ -2,127 +2,197 @@
 
 from __future__ import annotations
 
-import io
+import os
 import sys
+from string import ascii_lowercase
+from types import TracebackType
+from typing import Any, Self
 
-from rich.columns import Columns
 from rich.console import Console as Screen
-from rich.console import Group, RenderableType
-from rich.panel import Panel
 from rich.text import Text
 
-from samekind.items import Item
+from samekind.commands.drawings import drawn
 from samekind.oracles import BACK, KEYS, SKIP, STOP, Console
 from samekind.questions import UNSURE, Question
 from samekind.session import Session
 
 LABELS = {"same": "Same", "different": "Different", "none": "None of these", UNSURE: "Not sure"}
 COMMANDS = {BACK: "Back", SKIP: "Skip for now", STOP: "Finish"}
-CELLS = 22
-"""Width of a picture in characters; each shows two pixels, one above the other."""
+END_OF_INPUT = "\x04"
+ESCAPE = "\x1b"
+LOOK_EVERY = 25
+"""Answers between two looks at the groups."""
 
 
-def person_at(screen: Screen, session: Session) -> Console:
-    """The person in front of this terminal, as something that answers."""
+class AtTerminal:
+    """The person in front of this terminal, as something that answers.
 
-    def show(question: Question) -> None:
-        answered = session.progress()["answers"]
-        screen.print()
-        screen.rule(f"[bold]Question {answered + 1}[/bold]", align="left")
-        screen.print(f"[bold]{question.prompt}[/bold]")
+    Use it as a context: meanwhile keys come one by one and are not echoed.
+    """
+
+    def __init__(self, screen: Screen, session: Session) -> None:
+        self.finished = False
+        """Whether the person has had enough (and not the questions come to an end)."""
+        self._screen = screen
+        self._session = session
+        self._keyboard = Keyboard()
+        self._words: dict[str, str] = {}
+        self._console = Console(self._show, self._read, self._refuse)
+
+    def __enter__(self) -> Self:
+        self._keyboard.open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self._keyboard.close()
+
+    def answer(self, question: Question) -> str:
+        """What the person says to a question."""
+        choice = self._console.answer(question)
+        if choice == STOP:
+            self.finished = True
+        elif choice == BACK and not self._session.answers:
+            self._screen.print("There is no answer to take back yet.")
+        elif choice not in (BACK, SKIP) and self._session.progress()["until_refit"] <= 1:
+            self._screen.print("[dim]Learning from your answers ...[/dim]")
+        return choice
+
+    def _show(self, question: Question) -> None:
+        progress = self._session.progress()
+        answered = progress["answers"]
+        self._words = {key: choice for choice, key in keys_of(question).items()}
+        self._keyboard.forget()
+        self._screen.print()
+        if answered and answered % LOOK_EVERY == 0:
+            sizes = sorted(self._session.clustering.sizes().values(), reverse=True)
+            shown = ", ".join(f"{size:,}" for size in sizes[:12])
+            more = f" and {len(sizes) - 12} smaller ones" if len(sizes) > 12 else ""
+            self._screen.print(f"After {answered} answers: groups of {shown}{more} items.")
+        self._screen.rule(f"[bold]Question {answered + 1}[/bold]", align="left")
+        self._screen.print(Text(question.prompt, "bold"))
         if question.why:
-            screen.print(f"[dim]{question.why}[/dim]")
-        screen.print(_drawn(session, question))
-        screen.print(_menu(question))
+            self._screen.print(Text(question.why, "dim"))
+        height = self._screen.height if self._screen.is_terminal else 40
+        self._screen.print(drawn(self._session.collection, question, self._screen.width, height))
+        self._screen.print(menu(question))
 
-    def refuse(typed: str, question: Question) -> None:
+    def _read(self) -> str:
+        typed = self._keyboard.read()
+        return self._words.get(typed, typed)
+
+    def _refuse(self, typed: str, question: Question) -> None:
         if typed.strip() == "?":
-            screen.print(_help(question))
-        else:
-            said = repr(typed.strip() or typed)
-            screen.print(f"{said} is not one of the keys. {_menu(question)}", highlight=False)
-
-    return Console(show, read_key, refuse)
-
-
-def read_key() -> str:
-    """One key from a terminal, one line from anything else; the end of input means finish."""
-    if sys.stdin.isatty():
-        import click
-
-        try:
-            return click.getchar()
-        except (KeyboardInterrupt, EOFError):
-            return STOP
-    line = sys.stdin.readline()
-    return line.rstrip("\n") if line else STOP
+            self._screen.print(explained(question))
+        elif typed.strip() or self._keyboard.is_terminal:
+            said = repr(typed) if typed.isprintable() else "That"
+            self._screen.print(f"{said} is not one of the keys.", markup=False, highlight=False)
+            self._screen.print(menu(question))
 
 
-def picture(data: bytes, cells: int = CELLS) -> Text:
-    """A picture of coloured half blocks."""
-    from PIL import Image
+class Keyboard:
+    """Keys one by one from a terminal, lines from anything else; the end of input means finish."""
 
-    with Image.open(io.BytesIO(data)) as opened:
-        image = opened.convert("RGB")
-    height = max(2, round(cells * image.height / image.width / 2) * 2)
-    pixels = image.resize((cells, min(height, 2 * cells))).load()
-    rows = min(height, 2 * cells)
-    text = Text(no_wrap=True)
-    for y in range(0, rows - 1, 2):
-        for x in range(cells):
-            top, below = pixels[x, y], pixels[x, y + 1]  # type: ignore[index]
-            text.append("▀", style=f"rgb({_rgb(top)}) on rgb({_rgb(below)})")
-        if y < rows - 2:
-            text.append("\n")
-    return text
+    def __init__(self) -> None:
+        self._saved: Any = None
+        self.is_terminal = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
 
+    def open(self) -> None:
+        """Stop echoing, and give keys without waiting for Enter. Ctrl-C works as ever."""
+        if self.is_terminal:
+            import termios
+            import tty
 
-def _rgb(pixel: object) -> str:
-    return ",".join(map(str, pixel))  # type: ignore[call-overload]
+            self._saved = termios.tcgetattr(sys.stdin)
+            tty.setcbreak(sys.stdin, termios.TCSADRAIN)
 
+    def close(self) -> None:
+        """Give the terminal back as it was."""
+        if self._saved is not None:
+            import termios
 
-def _drawn(session: Session, question: Question) -> RenderableType:
-    """The items of a question: single ones as they are, groups of exemplars under their key."""
-    grouped = {choice: question.exemplars(choice) for choice in question.choices()}
-    beside = {i for exemplars in grouped.values() for i in exemplars}
-    alone = [_panel(session.collection[i], "") for i in question.items() if i not in beside]
-    rows: list[RenderableType] = [Columns(alone, padding=(0, 2))]
-    for choice, exemplars in grouped.items():
-        if exemplars:
-            shown = [_panel(session.collection[i], _key(choice), cells=14) for i in exemplars]
-            rows.append(Columns(shown, padding=(0, 1)))
-    return Group(*rows)
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._saved)
+            self._saved = None
 
+    def forget(self) -> None:
+        """Drop keys pressed before the question was on the screen: they were not meant for it."""
+        if self._saved is not None:
+            import termios
 
-def _panel(item: Item, title: str, cells: int = CELLS) -> Panel:
-    preview = item.preview()
-    body: RenderableType
-    if preview.mime.startswith("image/"):
-        body = picture(preview.data, cells)
-    else:
-        body = Text(preview.data.decode("utf-8", "replace")[:400])
-    width = cells + 4 if preview.mime.startswith("image/") else 40
-    return Panel(
-        body, title=title or None, subtitle=Text(item.id[-width + 6 :], "dim"), width=width
-    )
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
+    def read(self) -> str:
+        """The next key or line."""
+        if not self.is_terminal:
+            if sys.stdin is None or sys.stdin.closed:
+                return STOP
+            line = sys.stdin.readline()
+            return line.rstrip("\r\n") if line else STOP
+        key = self._character()
+        if key == ESCAPE:  # an arrow or function key: several characters, and none of our keys
+            self.forget()
+        return STOP if key in ("", END_OF_INPUT) else key
 
-def _menu(question: Question) -> str:
-    choices = [f"[b]{_key(choice)}[/b] {_label(choice)}" for choice in question.choices()]
-    commands = [f"[b]{KEYS[verb][0]}[/b] {label}" for verb, label in COMMANDS.items()]
-    return " · ".join([*choices, *commands, "[b]?[/b] Help"])
-
-
-def _help(question: Question) -> str:
-    lines = [f"  {_key(choice)}  {_label(choice)}" for choice in question.choices()]
-    lines += ["  z  take the last answer back", "  s  not now, ask me later"]
-    lines += ["  q  finish; everything is saved already"]
-    return "\n".join(["One key is an answer. Nothing has to be confirmed.", *lines])
+    def _character(self) -> str:
+        read = b""
+        while True:
+            try:
+                more = os.read(sys.stdin.fileno(), 1)
+            except OSError:  # the terminal was closed
+                return ""
+            read += more
+            try:
+                return read.decode()
+            except UnicodeDecodeError:
+                if not more or len(read) > 4:
+                    return "?"
 
 
-def _key(choice: str) -> str:
-    return KEYS[choice][0] if choice in KEYS else choice
+def keys_of(question: Question) -> dict[str, str]:
+    """The key of each choice; one that nobody has given a key yet gets its first free letter."""
+    keys = {choice: KEYS.get(choice, (choice,))[0] for choice in question.choices()}
+    taken = {key for group in KEYS.values() for key in group} | {"?"}
+    for choice, key in keys.items():
+        if len(key) > 1:
+            wishes = [letter for letter in choice.lower() if letter in ascii_lowercase]
+            keys[choice] = next((k for k in [*wishes, *ascii_lowercase] if k not in taken), choice)
+            taken.add(keys[choice])
+    return keys
 
 
-def _label(choice: str) -> str:
-    return LABELS.get(choice, f"Group {choice}")
+def label_of(choice: str) -> str:
+    """The words for a choice; a group of a question has only its number."""
+    return LABELS.get(choice) or choice.replace("-", " ").capitalize()
+
+
+def menu(question: Question) -> Text:
+    """All keys in one line."""
+    keys = keys_of(question)
+    numbers = [keys[choice] for choice in keys if choice.isdecimal()]
+    parts = [(key, label_of(choice)) for choice, key in keys.items() if not choice.isdecimal()]
+    parts += [(KEYS[verb][0], label) for verb, label in COMMANDS.items()] + [("?", "Help")]
+    if numbers:
+        span = numbers[0] if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}"
+        parts.insert(0, (span, "This group" if len(numbers) == 1 else "That group"))
+    line = Text()
+    for position, (key, label) in enumerate(parts):
+        line.append(" · " if position else "").append(key, "bold").append(f" {label}")
+    return line
+
+
+def explained(question: Question) -> Text:
+    """What the keys do."""
+    lines = ["One key is an answer; nothing has to be confirmed, and each answer is saved at once."]
+    if any(choice.isdecimal() for choice in question.choices()):
+        lines.append("  1-5      it belongs to that group      0  to none of those shown")
+    if "same" in question.choices():
+        lines.append("  y        the same kind                 n  different kinds")
+    lines += [
+        "  u, space you are not sure              s  not now, ask me later",
+        "  z        take the last answer back     q  finish (come back any time)",
+    ]
+    return Text("\n".join(lines))

@@ -14,7 +14,7 @@ import uvicorn
 from fastapi.testclient import TestClient
 
 from samekind.errors import ServerError
-from samekind.web import wording
+from samekind import wording
 from samekind.web.app import create_app
 from samekind.web.desk import Desk
 from samekind.web.server import listen, serve

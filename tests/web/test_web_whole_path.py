@@ -13,7 +13,7 @@ from samekind import oracles
 from samekind.session import Session
 from samekind.sources import open_labelled
 from samekind.store import MemoryStore
-from samekind.web import wording
+from samekind import wording
 from samekind.web.desk import Desk
 
 
@@ -78,4 +78,4 @@ def test_the_page_and_the_terminal_have_the_same_keys() -> None:
     for choice, keys in wording.KEYS.items():
         assert set(keys) <= set(oracles.KEYS[choice])
     for act, verb in (("back", oracles.BACK), ("skip", oracles.SKIP), ("finish", oracles.STOP)):
-        assert wording.ACTS[act][0][0] in oracles.KEYS[verb]
+        assert wording.ACTS[act][0] == oracles.KEYS[verb]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,5 +102,7 @@ def guessed(Z: Floats, seeds: Seeds) -> Floats:
     if seeds.n_kinds < 2:
         return np.ones((len(Z), 1))
     model = LogisticRegression(C=CONFIDENCE, max_iter=300)
-    model.fit(Z[seeds.rows] * SHARPNESS, seeds.labels)
+    with warnings.catch_warnings():  # many kinds and few answers are the usual beginning here
+        warnings.filterwarnings("ignore", message="The number of unique classes is greater")
+        model.fit(Z[seeds.rows] * SHARPNESS, seeds.labels)
     return np.asarray(model.predict_proba(Z * SHARPNESS))

@@ -22,6 +22,10 @@ from samekind.errors import InputError
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
+MANY = 200_000
+"""Beyond this many items their coordinates and memberships are kept short, so that memory stays
+near that of the vectors."""
+
 
 class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Groups from few answers: learn which differences matter, then let each answer spread.
@@ -128,18 +132,17 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if len(present) < strength.shape[1]:
             strength = strength[:, present]
         for part in _parts(len(X)):  # in place and in pieces: there may be a million rows
-            piece = strength[part] + 1e-12
+            piece = strength[part].astype(np.float32) + 1e-12
             strength[part] = piece / piece.sum(axis=1, keepdims=True)
         self.membership_, self.space_, self.labels_ = strength, space, labels
         self.n_clusters_ = len(present)
 
-    def _members(
-        self, X: Floats, rows: Ints | None = None
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def _members(self, X: Floats, rows: Ints | None = None) -> tuple[NDArray[np.float32], Floats]:
         """Coordinates (n, few) and group strengths (n, k) of any items; `rows` have theirs."""
-        reference = self._reference
-        width = min(32, reference.space.shape[1])
-        strength = np.empty((len(X), reference.strength.shape[1]), dtype=np.float32)
+        reference, many = self._reference, len(X) > MANY
+        width = min(16 if many else 32, reference.space.shape[1])
+        shape = (len(X), reference.strength.shape[1])
+        strength = np.empty(shape, dtype=np.float16 if many else np.float32)
         space = np.empty((len(X), width), dtype=np.float32)
         for part in _parts(len(X)):
             turned = reference.orientation(self._axes(X[part]))

@@ -45,9 +45,11 @@ class Request:
     @property
     def shown_target(self) -> str:
         """The same, without the password that an address may hold."""
+        if not self._in_database():
+            return self.target
         from samekind.postgres import describe_url, open_postgres
 
-        return describe_url(open_postgres(self.target)[1]) if "://" in self.target else self.target
+        return describe_url(open_postgres(self.target)[1])
 
     def store(self) -> Store:
         """The ledger, made if it is not there."""
@@ -57,13 +59,9 @@ class Request:
 
     def items(self) -> Collection:
         """The items, once all names of the request are known to be right."""
-        from samekind.encoders import make_encoder
         from samekind.sources import open_source
 
-        find("method", self.method)
-        find("strategy", self.strategy)
-        if self.encoder is not None:
-            make_encoder(self.encoder)
+        check_names(self.method, self.strategy, self.encoder)
         check_place(self.path)
         collection = open_source(self.path)
         check_groups(self.groups, collection)
@@ -122,13 +120,27 @@ class Request:
             "encoder": self.encoder,
             "method": None if self.method == "propagation" else self.method,
             "groups": self.groups,
-            "ledger": self.ledger,
+            "ledger": self.ledger and self.shown_target,
         }
         given = [(f"--{name}", str(value)) for name, value in options.items() if value is not None]
         return shlex.join([self.path, *(word for pair in given for word in pair)])
 
+    def _in_database(self) -> bool:
+        return "://" in self.target and not self.target.startswith("sqlite:///")
+
     def _has_ledger(self) -> bool:
-        return "://" in self.target or Path(self.target).expanduser().exists()
+        file = Path(self.target.removeprefix("sqlite:///")).expanduser()
+        return self._in_database() or file.exists()
+
+
+def check_names(method: str, strategy: str, encoder: str | None) -> None:
+    """A name that nobody knows is told before long work begins."""
+    from samekind.encoders import make_encoder
+
+    find("method", method)
+    find("strategy", strategy)
+    if encoder is not None:
+        make_encoder(encoder)
 
 
 def check_place(path: str) -> None:
@@ -164,14 +176,15 @@ def note_skipped(skipped: tuple[Skipped, ...]) -> None:
 def note_changes(session: Session) -> None:
     """Say which items that were answered about have moved or gone."""
     progress = session.progress()
-    if progress["renamed"]:
-        note(f"{_items(progress['renamed'])} renamed since; the answers came along.")
-    if progress["gone"]:
-        note(f"{_items(progress['gone'])} gone since (the answers about them are kept).")
-
-
-def _items(some: Any) -> str:
-    return "1 item was" if len(some) == 1 else f"{len(some)} items were"
+    renamed, gone = len(progress["renamed"]), len(progress["gone"])
+    if renamed:
+        items = "1 item was" if renamed == 1 else f"{renamed} items were"
+        note(f"{items} renamed meanwhile; the answers came along.")
+    if gone:
+        items = "1 item that you answered about is" if gone == 1 else (
+            f"{gone} items that you answered about are"
+        )
+        note(f"{items} gone; the answers are kept, and what follows from them still holds.")
 
 
 def _made(kind: str, name: str, **parameters: Any) -> Any:

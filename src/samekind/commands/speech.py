@@ -6,12 +6,15 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console as Screen
 
+from samekind.commands.drawings import printable
 from samekind.errors import SamekindError
-from samekind.protocols import Progress
+
+if TYPE_CHECKING:
+    from samekind.protocols import Progress
 
 screen = Screen()
 notes = Screen(stderr=True)
@@ -19,12 +22,12 @@ notes = Screen(stderr=True)
 
 def say(text: str) -> None:
     """A line of the result. Brackets in file names are never taken for styles."""
-    screen.print(text, markup=False, highlight=False, soft_wrap=True)
+    screen.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def note(text: str) -> None:
     """A line beside the result, on stderr."""
-    notes.print(text, markup=False, highlight=False, soft_wrap=True)
+    notes.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def complain(problem: SamekindError) -> None:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 STRATEGIES: dict[str, str] = {
     "placement": "samekind.strategies.placement:Placement",
+    "pcl": "samekind.strategies.pcl:PCL",
+    "pcl-reference": "samekind.strategies.pcl_reference:PCLReference",
     "uncertainty": "samekind.strategies.uncertainty:Uncertainty",
+    "hardness": "samekind.strategies.hardness:Hardness",
+    "csd": "samekind.strategies.csd:CSD",
+    "entropy": "samekind.strategies.entropy:Entropy",
     "random": "samekind.strategies.random:Random",
 }
 DEFAULT = "placement"

@@ -31,4 +31,7 @@ def shown(space: Floats, members: NDArray[np.intp], item: int, count: int) -> tu
 
 def squared_distances(A: Floats, B: Floats) -> Floats:
     """(a, b) squared Euclidean distances between rows."""
-    return np.asarray(((A[:, None].astype(np.float64) - B[None]) ** 2).sum(axis=-1))
+    from scipy.spatial.distance import cdist
+
+    # Sums of squared differences without an (a, b, d) array, which thousands of answers make huge.
+    return np.asarray(cdist(A, B, "sqeuclidean"))

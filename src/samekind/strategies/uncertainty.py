@@ -1,61 +1,48 @@
-"""Uncertain pairs: the two items about which the groups say least."""
+"""Uncertain pairs: neither alike nor unlike (PCL, Eq. 6)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from samekind.clustering import Clustering
 from samekind.protocols import View
-from samekind.questions import Question, SamePair
+from samekind.questions import Question
+from samekind.strategies.candidates import Candidates, Floats, best_pairs, scaled
+
+UNCLEAR = "These two are neither alike nor clearly different."
 
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """Pairs whose chance of being the same kind is closest to one half.
+    """Pairs that are neither alike nor unlike: similarity nearest to a small number (PCL's S_up).
 
     Parameters
     ----------
-    candidates : pairs drawn and scored per question; more finds a better one, slower. Half are
-        drawn at random, half are items with one of their near neighbours in the space.
+    epsilon : that number; above zero because "same" tells more than "different".
+    pairs : where candidates come from, and how similarity is measured.
     """
 
-    candidates: int = 2000
+    epsilon: float = 0.2
+    pairs: Candidates = field(default_factory=Candidates)
 
     def propose(self, view: View, n: int = 1) -> Sequence[Question]:
-        """The `n` most uncertain pairs among the candidates, none implied, none sharing an item."""
-        a, b = self._pairs(view)
-        doubt = -np.abs(same_chance(view.clustering, a, b) - 0.5)
-        chosen: list[Question] = []
-        used: set[int] = set()
-        passed = {frozenset(question.items()) for question in view.passed}
-        for k in np.argsort(-doubt, kind="stable"):
-            i, j = int(a[k]), int(b[k])
-            if {i, j} & used or frozenset((i, j)) in passed:
-                continue
-            if view.constraints.same(i, j) is None:
-                chosen.append(SamePair(i, j, why="The groups cannot tell whether these two agree."))
-                used |= {i, j}
-                if len(chosen) == n:
-                    break
-        return tuple(chosen)
+        """The `n` most uncertain pairs among the candidates."""
+        pool = self.pairs.pool(view)
+        score = uncertainty(pool.similarity, self.epsilon)
+        return best_pairs(view, pool.a, pool.b, score, n, lambda k: UNCLEAR)
 
-    def _pairs(self, view: View) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        n_items = view.constraints.n_items
-        half = self.candidates // 2
-        a = view.rng.integers(0, n_items, size=self.candidates)
-        b = view.rng.integers(0, n_items, size=self.candidates)
-        # A near neighbour found among a random handful: no neighbour index has to be built.
-        handful = view.rng.integers(0, n_items, size=(half, 16))  # (half, 16)
-        space = view.clustering.space
-        apart = ((space[handful] - space[a[:half], None]) ** 2).sum(-1)  # (half, 16)
-        apart[handful == a[:half, None]] = np.inf
-        b[:half] = handful[np.arange(half), apart.argmin(1)]
-        different = a != b
-        return a[different].astype(np.intp), b[different].astype(np.intp)
+
+def uncertainty(similarity: Floats, epsilon: float = 0.2) -> Floats:
+    """S_up of pairs, Eq. 6: ``sigma[-|s - epsilon|]``, scaled over all that come.
+
+    >>> uncertainty(np.array([0.2, 0.7, 1.2])).tolist()
+    [1.0, 0.5, 0.0]
+    """
+    return scaled(-np.abs(np.asarray(similarity, dtype=np.float64) - epsilon))
 
 
 def same_chance(
@@ -70,10 +57,13 @@ def soft(clustering: Clustering, items: NDArray[np.intp]) -> NDArray[np.floating
     if clustering.membership is not None:
         return clustering.membership[items]
     centres, scale = clustering.memo("centres", lambda: _centres(clustering))
-    apart = ((clustering.space[items][:, None] - centres[None]) ** 2).sum(-1)  # (m, k)
-    logits = -(apart - apart.min(axis=1, keepdims=True)) / (2 * scale)
-    weight = np.exp(logits)
-    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+    found = np.empty((len(items), len(centres)))
+    for start in range(0, len(items), 4096):  # in pieces: (items, groups, width) can be large
+        part = slice(start, start + 4096)
+        apart = ((clustering.space[items[part]][:, None] - centres[None]) ** 2).sum(-1)  # (m, k)
+        weight = np.exp(-(apart - apart.min(axis=1, keepdims=True)) / (2 * scale))
+        found[part] = weight / weight.sum(axis=1, keepdims=True)
+    return found
 
 
 def _centres(clustering: Clustering) -> tuple[NDArray[np.floating], float]:

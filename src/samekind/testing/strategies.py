@@ -9,7 +9,7 @@ import numpy as np
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.protocols import QueryStrategy, View
-from samekind.questions import UNSURE, Answer
+from samekind.questions import UNSURE, Answer, Question
 
 
 def check_strategy(strategy: QueryStrategy) -> None:
@@ -52,7 +52,7 @@ def _check_a_whole_conversation(strategy: QueryStrategy, view: View) -> None:
     n = view.constraints.n_items
     kinds = np.arange(n) % 3
     answers: list[Answer] = []
-    passed = []
+    passed: list[Question] = []
     for number in range(1, 5 * n):
         known = Constraints.from_answers(n, answers)
         now = replace(

@@ -15,7 +15,8 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.web import models, wording
+from samekind import wording
+from samekind.web import models
 from samekind.web.desk import Desk
 from samekind.web.download import formats
 
@@ -47,11 +48,8 @@ def shown_item(desk: Desk, session: Session, position: int) -> models.ItemView:
 
 
 def question(desk: Desk, session: Session, number: int, asked: Question) -> models.QuestionView:
-    """A question of any kind; if it has ``groups``, the k-th is shown with choice ``k``."""
-    groups = asked.to_json(str).get("groups", [])
-    exemplars = {
-        str(k + 1): [int(position) for position in group] for k, group in enumerate(groups)
-    }
+    """A question of any kind: what a choice stands for is shown with it, the rest above."""
+    exemplars = {choice: asked.exemplars(choice) for choice in asked.choices()}
     shown = {position for group in exemplars.values() for position in group}
     keys = wording.keys(asked.choices())
     return models.QuestionView(
@@ -65,7 +63,7 @@ def question(desk: Desk, session: Session, number: int, asked: Question) -> mode
                 value=choice,
                 label=wording.label(choice),
                 keys=list(keys[choice]),
-                exemplars=[shown_item(desk, session, i) for i in exemplars.get(choice, [])],
+                exemplars=[shown_item(desk, session, i) for i in exemplars[choice]],
             )
             for choice in asked.choices()
         ],

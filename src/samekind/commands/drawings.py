@@ -1,0 +1,152 @@
+"""Questions drawn with characters: pictures as coloured half blocks, texts in frames."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from samekind.items import Collection, Item, Preview
+from samekind.questions import Question
+
+AROUND = 7
+"""Lines of the screen that are not for items: heading, prompt, reason, keys, and a spare one."""
+ITEM_CELLS = 22
+"""Width of the picture that is asked about, when groups are shown below it."""
+WIDEST = 48
+"""Width beyond which a picture is not drawn larger."""
+FRAME = 4
+"""Columns that a frame takes, left and right together."""
+TEXT_WIDTH = 100
+
+
+def printable(text: str) -> str:
+    """The text without control characters: a file name or a text must not steer the terminal."""
+    return "".join(c if c in "\n\t" or c.isprintable() else "?" for c in text)
+
+
+def drawn(collection: Collection, question: Question, width: int, height: int) -> RenderableType:
+    """The items of a question, so that with its keys they fit on a screen of this size."""
+    grouped = {c: question.exemplars(c) for c in question.choices() if question.exemplars(c)}
+    beside = {i for exemplars in grouped.values() for i in exemplars}
+    alone = [collection[i] for i in question.items() if i not in beside]
+    groups = {key: [collection[i] for i in exemplars] for key, exemplars in grouped.items()}
+    room = max(8, height - AROUND)
+    if collection.kind != "text" and _is_picture((alone or next(iter(groups.values())))[0]):
+        return _pictures(alone, groups, width, room)
+    return _texts(alone, groups, width, room)
+
+
+def picture(data: bytes, cells: int) -> Text:
+    """A picture of coloured half blocks, at most `cells` wide and half as many lines high."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(data)) as opened:
+        image = opened.convert("RGB")
+    scale = cells / max(image.width, image.height)
+    across = max(1, round(image.width * scale))
+    down = max(2, 2 * round(image.height * scale / 2))
+    pixels = image.resize((across, down)).tobytes()
+    margin = " " * ((cells - across) // 2)
+    lines = []
+    for y in range(0, down, 2):
+        line = Text(margin, no_wrap=True)
+        for x in range(across):
+            top, below = (3 * (row * across + x) for row in (y, y + 1))
+            style = f"rgb({_rgb(pixels, top)}) on rgb({_rgb(pixels, below)})"
+            line.append("▀", style)
+        lines.append(line)
+    return Text("\n").join(lines)
+
+
+def _rgb(pixels: bytes, at: int) -> str:
+    return ",".join(map(str, pixels[at : at + 3]))
+
+
+def _is_picture(item: Item) -> bool:
+    return item.preview().mime.startswith("image/")
+
+
+def _pictures(
+    alone: Sequence[Item], groups: dict[str, list[Item]], width: int, room: int
+) -> RenderableType:
+    """Single items in one row, and below them one frame per group, side by side."""
+    largest = WIDEST if not groups else min(ITEM_CELLS, room)
+    share = width // max(1, len(alone)) - FRAME - 2
+    cells = max(4, min(largest, share, 2 * (room - 2)))
+    rows: list[RenderableType] = []
+    if alone:
+        rows.append(_beside([_framed(item, cells) for item in alone]))
+    if groups:
+        most = max(len(items) for items in groups.values())
+        below = room - (cells // 2 + 2 if alone else 0)
+        inner = min(ITEM_CELLS - 2, width // len(groups) - FRAME)
+        while inner > 6 and _group_height(inner, most) > below:
+            inner -= 1
+        rows.append(_beside([_group(key, items, inner) for key, items in groups.items()]))
+    return Group(*rows)
+
+
+def _group_height(inner: int, count: int) -> int:
+    """Lines of a frame with one large picture and the others, smaller, in pairs below it."""
+    small = (inner - 1) // 2
+    return 2 + (inner + 1) // 2 + (count // 2) * ((small + 1) // 2)
+
+
+def _group(key: str, items: Sequence[Item], inner: int) -> Panel:
+    body: list[RenderableType] = [picture(items[0].preview().data, inner)]
+    small = (inner - 1) // 2
+    for at in range(1, len(items), 2):
+        row = Table.grid(padding=(0, 1, 0, 0))
+        row.add_row(*(picture(item.preview().data, small) for item in items[at : at + 2]))
+        body.append(row)
+    return Panel(Group(*body), title=Text(key, "bold"), width=inner + FRAME)
+
+
+def _framed(item: Item, cells: int) -> Panel:
+    name = printable(item.id)
+    name = name if len(name) <= cells else f"...{name[3 - cells :]}"
+    body = picture(item.preview().data, cells)
+    return Panel(body, subtitle=Text(name, "dim"), width=cells + FRAME)
+
+
+def _beside(panels: Sequence[Panel]) -> Table:
+    row = Table.grid()
+    row.add_row(*panels)
+    return row
+
+
+def _texts(
+    alone: Sequence[Item], groups: dict[str, list[Item]], width: int, room: int
+) -> RenderableType:
+    """Single texts side by side, and below them one frame per group with a text per line."""
+    lines = sum(len(items) + 2 for items in groups.values())
+    deep = max(3, min(room - lines, 20) - 2)
+    total = min(width, TEXT_WIDTH if groups or len(alone) == 1 else width)
+    rows: list[RenderableType] = []
+    if alone:
+        share = total // len(alone)
+        rows.append(_beside([_page(item, share, deep) for item in alone]))
+    for key, items in groups.items():
+        body = Text("\n", no_wrap=True, overflow="ellipsis").join(
+            Text(" · ".join(_text(item.preview()).split("\n"))) for item in items
+        )
+        rows.append(Panel(body, title=Text(key, "bold"), title_align="left", width=total))
+    return Group(*rows)
+
+
+def _page(item: Item, width: int, deep: int) -> Panel:
+    """A text in a frame: as much of its beginning as fits."""
+    folded = Text(_text(item.preview())).wrap(Console(width=width), max(10, width - FRAME))
+    body = Text("\n").join(folded[:deep])
+    if len(folded) > deep:
+        body.append(" ...")
+    return Panel(body, subtitle=Text(printable(item.id)[-(width - 8) :], "dim"), width=width)
+
+
+def _text(preview: Preview) -> str:
+    return printable(preview.data.decode("utf-8", "replace").strip()).expandtabs(4)

@@ -1,0 +1,95 @@
+"""OCC's active contrast: same-answers join the numerator, with a weight that fades."""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor, nn
+
+from samekind.errors import InputError
+from samekind.objectives.links import BatchLinks, both_views, partners
+from samekind.objectives.similarity import cosines, items_of, positive, without_self
+
+
+class ActiveContrast(nn.Module):
+    r"""OCC, Eq. 1-4: one close positive is enough, since the logarithm is taken of their sum.
+
+    .. math:: l_i = \frac{s_{ii'}+\sum_j C_{ij}[s_{ij}+s_{ij'}]}
+        {\sum_j(C_{ij}+1)\ \sum_j[s_{ij}+s_{ij'}]},\qquad
+        \mathcal L=\frac1{2N}\sum_{i=1}^{2N}-\log l_i
+
+    with :math:`s=e^{\cos/\tau}` (Eq. 2), :math:`C_{ij}=\lambda` for same-answers (Eq. 1), 1 for
+    guessed links and 0 elsewhere, also on the diagonal. Used for the features and again for the
+    memberships. The factor :math:`\sum_j(C_{ij}+1)` has no gradient; it is kept for the value.
+
+    Parameters
+    ----------
+    temperature : lower looks harder at the nearest rows.
+    include_self : whether a row stands in its own denominator, as printed; False as in CC and PCL.
+    use_different : False as printed; True counts different-answers twice in the denominator, with
+        its mean kept as a mean (PCL, Eq. 1).
+
+    References
+    ----------
+    Oracle-guided Contrastive Clustering, arXiv 2211.00409.
+
+    >>> import torch
+    >>> x = torch.tensor([[1.0, 0.0], [0.6, 0.8]]).repeat(2, 1)
+    >>> answered = BatchLinks.from_pairs(same=[(0, 1)])
+    >>> contrast, lam = ActiveContrast(), ActiveContrast.lam_at(0, 1000)
+    >>> bool(contrast(x, answered, lam) < contrast(x, BatchLinks.none(), lam))
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        temperature: float = 0.5,
+        include_self: bool = True,
+        use_different: bool = False,
+    ) -> None:
+        super().__init__()
+        self.temperature = positive("temperature", temperature)
+        self.include_self = include_self
+        self.use_different = use_different
+
+    @staticmethod
+    def lam_at(epoch: float, epochs: float, *, start: float = 50.0) -> float:
+        """The weight of same-answers in an epoch: from `start` down to 0 along a straight line.
+
+        With 1000 epochs this is the published (1000 - epoch) * 0.05.
+
+        >>> ActiveContrast.lam_at(100, 1000)
+        45.0
+        """
+        return start * max(0.0, (epochs - epoch) / positive("epochs", epochs))
+
+    def forward(self, x: Tensor, links: BatchLinks, lam: float) -> Tensor:
+        """Eq. 4 for the rows x (2N, M): features, or memberships."""
+        return self.rows(x, links, lam).mean()
+
+    def rows(self, x: Tensor, links: BatchLinks, lam: float) -> Tensor:
+        """Eq. 3 as -log l of each row (2N,)."""
+        if not (math.isfinite(lam) and lam >= 0):
+            raise InputError(f"lam must be a number, 0 or more; {lam!r} came. See lam_at.")
+        n = items_of(x)
+        known = links.masks(n)
+        similarity = cosines(x) / self.temperature  # (2N, 2N)
+        C = lam * known.same.to(similarity.dtype) + known.guessed.to(similarity.dtype)  # (N, N)
+        positives = both_views(C) + partners(n, x.device).to(similarity.dtype)
+        near = (similarity + positives.log()).logsumexp(dim=1)  # log 0 takes a row out
+        factor = (n + C.sum(dim=1)).log().repeat(2)  # (2N,)
+        return factor + self._denominator(similarity, known.different) - near
+
+    def _denominator(self, similarity: Tensor, different: Tensor) -> Tensor:
+        """Log of the second sum of Eq. 3's denominator, for each row (2N,)."""
+        terms = similarity if self.include_self else without_self(similarity)
+        if not self.use_different:
+            return terms.logsumexp(dim=1)
+        twice = both_views(different).to(similarity.dtype)
+        n_terms = len(similarity) - (not self.include_self)
+        scale = math.log(n_terms) - (n_terms + twice.sum(dim=1)).log()
+        return (terms + twice.log1p()).logsumexp(dim=1) + scale
+
+    def extra_repr(self) -> str:
+        return f"temperature={self.temperature}, include_self={self.include_self}"

@@ -1,0 +1,162 @@
+"""Hardness: pairs that look alike although the answers so far suggest otherwise (PCL, Eq. 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.constraints import Constraints
+from samekind.protocols import View
+from samekind.questions import Question
+from samekind.strategies.candidates import Candidates, Floats, Ints, Pool, best_pairs, scaled
+
+PARTNERS = 2048
+"""Items with which the answered ones are compared for each proposal."""
+
+
+@dataclass(frozen=True)
+class Hardness:
+    """Pairs that look alike although the answers point the other way (PCL's S_hp).
+
+    Until the first answer there is nothing to contradict, and pairs come at random.
+
+    Parameters
+    ----------
+    pairs : where candidates come from.
+    printed : Eq. 7 to the letter. Otherwise (reading A11) what is known of an item is the mean over
+        its answers instead of the sum, so that well-known items do not dominate; both directions
+        are averaged; and a pair of which neither item was asked about has no hardness.
+    """
+
+    pairs: Candidates = field(default_factory=Candidates)
+    printed: bool = False
+
+    def propose(self, view: View, n: int = 1) -> Sequence[Question]:
+        """The `n` hardest pairs among the candidates."""
+        pool, evidence = with_evidence(view, self.pairs, n, summed=self.printed)
+        score = hardness(pool.similarity, evidence, printed=self.printed)
+        return best_pairs(view, pool.a, pool.b, score, n, lambda k: reason(evidence[:, k]))
+
+
+def hardness(similarity: Floats, evidence: Floats, *, printed: bool = False) -> Floats:
+    """S_hp of pairs, Eq. 7: ``sigma[P log(P / Q)]`` with P and Q clipped as in reading A10.
+
+    Parameters
+    ----------
+    similarity : (m,) of the two items.
+    evidence : (2, m) likeness of a to what is known of b, and of b to what is known of a; NaN where
+        nothing is known.
+    printed : Q by the first direction alone, and zero evidence where nothing is known.
+    """
+    alike = scaled(similarity)
+    if printed:
+        expected = scaled(np.nan_to_num(evidence))  # (2, m): sigma runs over ordered pairs
+        return np.asarray(scaled(divergence(alike, expected))[0])
+    known = ~np.isnan(evidence)
+    expected = np.where(known, scaled(evidence, known), 0.0).sum(axis=0)
+    some = known.any(axis=0)
+    divergent = divergence(alike, expected / np.maximum(known.sum(axis=0), 1))
+    return np.where(some, scaled(divergent, some), 0.0)
+
+
+def divergence(alike: Floats, expected: Floats) -> Floats:
+    """``P log(P / Q)``, both clipped to [0.001, 0.999]."""
+    p, q = np.clip(alike, 1e-3, 1 - 1e-3), np.clip(expected, 1e-3, 1 - 1e-3)
+    return np.asarray(p * np.log(p / q))
+
+
+def evidence_matrix(similarity: Floats, answers: Floats) -> Floats:
+    """The sum in Eq. 7 for all ordered pairs of a few items: what is known of j, as seen by i.
+
+    `answers` (n, n) holds 1 for same, -1 for different, 0 for unknown, and 0 on the diagonal.
+    """
+    return np.asarray(similarity @ np.asarray(answers, dtype=np.float64).T)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """For each item with answers, the vector whose inner products are the sum in Eq. 7.
+
+    The sum over all items known to be like j, minus all known to differ, is linear in the bank:
+    it is one vector for each item, whatever the closure implies.
+    """
+
+    towards: Floats
+    """(t, d) for the items that have answers."""
+    row: Ints
+    """(n,) where an item stands in `towards`; -1 for those without answers."""
+
+    @classmethod
+    def of(cls, points: Floats, known: Constraints, *, summed: bool = False) -> Evidence:
+        """From the answers and all that they imply; the mean over them, or their sum."""
+        from scipy.sparse import csr_array
+
+        touched = known.touched
+        row = np.full(len(points), -1, dtype=np.intp)
+        if not len(touched):
+            return cls(np.zeros((0, points.shape[1]), dtype=np.float32), row)
+        numbers, group = np.unique(known.components[touched], return_inverse=True)
+        shape = (len(numbers), len(touched))
+        inside = csr_array((np.ones(shape[1]), (group, np.arange(shape[1]))), shape=shape)
+        apart = np.searchsorted(numbers, known.component_links())  # (c, 2)
+        either = np.concatenate([apart, apart[:, ::-1]]).T
+        foes = csr_array((np.ones(either.shape[1]), (either[0], either[1])), shape=(shape[0],) * 2)
+        own = np.asarray(points[touched], dtype=np.float64)
+        sums, sizes = inside @ own, np.bincount(group)
+        towards = (sums - foes @ sums)[group] - own
+        count = (sizes + foes @ sizes)[group] - 1
+        if not summed:
+            towards = towards / np.maximum(count, 1)[:, None]
+        row[touched] = np.where(count > 0, np.arange(len(touched)), -1)
+        return cls(towards.astype(np.float32), row)
+
+    def between(self, points: Floats, a: Ints, b: Ints) -> Floats:
+        """(2, m) likeness of a to what is known of b and the reverse; NaN where nothing is."""
+        found = np.full((2, len(a)), np.nan)
+        for k, (seeing, seen) in enumerate(((a, b), (b, a))):
+            known = np.flatnonzero(self.row[seen] >= 0)
+            if len(known):
+                rows = self.towards[self.row[seen[known]]]
+                found[k, known] = np.einsum("ij,ij->i", points[seeing[known]], rows)
+        return found
+
+
+def with_evidence(
+    view: View, pairs: Candidates, n: int, *, summed: bool
+) -> tuple[Pool, NDArray[np.float64]]:
+    """The pool, in a large set with pairs of answered items added, and the evidence of each pair.
+
+    A random pair of a large set hardly ever holds an answered item, but only those have evidence.
+    """
+    points = pairs.bank(view.clustering)
+    pool = pairs.pool(view)
+    evidence = Evidence.of(points, view.constraints, summed=summed)
+    found = evidence.between(points, pool.a, pool.b)
+    answered = np.flatnonzero(evidence.row >= 0)
+    if len(points) <= pairs.all_below or not len(answered):
+        return pool, found
+    rng = view.rng
+    a = rng.choice(answered, min(len(answered), max(64, min(1024, 4 * n))), replace=False)
+    others = rng.choice(len(points), PARTNERS - PARTNERS // 4)
+    b = np.unique(np.concatenate([others, rng.choice(answered, PARTNERS // 4)]))
+    forth = points[a] @ evidence.towards[evidence.row[b]].T  # (a, b) likeness of a to b's answers
+    forth[:, evidence.row[b] < 0] = np.nan
+    back = evidence.towards[evidence.row[a]] @ points[b].T
+    distinct = a[:, None] != b[None]
+    left = np.broadcast_to(a[:, None], distinct.shape)[distinct]
+    right = np.broadcast_to(b[None], distinct.shape)[distinct]
+    added = np.stack([forth[distinct], back[distinct]])
+    swapped = left > right  # the pool keeps the lower item first
+    added[:, swapped] = added[::-1, swapped]
+    grown = pool.and_also(left, right, (points[a] @ points[b].T)[distinct])
+    return grown, np.concatenate([found, added], axis=1)
+
+
+def reason(evidence: Floats) -> str:
+    """Why a pair is asked for its hardness."""
+    if np.isnan(evidence).all():
+        return "Nothing is known about these two yet."
+    return "They look more alike than your answers so far suggest."

@@ -1,0 +1,88 @@
+"""The README does not lie: its commands run, its Python runs, its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+def commands() -> list[str]:
+    blocks = re.findall(r"```console\n(.*?)```", README, flags=re.S)
+    lines = [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+    return [line.split(" #")[0].strip() for line in lines]
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    """A person's home with a folder of photos."""
+    rng = np.random.default_rng(0)
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for k in range(12):
+        colour = (200, 40, 40) if k % 2 else (40, 60, 200)
+        pixels = np.clip(rng.normal(colour, 20, size=(24, 24, 3)), 0, 255).astype(np.uint8)
+        Image.fromarray(pixels).save(folder / f"{k}.png")
+    return folder
+
+
+def run(command: str, home: Path, keys: str = "") -> subprocess.CompletedProcess[str]:
+    words = [word.replace("~", str(home)) for word in shlex.split(command)]
+    assert words[0] == "samekind"
+    return subprocess.run(
+        [sys.executable, "-m", "samekind", *words[1:]],
+        input=keys,
+        capture_output=True,
+        text=True,
+        cwd=home,
+        timeout=300,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [c for c in commands() if "~" not in c and "make" not in c])
+def test_the_commands_for_everybody_run(command: str, tmp_path: Path) -> None:
+    done = run(command, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+@pytest.mark.slow
+def test_the_commands_for_ones_own_photos_run(photos: Path) -> None:
+    home = photos.parent
+    ask, export = (next(c for c in commands() if f"samekind {verb} ~" in c) for verb in ("ask", "export"))
+    assert run(ask, home, keys="1\n0\n1\nq\n").returncode == 0
+    done = run(export, home)
+    assert done.returncode == 0, done.stderr
+    assert len(list((home / "sorted").rglob("*.png"))) == 12
+    serve = next(c for c in commands() if "samekind serve ~" in c)
+    assert shlex.split(serve)[:2] == ["samekind", "serve"]
+
+
+def test_the_make_targets_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    for command in commands():
+        if command.startswith("make "):
+            assert f"\n{command.split()[1]}:" in makefile
+
+
+@pytest.mark.slow
+def test_the_python_runs() -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.S)
+    names: dict[str, object] = {}
+    exec(code, names)
+    assert len(names["groups"]) == 384  # type: ignore[arg-type]
+
+
+def test_every_link_leads_to_a_file() -> None:
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target

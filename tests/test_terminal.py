@@ -1,0 +1,265 @@
+"""The terminal: questions fit the screen, keys answer, and Ctrl-C loses nothing."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import termios
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from PIL import Image
+from rich.console import Console as Screen
+
+from piles import clouds
+from samekind.commands.drawings import drawn, picture, printable
+from samekind.items import Collection, Item, Preview
+from samekind.questions import Question, SamePair, WhichGroup
+from samekind.session import Session
+from samekind.simulate import run
+from samekind.store import open_store
+from samekind.terminal import AtTerminal, explained, keys_of, menu
+
+
+class Shown(Item):
+    """An item with any preview."""
+
+    kind: ClassVar[str] = "image"
+
+    def __init__(self, id: str, mime: str, data: bytes) -> None:
+        self.id = id
+        self._preview = Preview(mime, data)
+
+    def load(self) -> Any:
+        return None
+
+    def preview(self) -> Preview:
+        return self._preview
+
+
+def png(width: int, height: int) -> bytes:
+    data = io.BytesIO()
+    Image.new("RGB", (width, height), (200, 30, 30)).save(data, "PNG")
+    return data.getvalue()
+
+
+def pictures(width: int = 32, height: int = 32) -> Collection:
+    data = png(width, height)
+    return Collection("pictures", [Shown(f"p{i}", "image/png", data) for i in range(26)])
+
+
+def texts(words: str) -> Collection:
+    return Collection("texts", [Shown(f"t{i}", "text/plain", words.encode()) for i in range(26)])
+
+
+def lines_of(collection: Collection, question: Question, width: int, height: int) -> list[str]:
+    screen = Screen(file=io.StringIO(), width=width, height=height, force_terminal=False)
+    screen.print(drawn(collection, question, width, height))
+    written = screen.file
+    assert isinstance(written, io.StringIO)
+    return written.getvalue().splitlines()
+
+
+FIVE = WhichGroup(25, tuple(tuple(range(5 * g, 5 * g + 5)) for g in range(5)))
+
+
+@pytest.mark.parametrize("collection", [pictures(), pictures(60, 20), pictures(20, 60), texts("a b " * 300)])
+@pytest.mark.parametrize(("width", "height"), [(120, 40), (100, 50), (200, 60)])
+def test_a_question_with_five_groups_fits_the_screen(
+    collection: Collection, width: int, height: int
+) -> None:
+    lines = lines_of(collection, FIVE, width, height)
+    assert len(lines) <= height - 6  # heading, prompt, reason, keys and the line before them
+    assert max(map(len, lines)) <= width
+    assert all(f" {key} " in "\n".join(lines) for key in "12345")
+
+
+@pytest.mark.parametrize("collection", [pictures(), texts("one\ntwo\n" * 50)])
+def test_a_pair_fits_an_old_terminal(collection: Collection) -> None:
+    lines = lines_of(collection, SamePair(0, 1), 80, 24)
+    assert len(lines) <= 18
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_picture_keeps_its_proportions() -> None:
+    wide = picture(png(60, 20), 24).plain.splitlines()
+    tall = picture(png(20, 60), 24).plain.splitlines()
+    assert len(wide) == 4 and {len(line) for line in wide} == {24}
+    assert len(tall) == 12 and {line.count("▀") for line in tall} == {8}
+
+
+def test_nothing_that_is_shown_can_steer_the_terminal() -> None:
+    assert printable("a\x1b[2Jb\nc") == "a?[2Jb\nc"
+    lines = lines_of(texts("\x1b[31mred [bold]"), SamePair(0, 1), 100, 40)
+    assert "\x1b" not in "".join(lines)
+    assert "red [bold]" in "".join(lines)
+
+
+def test_the_menu_names_every_key_in_one_line() -> None:
+    line = menu(FIVE).plain
+    assert len(line) <= 120
+    for words in ("1-5 ", "0 None of these", "u Not sure", "z Back", "s Skip", "q Finish", "? Help"):
+        assert words in line
+    assert menu(SamePair(0, 1)).plain.startswith("y Same · n Different · u Not sure")
+    assert "the same kind" in explained(SamePair(0, 1)).plain
+
+
+@dataclass(frozen=True)
+class HowOld(Question):
+    """A kind of question that the terminal has never heard of."""
+
+    kind: ClassVar[str] = "how-old"
+    prompt: ClassVar[str] = "How old is this?"
+    item: int = 0
+
+    def items(self) -> tuple[int, ...]:
+        return (self.item,)
+
+    def choices(self) -> tuple[str, ...]:
+        return ("young", "older", "unsure")
+
+    def links(self, choice: str) -> tuple[Any, ...]:
+        return ()
+
+    def truthful(self, same: Any) -> str:
+        return "unsure"
+
+    def to_json(self, name: Any) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def from_json(cls, data: Any, position: Any) -> HowOld:
+        return cls()
+
+
+def test_a_new_kind_of_question_gets_keys_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert keys_of(HowOld()) == {"young": "o", "older": "l", "unsure": "u"}
+    monkeypatch.setattr("sys.stdin", io.StringIO("l\n"))
+    screen = Screen(file=io.StringIO())
+    session = Session(pictures(), np.random.default_rng(0).normal(size=(26, 3)))
+    with AtTerminal(screen, session) as person:
+        assert person.answer(HowOld()) == "older"
+
+
+def test_the_person_can_go_back_and_finish(monkeypatch: pytest.MonkeyPatch) -> None:
+    typed = "z\ny\nnonsense\n?\nn\nz\nu\ns\nq\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    screen = Screen(file=io.StringIO(), width=100)
+    session = Session(pictures(), np.random.default_rng(0).normal(size=(26, 3)), strategy="random")
+    with AtTerminal(screen, session) as person:
+        log = run(session, person)
+    written = screen.file
+    assert isinstance(written, io.StringIO)
+    shown = written.getvalue()
+    assert [answer.choice for answer in session.answers] == ["same", "unsure"]
+    assert log.told == 2 and person.finished
+    assert "There is no answer to take back yet." in shown
+    assert "'nonsense' is not one of the keys." in shown
+    assert "nothing has to be confirmed" in shown
+
+
+# -- a real terminal ------------------------------------------------------------------------------
+
+
+class Terminal:
+    """``samekind ask`` in a pseudo terminal of 120 x 40."""
+
+    def __init__(self, table: Path, ledger: Path, home: Path) -> None:
+        self.control, inside = pty.openpty()
+        termios.tcsetwinsize(inside, (40, 120))
+        self.before = termios.tcgetattr(inside)
+        self.inside = inside
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "samekind", "ask", str(table), "--ledger", str(ledger)],
+            stdin=inside,
+            stdout=inside,
+            stderr=inside,
+            start_new_session=True,
+            preexec_fn=_take_terminal,
+            env={"SAMEKIND_HOME": str(home), "TERM": "xterm-256color", "PYTHONPATH": ":".join(sys.path)},
+        )
+        self.seen = ""
+
+    def wait_for(self, words: str, seconds: float = 60) -> str:
+        """Read until the words appear, and return what came up to and with them."""
+        until = time.monotonic() + seconds
+        while words not in self.seen:
+            ready, _, _ = select.select([self.control], [], [], max(0, until - time.monotonic()))
+            assert ready, f"{words!r} did not appear in {self.seen!r}"
+            self.seen += os.read(self.control, 65536).decode("utf-8", "replace")
+        before, _, self.seen = self.seen.partition(words)
+        return before + words
+
+    def press(self, keys: str) -> None:
+        os.write(self.control, keys.encode())
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self.control)
+        os.close(self.inside)
+
+
+def _take_terminal() -> None:
+    import fcntl
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, ledger: Path) -> Any:
+    np.save(tmp_path / "clouds.npy", clouds(40)[0])
+    opened = Terminal(tmp_path / "clouds.npy", ledger, tmp_path / "home")
+    yield opened
+    opened.close()
+
+
+def choices(ledger: Path) -> list[str]:
+    return [e.data["choice"] for e in open_store(ledger).read("main") if e.kind == "told"]
+
+
+def test_one_key_is_an_answer_in_a_real_terminal(terminal: Terminal, ledger: Path) -> None:
+    first = terminal.wait_for("Help")
+    assert len(first.splitlines()) <= 40
+    terminal.press("0")
+    terminal.wait_for("Question 2")
+    terminal.wait_for("Help")
+    terminal.press("\x1b[A")  # an arrow key says nothing
+    terminal.wait_for("That is not one of the keys.")
+    terminal.wait_for("Help")
+    terminal.press("1")
+    terminal.wait_for("Question 3")
+    terminal.wait_for("Help")
+    terminal.press("q")
+    terminal.wait_for("2 answers are saved")
+    assert terminal.process.wait(20) == 0
+    assert choices(ledger) == ["none", "1"]
+    assert termios.tcgetattr(terminal.inside)[3] == terminal.before[3]
+
+
+@pytest.mark.parametrize("by", ["key", "signal"])
+def test_ctrl_c_ends_with_130_and_the_answers_are_saved(
+    terminal: Terminal, ledger: Path, by: str
+) -> None:
+    terminal.wait_for("Help")
+    terminal.press("0")
+    terminal.wait_for("Question 2")
+    terminal.wait_for("Help")
+    if by == "key":
+        terminal.press("\x03")
+    else:
+        os.kill(terminal.process.pid, signal.SIGINT)
+    terminal.wait_for("Everything that you answered is saved.")
+    assert terminal.process.wait(20) == 130
+    assert choices(ledger) == ["none"]
+    assert termios.tcgetattr(terminal.inside)[3] == terminal.before[3]
