@@ -69,7 +69,7 @@ def commit() -> str:
     """The commit of the working tree, and whether it has changes on top."""
     try:
         head = _git("rev-parse", "--short", "HEAD")
-        changed = _git("status", "--porcelain", "--", "src")
+        changed = _git("status", "--porcelain", "--", ":/src")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return f"{head} + local changes" if changed else head

@@ -34,9 +34,7 @@ Cli = Callable[..., Done]
 
 
 @pytest.fixture
-def cli(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Cli:
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
     monkeypatch.setenv("SAMEKIND_HOME", str(tmp_path / "home"))
 
     def run(*arguments: str | Path, typed: str = "") -> Done:
@@ -70,7 +68,9 @@ def table(tmp_path: Path) -> Path:
 def labelled(tmp_path: Path) -> Path:
     X, kinds = clouds(40)
     file = tmp_path / "things.csv"
-    rows = [f"{x[0]:.4f},{x[1]:.4f},{'left' if k else 'right'}" for x, k in zip(X, kinds, strict=True)]
+    rows = [
+        f"{x[0]:.4f},{x[1]:.4f},{'left' if k else 'right'}" for x, k in zip(X, kinds, strict=True)
+    ]
     file.write_text("\n".join(["width,height,side", *rows]))
     return file
 
@@ -199,9 +199,7 @@ def test_brackets_in_file_names_are_shown_as_they_are(cli: Cli, photos: Path) ->
     ],
 )
 @pytest.mark.parametrize("command", ["ask", "simulate"])
-def test_an_unknown_name_is_guessed(
-    cli: Cli, command: str, options: list[str], hint: str
-) -> None:
+def test_an_unknown_name_is_guessed(cli: Cli, command: str, options: list[str], hint: str) -> None:
     done = cli(command, "digits", *options)
     assert done.code == 5
     assert hint in done.err
@@ -277,9 +275,7 @@ def test_a_text_file_is_not_taken_for_a_ledger(cli: Cli, table: Path, tmp_path: 
     assert diary.read_text() == "Dear diary, " * 50
 
 
-def test_a_database_of_another_program_is_left_alone(
-    cli: Cli, table: Path, tmp_path: Path
-) -> None:
+def test_a_database_of_another_program_is_left_alone(cli: Cli, table: Path, tmp_path: Path) -> None:
     other = tmp_path / "photos.db"
     connection = sqlite3.connect(other)
     connection.execute("CREATE TABLE events (session, seq, kind, data, at)")
@@ -511,7 +507,9 @@ def test_a_cache_that_cannot_be_written_only_costs_time(cli: Cli, photos: Path) 
     assert "Note: Vectors cannot be kept" in done.err
 
 
-def run_samekind(*arguments: str | Path, home: Path, **how: object) -> subprocess.CompletedProcess[str]:
+def run_samekind(
+    *arguments: str | Path, home: Path, **how: object
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "samekind", *map(str, arguments)],
         env={"SAMEKIND_HOME": str(home), "PATH": "/usr/bin:/bin", "PYTHONPATH": ":".join(sys.path)},

@@ -163,6 +163,16 @@ def test_groups_keep_numbers_and_names_across_refits_and_reopening(
         session.rename(99, "x")
 
 
+def test_guesses_before_the_first_answers_use_up_no_group_numbers(
+    make_session: Make, pile: Any
+) -> None:
+    session = make_session()
+    assert session.clustering.n_groups > 2
+    answer(session, pile[2], 5)
+    assert session.clustering.numbers == (1, 2)
+    assert session.clustering.snapshot == 1
+
+
 def test_reopening_asks_the_same_next_question(make_session: Make, pile: Any, ledger: Path) -> None:
     session = make_session(store=open_store(ledger))
     for _ in range(12):

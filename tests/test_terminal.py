@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -27,7 +28,7 @@ from samekind.questions import Question, SamePair, WhichGroup
 from samekind.session import Session
 from samekind.simulate import run
 from samekind.store import open_store
-from samekind.terminal import AtTerminal, explained, keys_of, menu
+from samekind.terminal import AtTerminal, explained, menu
 
 
 class Shown(Item):
@@ -72,7 +73,9 @@ def lines_of(collection: Collection, question: Question, width: int, height: int
 FIVE = WhichGroup(25, tuple(tuple(range(5 * g, 5 * g + 5)) for g in range(5)))
 
 
-@pytest.mark.parametrize("collection", [pictures(), pictures(60, 20), pictures(20, 60), texts("a b " * 300)])
+@pytest.mark.parametrize(
+    "collection", [pictures(), pictures(60, 20), pictures(20, 60), texts("a b " * 300)]
+)
 @pytest.mark.parametrize(("width", "height"), [(120, 40), (100, 50), (200, 60)])
 def test_a_question_with_five_groups_fits_the_screen(
     collection: Collection, width: int, height: int
@@ -107,7 +110,15 @@ def test_nothing_that_is_shown_can_steer_the_terminal() -> None:
 def test_the_menu_names_every_key_in_one_line() -> None:
     line = menu(FIVE).plain
     assert len(line) <= 120
-    for words in ("1-5 ", "0 None of these", "u Not sure", "z Back", "s Skip", "q Finish", "? Help"):
+    for words in (
+        "1-5 ",
+        "0 None of these",
+        "u Not sure",
+        "z Back",
+        "s Skip",
+        "q Finish",
+        "? Help",
+    ):
         assert words in line
     assert menu(SamePair(0, 1)).plain.startswith("y Same · n Different · u Not sure")
     assert "the same kind" in explained(SamePair(0, 1)).plain
@@ -142,8 +153,8 @@ class HowOld(Question):
 
 
 def test_a_new_kind_of_question_gets_keys_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert keys_of(HowOld()) == {"young": "o", "older": "l", "unsure": "u"}
-    monkeypatch.setattr("sys.stdin", io.StringIO("l\n"))
+    assert menu(HowOld()).plain.startswith("y Young · o Older · u Not sure")
+    monkeypatch.setattr("sys.stdin", io.StringIO("o\n"))
     screen = Screen(file=io.StringIO())
     session = Session(pictures(), np.random.default_rng(0).normal(size=(26, 3)))
     with AtTerminal(screen, session) as person:
@@ -185,18 +196,24 @@ class Terminal:
             stderr=inside,
             start_new_session=True,
             preexec_fn=_take_terminal,
-            env={"SAMEKIND_HOME": str(home), "TERM": "xterm-256color", "PYTHONPATH": ":".join(sys.path)},
+            env={
+                "SAMEKIND_HOME": str(home),
+                "TERM": "xterm-256color",
+                "PYTHONPATH": ":".join(sys.path),
+            },
         )
-        self.seen = ""
+        self.raw, self.seen = b"", ""
 
     def wait_for(self, words: str, seconds: float = 60) -> str:
         """Read until the words appear, and return what came up to and with them."""
         until = time.monotonic() + seconds
         while words not in self.seen:
             ready, _, _ = select.select([self.control], [], [], max(0, until - time.monotonic()))
-            assert ready, f"{words!r} did not appear in {self.seen!r}"
-            self.seen += os.read(self.control, 65536).decode("utf-8", "replace")
+            assert ready, f"{words!r} did not appear; last was {self.seen[-200:]!r}"
+            self.raw += os.read(self.control, 65536)
+            self.seen = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.raw.decode("utf-8", "replace"))
         before, _, self.seen = self.seen.partition(words)
+        self.raw = self.seen.encode()
         return before + words
 
     def press(self, keys: str) -> None:

@@ -56,15 +56,17 @@ class Clustering:
         space: Any,
         membership: NDArray[np.floating[Any]] | None = None,
         views: Vectors | None = None,
+        *,
+        snapshot: int = 0,
     ) -> Clustering:
-        """The first snapshot: groups are numbered from 1 by falling size."""
+        """A snapshot without a past: groups are numbered from 1 by falling size."""
         raw = _checked(labels, len(space))
         found, first_seen, counts = np.unique(raw, return_index=True, return_counts=True)
         order = np.lexsort((first_seen, -counts))
         numbers = np.empty(len(found), dtype=np.intp)
         numbers[order] = np.arange(1, len(found) + 1)
         parts = _renumbered(raw, found, numbers, space, membership)
-        return cls(*parts, last_number=len(found), views=views)
+        return cls(*parts, snapshot=snapshot, last_number=len(found), views=views)
 
     def followed_by(
         self,
@@ -136,7 +138,9 @@ class Clustering:
                 f"There is no group {number}. Groups: {', '.join(map(str, self.numbers))}."
             )
         names = {k: v for k, v in self.names.items() if k != number}
-        return replace(self, names=names | ({number: name} if name else {}))
+        renamed = replace(self, names=names | ({number: name} if name else {}))
+        renamed._memo.update(self._memo)  # nothing that was derived depends on names
+        return renamed
 
     def memo(self, key: Any, compute: Callable[[], T]) -> T:
         """Something derived from this snapshot (neighbours, medoids), computed once and kept."""

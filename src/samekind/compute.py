@@ -30,6 +30,39 @@ def best_device(wanted: str | None = None) -> Compute:
     return Compute("cpu", "float32", f"CPU ({n_threads()} threads), because there is no GPU")
 
 
+def distributed_backend(device: str) -> str:
+    """How processes talk to each other: NCCL between NVIDIA GPUs, gloo elsewhere."""
+    return "nccl" if device.startswith("cuda") else "gloo"
+
+
+def local_device(compute: Compute, rank: int) -> Compute:
+    """The device of one of several processes on this machine: each GPU serves one of them."""
+    if not compute.device.startswith("cuda"):
+        return compute
+    import torch
+
+    torch.cuda.set_device(rank)
+    return Compute(f"cuda:{rank}", compute.dtype, f"{compute.reason}; number {rank} of them")
+
+
+COMPILE_MODES: dict[str, str | None] = {
+    "plain": None,
+    "tuned": "max-autotune-no-cudagraphs",
+    "graphs": "reduce-overhead",
+}
+"""Ways to compile: as usual; with kernels chosen by trying; with launches recorded once."""
+
+
+def synchronise(device: str) -> None:
+    """Wait until the device has done all that it was told; for measuring time."""
+    import torch
+
+    if device.startswith("cuda"):
+        torch.cuda.synchronize(device)
+    elif device.startswith("mps"):
+        torch.mps.synchronize()
+
+
 def n_threads() -> int:
     """How many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):

@@ -89,7 +89,7 @@ class Constraints:
         """All items known to be the same kind as this one, ascending, itself included."""
         return self._here(self._closure.component(item))
 
-    @property
+    @cached_property
     def touched(self) -> NDArray[np.intp]:
         """Items that some answer in force says something about, ascending."""
         return self._here(self._closure.parent)
@@ -126,9 +126,10 @@ class Constraints:
         chosen: list[int] = []
         foes = self._closure.foes
         for root in dict.fromkeys(self._closure.find(item) for item in self._closure.parent):
-            if not foes.get(root) or not len(self.component(root)):
+            told_apart = foes.get(root)
+            if not told_apart or not all(other in told_apart for other in chosen):
                 continue
-            if all(other in foes[root] for other in chosen):
+            if any(item < self.n_items for item in self._closure.component(root)):
                 chosen.append(root)
         return tuple(self.component(root) for root in chosen)
 

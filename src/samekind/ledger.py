@@ -24,11 +24,13 @@ class Asked:
 class Refitted:
     """A refit: the snapshot that it made, and the last event whose answers it knew.
 
-    `marks` lists a few item ids per group number, by which the groups are recognised again.
+    `marks` lists a few item ids per group number, by which the groups are recognised again; `last`
+    is the highest number used so far.
     """
 
     snapshot: int
     after: int
+    last: int
     marks: Mapping[int, Sequence[str]]
 
 
@@ -131,7 +133,8 @@ class Ledger:
 
     def _refitted(self, data: Mapping[str, Any], seq: int) -> None:
         marks = {int(k): tuple(ids) for k, ids in data["marks"].items()}
-        self.refits.append(Refitted(int(data["snapshot"]), int(data["after"]), marks))
+        refit = Refitted(int(data["snapshot"]), int(data["after"]), int(data["last"]), marks)
+        self.refits.append(refit)
         self.changes = sum(1 for at in self.told_at if at > int(data["after"]))
 
     def _named(self, data: Mapping[str, Any], seq: int) -> None:

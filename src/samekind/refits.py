@@ -73,7 +73,6 @@ def recognised(
     groups: Groups,
     refit: Refitted,
     position: Callable[[str], int],
-    last_number: int,
 ) -> Clustering:
     """The snapshot with the group numbers that the ledger remembers by the marks of its groups."""
     n = len(groups.labels)
@@ -84,7 +83,7 @@ def recognised(
             if place < n:
                 numbers[place], weight[place] = number, 1.0
     before = refit.snapshot - 1
-    unmarked = Clustering(numbers, groups.space, snapshot=before, last_number=last_number)
+    unmarked = Clustering(numbers, groups.space, snapshot=before, last_number=refit.last)
     return replace(unmarked.followed_by(*groups, weight=weight), lineage={})
 
 

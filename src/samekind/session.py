@@ -217,11 +217,8 @@ class Session:
             model = fitted(self.clusterer, self.X, constraints, self.seed, self._model)
             groups = Groups.of(model, self.X)
             with self._lock:
-                weight = answered_weight(constraints)
-                self._install(self.clustering.followed_by(*groups, weight=weight), model, groups)
-                marks = marked(self.clustering, constraints, self.collection)
-                event = {"snapshot": self.clustering.snapshot, "after": after, "marks": marks}
-                self._append("refitted", event)
+                self._install(self._following(groups, constraints), model, groups)
+                self._note_refit(constraints, after)
                 self._prepare()
             return self.clustering
 
@@ -251,8 +248,7 @@ class Session:
             model = fitted(self.clusterer, self.X, self._constraints, self.seed)
             groups = Groups.of(model, self.X)
             self._install(Clustering.first(*groups), model, groups)
-            marks = marked(self.clustering, self._constraints, self.collection)
-            self._append("refitted", {"snapshot": 0, "after": self._ledger.seq, "marks": marks})
+            self._note_refit(self._constraints, self._ledger.seq)
         self._prepare()
 
     def _take_up(self) -> None:
@@ -264,8 +260,21 @@ class Session:
             known = self._folded(past.answers.values())
             model = fitted(self.clusterer, self.X, known, self.seed, self._model)
             groups = Groups.of(model, self.X)
-            last = max((n for r in self._ledger.refits for n in r.marks), default=0)
-            self._install(recognised(groups, refit, self.positions, last), model, groups)
+            self._install(recognised(groups, refit, self.positions), model, groups)
+            self._learnt_from = known
+
+    def _following(self, groups: Groups, constraints: Constraints) -> Clustering:
+        """The next snapshot. Guesses made before any kinds were told apart keep no numbers."""
+        if not self._learnt_from.kinds and not self._ledger.names:
+            return Clustering.first(*groups, snapshot=self.clustering.snapshot + 1)
+        return self.clustering.followed_by(*groups, weight=answered_weight(constraints))
+
+    def _note_refit(self, constraints: Constraints, after: int) -> None:
+        self._learnt_from = constraints
+        now = self.clustering
+        marks = marked(now, constraints, self.collection)
+        event = {"snapshot": now.snapshot, "after": after, "last": now.last_number, "marks": marks}
+        self._append("refitted", event)
 
     def _install(self, clustering: Clustering, model: Any, groups: Groups) -> None:
         names = {k: v for k, v in self._ledger.names.items() if v and k in clustering.numbers}

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from string import ascii_lowercase
 from types import TracebackType
 from typing import Any, Self
 
 from rich.console import Console as Screen
 from rich.text import Text
 
+from samekind import wording
 from samekind.commands.drawings import drawn
 from samekind.oracles import BACK, KEYS, SKIP, STOP, Console
-from samekind.questions import UNSURE, Question
+from samekind.questions import Question
 from samekind.session import Session
 
-LABELS = {"same": "Same", "different": "Different", "none": "None of these", UNSURE: "Not sure"}
 COMMANDS = {BACK: "Back", SKIP: "Skip for now", STOP: "Finish"}
+FINISH = KEYS[STOP][0]
 END_OF_INPUT = "\x04"
 ESCAPE = "\x1b"
 LOOK_EVERY = 25
@@ -36,8 +36,7 @@ class AtTerminal:
         self._screen = screen
         self._session = session
         self._keyboard = Keyboard()
-        self._words: dict[str, str] = {}
-        self._console = Console(self._show, self._read, self._refuse)
+        self._console = Console(self._show, self._keyboard.read, self._refuse)
 
     def __enter__(self) -> Self:
         self._keyboard.open()
@@ -65,7 +64,6 @@ class AtTerminal:
     def _show(self, question: Question) -> None:
         progress = self._session.progress()
         answered = progress["answers"]
-        self._words = {key: choice for choice, key in keys_of(question).items()}
         self._keyboard.forget()
         self._screen.print()
         if answered and answered % LOOK_EVERY == 0:
@@ -80,10 +78,6 @@ class AtTerminal:
         height = self._screen.height if self._screen.is_terminal else 40
         self._screen.print(drawn(self._session.collection, question, self._screen.width, height))
         self._screen.print(menu(question))
-
-    def _read(self) -> str:
-        typed = self._keyboard.read()
-        return self._words.get(typed, typed)
 
     def _refuse(self, typed: str, question: Question) -> None:
         if typed.strip() == "?":
@@ -129,13 +123,13 @@ class Keyboard:
         """The next key or line."""
         if not self.is_terminal:
             if sys.stdin is None or sys.stdin.closed:
-                return STOP
+                return FINISH
             line = sys.stdin.readline()
-            return line.rstrip("\r\n") if line else STOP
+            return line.rstrip("\r\n") if line else FINISH
         key = self._character()
         if key == ESCAPE:  # an arrow or function key: several characters, and none of our keys
             self.forget()
-        return STOP if key in ("", END_OF_INPUT) else key
+        return FINISH if key in ("", END_OF_INPUT) else key
 
     def _character(self) -> str:
         read = b""
@@ -152,28 +146,13 @@ class Keyboard:
                     return "?"
 
 
-def keys_of(question: Question) -> dict[str, str]:
-    """The key of each choice; one that nobody has given a key yet gets its first free letter."""
-    keys = {choice: KEYS.get(choice, (choice,))[0] for choice in question.choices()}
-    taken = {key for group in KEYS.values() for key in group} | {"?"}
-    for choice, key in keys.items():
-        if len(key) > 1:
-            wishes = [letter for letter in choice.lower() if letter in ascii_lowercase]
-            keys[choice] = next((k for k in [*wishes, *ascii_lowercase] if k not in taken), choice)
-            taken.add(keys[choice])
-    return keys
-
-
-def label_of(choice: str) -> str:
-    """The words for a choice; a group of a question has only its number."""
-    return LABELS.get(choice) or choice.replace("-", " ").capitalize()
-
-
 def menu(question: Question) -> Text:
     """All keys in one line."""
-    keys = keys_of(question)
-    numbers = [keys[choice] for choice in keys if choice.isdecimal()]
-    parts = [(key, label_of(choice)) for choice, key in keys.items() if not choice.isdecimal()]
+    keys = {
+        choice: (*given, choice)[0] for choice, given in wording.keys(question.choices()).items()
+    }
+    numbers = [choice for choice in keys if choice.isdecimal()]
+    parts = [(key, wording.label(choice)) for choice, key in keys.items() if choice not in numbers]
     parts += [(KEYS[verb][0], label) for verb, label in COMMANDS.items()] + [("?", "Help")]
     if numbers:
         span = numbers[0] if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}"

@@ -7,5 +7,8 @@ CLUSTERERS: dict[str, str] = {
     "kmeans": "samekind.clusterers.kmeans:KMeans",
     "copkmeans": "samekind.clusterers.copkmeans:COPKMeans",
     "pckmeans": "samekind.clusterers.pckmeans:PCKMeans",
+    "pcl": "samekind.clusterers.pcl:PCL",
+    "occ": "samekind.clusterers.occ:OCC",
+    "cc": "samekind.clusterers.cc:CC",
 }
 DEFAULT = "propagation"

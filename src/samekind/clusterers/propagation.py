@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from samekind.clusterers.graph import Reference, spread
+from samekind.clusterers.graph import Reference, one_thread, spread
 from samekind.clusterers.group_count import checked_constraints
 from samekind.clusterers.kmeans import KMeans
 from samekind.clusterers.orientation import Axes, Orientation
@@ -91,16 +91,17 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             )
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         rows = _reference_rows(len(X), known.touched, self.n_reference, rng)
-        self._axes = Axes.of(X, rows, self.n_components)
-        Z = self._axes(X[rows])  # (m, p)
-        answers = restricted(known, rows)
-        start = KMeans(self.n_clusters, n_init=2, random_state=int(rng.integers(2**31)))
-        seeds = Seeds.from_answers(answers)
-        if self.n_clusters is not None and seeds.n_kinds < self.n_clusters:
-            seeds = seeds.completed(Z, start.fit(Z, constraints=answers).labels_)
-        if seeds.n_kinds < 2 and self.n_clusters != 1:
-            seeds = Seeds.from_groups(start.fit(Z, constraints=answers).labels_)
-        self._reference = self._learnt(Z, seeds, answers)
+        with one_thread(len(rows)):
+            self._axes = Axes.of(X, rows, self.n_components)
+            Z = self._axes(X[rows])  # (m, p)
+            answers = restricted(known, rows)
+            start = KMeans(self.n_clusters, n_init=2, random_state=int(rng.integers(2**31)))
+            seeds = Seeds.from_answers(answers)
+            if self.n_clusters is not None and seeds.n_kinds < self.n_clusters:
+                seeds = seeds.completed(Z, start.fit(Z, constraints=answers).labels_)
+            if seeds.n_kinds < 2 and self.n_clusters != 1:
+                seeds = Seeds.from_groups(start.fit(Z, constraints=answers).labels_)
+            self._reference = self._learnt(Z, seeds, answers)
         self._label_all(X, rows)
         return self
 
@@ -144,11 +145,12 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         shape = (len(X), reference.strength.shape[1])
         strength = np.empty(shape, dtype=np.float16 if many else np.float32)
         space = np.empty((len(X), width), dtype=np.float32)
-        for part in _parts(len(X)):
-            turned = reference.orientation(self._axes(X[part]))
-            space[part] = turned[:, :width]
-            if rows is None or len(rows) < len(X):
-                strength[part] = reference.vote(turned, self.n_neighbors)
+        with one_thread(len(X)):
+            for part in _parts(len(X)):
+                turned = reference.orientation(self._axes(X[part]))
+                space[part] = turned[:, :width]
+                if rows is None or len(rows) < len(X):
+                    strength[part] = reference.vote(turned, self.n_neighbors)
         if rows is not None:
             strength[rows] = reference.strength
         return space, strength

@@ -124,7 +124,8 @@ def _texts(
     alone: Sequence[Item], groups: dict[str, list[Item]], width: int, room: int
 ) -> RenderableType:
     """Single texts side by side, and below them one frame per group with a text per line."""
-    lines = sum(len(items) + 2 for items in groups.values())
+    most = max(1, (room - 5) // max(1, len(groups)) - 2)  # texts per group, if all are to fit
+    lines = sum(min(len(items), most) + 2 for items in groups.values())
     deep = max(3, min(room - lines, 20) - 2)
     total = min(width, TEXT_WIDTH if groups or len(alone) == 1 else width)
     rows: list[RenderableType] = []
@@ -133,7 +134,7 @@ def _texts(
         rows.append(_beside([_page(item, share, deep) for item in alone]))
     for key, items in groups.items():
         body = Text("\n", no_wrap=True, overflow="ellipsis").join(
-            Text(" · ".join(_text(item.preview()).split("\n"))) for item in items
+            Text(" · ".join(_text(item.preview()).split("\n"))) for item in items[:most]
         )
         rows.append(Panel(body, title=Text(key, "bold"), title_align="left", width=total))
     return Group(*rows)

@@ -181,8 +181,10 @@ def note_changes(session: Session) -> None:
         items = "1 item was" if renamed == 1 else f"{renamed} items were"
         note(f"{items} renamed meanwhile; the answers came along.")
     if gone:
-        items = "1 item that you answered about is" if gone == 1 else (
-            f"{gone} items that you answered about are"
+        items = (
+            "1 item that you answered about is"
+            if gone == 1
+            else (f"{gone} items that you answered about are")
         )
         note(f"{items} gone; the answers are kept, and what follows from them still holds.")
 

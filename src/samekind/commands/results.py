@@ -11,9 +11,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from samekind.commands.drawings import printable
 from samekind.commands.request import note_skipped
 from samekind.commands.speech import progress_bar, say, screen
-from samekind.commands.drawings import printable
 from samekind.errors import ExportError, InputError, SourceError, VectorError
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ def show_groups(session: Session) -> None:
     for number, size in sorted(clustering.sizes().items(), key=lambda pair: -pair[1]):
         examples = [session.collection.id(int(i)) for i in clustering.members(number)[:3]]
         more = ", ..." if size > len(examples) else ""
-        table.add_row(Text(clustering.name(number)), f"{size:,}", Text(printable(", ".join(examples)) + more))
+        table.add_row(
+            Text(clustering.name(number)), f"{size:,}", Text(printable(", ".join(examples)) + more)
+        )
     screen.print(table)
 
 

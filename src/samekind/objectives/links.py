@@ -82,5 +82,5 @@ def partners(n: int, device: torch.device) -> Tensor:
 def _mask(pairs: Tensor, n: int) -> Tensor:
     mask = torch.zeros(n, n, dtype=torch.bool, device=pairs.device)
     i, j = pairs.unbind(dim=1)
-    mask[i, j] = True
+    mask.index_put_((i, j), mask.new_ones(()))  # a Python True would be copied over each time
     return (mask | mask.T).fill_diagonal_(False)  # (N, N)

@@ -70,7 +70,7 @@ class ActiveContrast(nn.Module):
 
     def rows(self, x: Tensor, links: BatchLinks, lam: float) -> Tensor:
         """Eq. 3 as -log l of each row (2N,)."""
-        if not (math.isfinite(lam) and lam >= 0):
+        if not 0 <= lam < math.inf:
             raise InputError(f"lam must be a number, 0 or more; {lam!r} came. See lam_at.")
         n = items_of(x)
         known = links.masks(n)

@@ -34,7 +34,11 @@ class Pool(NamedTuple):
     def and_also(self, a: Ints, b: Ints, similarity: Floats) -> Pool:
         """The pool with more pairs at its end."""
         low, high = np.minimum(a, b), np.maximum(a, b)
-        return Pool(*(np.concatenate(parts) for parts in zip(self, (low, high, similarity))))  # noqa: B905
+        return Pool(
+            np.concatenate([self.a, low]),
+            np.concatenate([self.b, high]),
+            np.concatenate([self.similarity, similarity]),
+        )
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,8 @@ def best_pairs(
     pairs drawn at random fill up.
     """
     chosen = _askable(view, a, b, _falling(score, 64 + 16 * n), n, why, [])
-    if len(chosen) < n and view.constraints.n_items > 2:
+    n_items = view.constraints.n_items
+    if len(chosen) < n and len(a) < n_items * (n_items - 1) // 2:
         a, b = drawn_pairs(view, 200 * n)
         drawn = iter(range(len(a)))
         chosen = _askable(view, a, b, drawn, n, lambda k: "Drawn at random.", chosen)

@@ -21,7 +21,9 @@ PARTNERS = 2048
 class Hardness:
     """Pairs that look alike although the answers point the other way (PCL's S_hp).
 
-    Until the first answer there is nothing to contradict, and pairs come at random.
+    Until the first answer there is nothing to contradict, and pairs come at random. The rule is
+    meant for methods that train their vectors on the answers: where vectors stay as they are it
+    keeps asking about look-alikes of items already told apart, and mostly hears "different".
 
     Parameters
     ----------
@@ -55,9 +57,9 @@ def hardness(similarity: Floats, evidence: Floats, *, printed: bool = False) -> 
     if printed:
         expected = scaled(np.nan_to_num(evidence))  # (2, m): sigma runs over ordered pairs
         return np.asarray(scaled(divergence(alike, expected))[0])
-    known = ~np.isnan(evidence)
+    known = np.asarray(~np.isnan(evidence))
     expected = np.where(known, scaled(evidence, known), 0.0).sum(axis=0)
-    some = known.any(axis=0)
+    some = np.asarray(known.any(axis=0))
     divergent = divergence(alike, expected / np.maximum(known.sum(axis=0), 1))
     return np.where(some, scaled(divergent, some), 0.0)
 

@@ -37,18 +37,15 @@ class PCL:
         """The `n` highest pairs among the candidates; r is the same for all of them."""
         r = remaining(view)
         pool, evidence = with_evidence(view, self.pairs, n, summed=self.printed)
-        unclear = r * uncertainty(pool.similarity, self.epsilon)
-        hard = (1 - r) * hardness(pool.similarity, evidence, printed=self.printed)
+        unclear = uncertainty(pool.similarity, self.epsilon)
+        hard = hardness(pool.similarity, evidence, printed=self.printed)
 
         def why(k: int) -> str:
-            return reason(evidence[:, k]) if hard[k] > unclear[k] else UNCLEAR
+            return reason(evidence[:, k]) if (1 - r) * hard[k] > r * unclear[k] else UNCLEAR
 
-        return best_pairs(view, pool.a, pool.b, unclear + hard, n, why)
+        return best_pairs(view, pool.a, pool.b, joint(unclear, hard, r), n, why)
 
 
-def joint(
-    similarity: Floats, evidence: Floats, r: float, epsilon: float = 0.2, *, printed: bool = False
-) -> Floats:
-    """S of pairs, Eq. 8; the arguments are those of the two parts."""
-    hard = hardness(similarity, evidence, printed=printed)
-    return np.asarray(r * uncertainty(similarity, epsilon) + (1 - r) * hard)
+def joint(unclear: Floats, hard: Floats, r: float) -> Floats:
+    """S of pairs, Eq. 8, from S_up, S_hp and the share of the budget that is left."""
+    return np.asarray(r * unclear + (1 - r) * hard)

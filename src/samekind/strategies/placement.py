@@ -123,6 +123,7 @@ class Placement:
 
     def _over_clustered(self, clustering: Clustering, seed: int) -> Patches:
         from sklearn.cluster import KMeans
+        from threadpoolctl import threadpool_limits
 
         n = len(clustering.space)
         sample = np.arange(n)
@@ -130,7 +131,8 @@ class Placement:
             sample = np.sort(np.random.default_rng(seed).choice(n, self.sample, replace=False))
         points = np.asarray(clustering.space[sample], dtype=np.float64)
         k = min(self.n_patches, max(2, len(sample) // 2), len(np.unique(points, axis=0)))
-        found = KMeans(k, n_init=1, max_iter=25, random_state=seed).fit(points)
+        with threadpool_limits(1):  # on busy cores threads would wait longer than they work
+            found = KMeans(k, n_init=1, max_iter=25, random_state=seed).fit(points)
         apart = ((points - found.cluster_centers_[found.labels_]) ** 2).sum(axis=1)
         order = np.lexsort((apart, found.labels_))
         present, first = np.unique(found.labels_[order], return_index=True)
@@ -141,13 +143,9 @@ class Placement:
         """Items that fit none of the groups shown so far, and were not compared with all."""
         kinds = known.kinds
         inside = {int(i) for kind in kinds for i in kind}
-        found = []
-        for answer in reversed(known.answers):
-            item = answer.question.items()[0]
-            if answer.choice == "none" and item not in inside and item not in avoid:
-                if item < known.n_items and item not in found:
-                    found.append(item)
-        return found
+        none = (a.question.items()[0] for a in reversed(known.answers) if a.choice == "none")
+        out = inside | avoid
+        return list(dict.fromkeys(i for i in none if i < known.n_items and i not in out))
 
     def _anchor(self, view: View, patches: Patches) -> int:
         touched = view.constraints.touched

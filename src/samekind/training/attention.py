@@ -89,7 +89,7 @@ class CrossAttention(nn.Module):
 
     def _split(self, x: Tensor) -> Tensor:
         """(..., B, D) to (..., heads, B, D / heads)."""
-        return x.unflatten(-1, (self.heads, -1)).transpose(-2, -3)
+        return x.view(*x.shape[:-1], self.heads, -1).transpose(-2, -3)
 
     def _joined(self, x: Tensor) -> Tensor:
         return x.transpose(-2, -3).flatten(start_dim=-2)

@@ -118,23 +118,30 @@ class Draw(NamedTuple):
     @classmethod
     def of(cls, chances: Tensor, family: Family, height: int, width: int) -> Draw:
         """Turn uniform numbers (n, CHANCES) into what happens to images of `height` x `width`."""
-        area, ratio, place = chances.split((TRIES, TRIES, CHANCES - 2 * TRIES), dim=1)
+        area, ratio = chances[:, :TRIES], chances[:, TRIES : 2 * TRIES]
+        place = chances[:, 2 * TRIES :]
         jittered = place[:, 3] < family.jitter_p
-        factors = []
-        for column, strength in enumerate(family.jitter[:3], start=4):
-            factor = _between(max(0.0, 1 - strength), 1 + strength, place[:, column])
-            factors.append(torch.where(jittered, factor, 1.0))
+
+        def factor(strength: float, chance: Tensor) -> Tensor:
+            drawn = _between(max(0.0, 1 - strength), 1 + strength, chance)
+            return 1 + jittered * (drawn - 1)
+
         most = family.jitter[3]
-        hue = torch.where(jittered, _between(-most, most, place[:, 7]), 0.0)
         sigma = _between(*family.blur_sigma, place[:, 14])
+        top, left, down, across = _crops(area, ratio, place[:, :2], family, height, width)
         return cls(
-            *_crops(area, ratio, place[:, :2], family, height, width),
-            place[:, 2] < family.flip_p,
-            *factors,
-            hue,
-            place[:, 8:12].argsort(dim=1),
-            place[:, 12] < family.gray_p,
-            torch.where(place[:, 13] < family.blur_p, sigma, 0.0),
+            top,
+            left,
+            down,
+            across,
+            flip=place[:, 2] < family.flip_p,
+            brightness=factor(family.jitter[0], place[:, 4]),
+            contrast=factor(family.jitter[1], place[:, 5]),
+            saturation=factor(family.jitter[2], place[:, 6]),
+            hue=jittered * _between(-most, most, place[:, 7]),
+            order=place[:, 8:12].argsort(dim=1),
+            gray=place[:, 12] < family.gray_p,
+            sigma=(place[:, 13] < family.blur_p) * sigma,
         )
 
 
@@ -187,7 +194,8 @@ class Views(nn.Module):
     def plain(self, images: Tensor) -> Tensor:
         """The images (B, 3, S, S) without any chance: resized to the square and normalised."""
         _check(images)
-        return self._pass(images, Draw.nothing(len(images), *images.shape[2:], images.device))
+        n, _, height, width = images.shape
+        return self._pass(images, Draw.nothing(n, height, width, images.device))
 
     def draw(
         self,
@@ -219,7 +227,7 @@ class Views(nn.Module):
                 blur = _blurring(drawn.sigma, min(family.blur_radius, size - 1), size)
                 x = _sandwich(blur, x, blur)
             if self.mean is not None and self.scaling is not None:
-                x = (x - self.mean) * self.scaling
+                x = (x - self.mean).mul_(self.scaling)
             x = x.permute(0, 2, 1, 3)
             return x.to(self.dtype).contiguous(memory_format=torch.channels_last)
 
@@ -262,13 +270,18 @@ def _crops(
     some = fits.any(dim=1)
     w_most = min(width, max(1, round(height * family.ratio[1])))
     h_most = min(height, max(1, round(width / family.ratio[0])))
-    w = torch.where(some, across.gather(1, first)[:, 0], float(w_most))
-    h = torch.where(some, down.gather(1, first)[:, 0], float(h_most))
+
+    def unless_none(chosen: Tensor, otherwise: int) -> Tensor:
+        # Not torch.where: a plain number in it makes the host wait for the device.
+        return otherwise + some * (chosen - otherwise)
+
+    w = unless_none(across.gather(1, first)[:, 0], w_most)
+    h = unless_none(down.gather(1, first)[:, 0], h_most)
     # The product may round up to the bound itself, one place too far.
     top = torch.minimum((place[:, 0] * (height - h + 1)).floor(), height - h)
     left = torch.minimum((place[:, 1] * (width - w + 1)).floor(), width - w)
-    top = torch.where(some, top, float((height - h_most) // 2))
-    left = torch.where(some, left, float((width - w_most) // 2))
+    top = unless_none(top, (height - h_most) // 2)
+    left = unless_none(left, (width - w_most) // 2)
     return top, left, h, w
 
 
@@ -316,7 +329,7 @@ def _sandwich(rows: Tensor, x: Tensor, columns: Tensor) -> Tensor:
 def _luma(x: Tensor) -> Tensor:
     """Gray value (n, S, S) of x (n, S, 3, S)."""
     red, green, blue = x.unbind(dim=2)
-    return red * LUMA[0] + green * LUMA[1] + blue * LUMA[2]
+    return (red * LUMA[0]).add_(green, alpha=LUMA[1]).add_(blue, alpha=LUMA[2])
 
 
 def _jittered(x: Tensor, drawn: Draw, strength: tuple[float, float, float, float]) -> Tensor:
@@ -332,11 +345,8 @@ def _jittered(x: Tensor, drawn: Draw, strength: tuple[float, float, float, float
         (drawn.saturation - 1, 1 - drawn.saturation, zero),
     )
     turned = strength[3] > 0
-    places = drawn.order
-    hue_place = places[:, 3:] if turned else torch.full_like(places[:, 3:], 4)
-    places = torch.where(places[:, :3] < hue_place, places[:, :3], places[:, :3] + 2)
-    if not turned:  # three blends remain; their ranks are their places
-        places = (drawn.order[:, :3, None] > drawn.order[:, None, :3]).sum(dim=2)
+    later = drawn.order[:, :3] > drawn.order[:, 3:]  # (n, 3) blends that follow the hue
+    places = drawn.order[:, :3] + (2 if turned else -1) * later
     n_places = 6 if turned else 3
     at = places[:, :, None] == torch.arange(n_places, device=x.device)  # (n, 3, n_places)
     change = torch.stack([torch.stack(blend, dim=1) for blend in blends], dim=1)  # (n, 3, 3)
@@ -352,10 +362,9 @@ def _blended(x: Tensor, change: Tensor, *, averaged: bool) -> Tensor:
     """``(1 + a) x + b gray(x) + c mean(gray(x))`` with (a, b, c) = `change` (n, 3), in [0, 1]."""
     a, b, c = change.view(-1, 3, 1, 1).unbind(dim=1)  # (n, 1, 1) each
     gray = _luma(x)
-    shift = gray * b
-    if averaged:
-        shift = shift + gray.mean(dim=(1, 2), keepdim=True) * c
-    return torch.addcmul(shift[:, :, None], x, 1 + a[..., None]).clamp(0, 1)
+    shift = gray.mean(dim=(1, 2), keepdim=True) * c if averaged else c
+    shift = torch.addcmul(shift, gray, b)
+    return torch.addcmul(shift[:, :, None], x, 1 + a[..., None]).clamp_(0, 1)
 
 
 def _turned(x: Tensor, turns: Tensor) -> Tensor:
@@ -363,13 +372,13 @@ def _turned(x: Tensor, turns: Tensor) -> Tensor:
     red, green, blue = x.unbind(dim=2)
     value = x.amax(dim=2)
     chroma = value - x.amin(dim=2)  # (n, S, S)
-    sector = torch.where(
-        value == red,
-        green - blue,
-        torch.where(value == green, blue - red, red - green),
-    ) / chroma.clamp(min=1e-8)
-    corner = torch.where(value == red, 0.0, torch.where(value == green, 2.0, 4.0))
-    hue = sector + corner + 6 * turns.view(-1, 1, 1)  # six to the circle
-    shifted = hue[:, :, None] + torch.arange(5, 0, -2, device=x.device).view(3, 1)
-    missing = (2 - (shifted.remainder(6) - 2).abs()).clamp(0, 1)  # share of chroma not there
-    return value[:, :, None] - chroma[:, :, None] * missing
+    is_red, is_green = value == red, value == green
+    ahead = torch.where(is_green, blue - red, red - green)
+    sector = torch.where(is_red, green - blue, ahead) / chroma.clamp(min=1e-8)
+    corner = (4.0 - 2.0 * is_green) * ~is_red  # 0, 2, 4 where red, green, blue is the largest
+    hue = (sector + corner) / 6 + turns.view(-1, 1, 1)  # (n, S, S) in turns
+    corners = torch.arange(5, 0, -2, device=x.device).view(3, 1) / 6
+    shifted = hue[:, :, None] + corners  # (n, S, 3, S)
+    shifted.sub_(shifted.floor())  # in place: on a CPU fresh memory costs more than the sums
+    missing = shifted.mul_(6).sub_(2).abs_().neg_().add_(2).clamp_(0, 1)  # share of chroma
+    return torch.addcmul(value[:, :, None], chroma[:, :, None], missing, value=-1)

@@ -111,7 +111,7 @@ class Network(nn.Module):
                     f"{len(h)} rows are not {views} views of the same items. "
                     "Give all views of a batch, or say how many there are (views=1)."
                 )
-            x = self.attention(h.unflatten(0, (views, -1))).flatten(0, 1)
+            x = self.attention(h.reshape(views, -1, self.width)).flatten(0, 1)
         return Output(h, self.instance(x), self.cluster(x))
 
     @torch.no_grad()

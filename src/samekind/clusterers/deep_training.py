@@ -1,0 +1,350 @@
+"""Learner: the network of a deep clusterer, with all that it takes to train and to use it."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import warnings
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn.functional import nll_loss
+
+from samekind.clusterers.group_count import guessed_count
+from samekind.clusterers.centres import Blocks
+from samekind.clusterers.kmeans import KMeans
+from samekind.clusterers.seeds import restricted
+from samekind.compute import best_device
+from samekind.constraints import Constraints
+from samekind.errors import InputError, UnknownName
+from samekind.training.answered import Guesses
+from samekind.training.augment import Views, family_named
+from samekind.training.bank import Bank, Reader, in_use
+from samekind.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
+from samekind.training.loop import Objective, Plan, Trainer, autocast
+from samekind.training.network import Network
+from samekind.training.progress import Watch, bar
+from samekind.training.resnet import ResNet
+from samekind.training.rows import NoisyRows, RowBackbone
+
+Floats = NDArray[np.float32]
+STEPS_PER_FIT = 60
+"""For plain vectors, when nobody says how many epochs."""
+_START_SAMPLE = 3000
+"""Items on which a fresh cluster head is begun."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Everything that a deep clusterer was asked for, resolved. See its parameters."""
+
+    batch_size: int = 256
+    learning_rate: float = 3e-3
+    backbone: str = "rows"
+    stem: str = "7x7"
+    channels: int = 64
+    size: int = 128
+    family: str = "pcl"
+    attention: bool = False
+    extension: float = 0.0
+    certain: float = 0.9999
+    linked_share: float = 0.25
+    epochs: int | None = None
+    first_epochs: int | None = None
+    horizon: int | None = None
+    seconds: float | None = None
+    profile: Literal["paper", "fast"] = "paper"
+    device: str | None = None
+    compile: str = ""
+    checkpoint: str | None = None
+    watch: Watch | None = None
+    verbose: bool = False
+
+    @property
+    def architecture(self) -> dict[str, Any]:
+        """What weights must agree in to be of use."""
+        names = ("backbone", "stem", "channels", "size", "attention", "profile")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The settings that a method was published with, and where its strategies look (z or h)."""
+
+    paper: Setting
+    space: Literal["z", "h"] = "z"
+
+    def for_pictures(self, profile: str) -> Setting:
+        """The settings for pictures in a profile."""
+        if profile == "paper":
+            return self.paper
+        if profile != "fast":
+            raise InputError(f"{profile!r} is not a profile. Choose one of: paper, fast.")
+        return replace(
+            self.paper,
+            profile="fast",
+            backbone="resnet18",
+            stem="3x3",
+            size=32,
+            family="cc-small",
+            attention=False,
+            batch_size=1024,
+            learning_rate=2e-3,
+        )
+
+    def for_rows(self) -> Setting:
+        """The settings for plain vectors: small, quick, the same loss."""
+        return Setting(extension=self.paper.extension)
+
+
+class Learner:
+    """A network in training. Fitted again, it goes on where it was; pickled, it keeps its weights.
+
+    Parameters
+    ----------
+    setting : what was asked for.
+    objective : the loss.
+    data : uint8 (n, 3, height, width) or float32 (n, d).
+    seed : of everything.
+    """
+
+    def __init__(
+        self, setting: Setting, objective: Objective, data: NDArray[Any], seed: int
+    ) -> None:
+        self.setting, self.objective, self.seed = setting, objective, seed
+        self.compute = best_device(setting.device)
+        self._data: NDArray[Any] | None = data
+        self._fits = 0
+        self._epochs_done = 0
+        self._resumed = 0  # epochs of this fit that were done before an interruption
+        self._trainer: Trainer | None = None
+        self._reader: Reader | None = None
+
+    def same_data(self, data: NDArray[Any]) -> bool:
+        """Whether these are the items that it was trained on."""
+        mine = self._data
+        return mine is not None and (
+            mine is data or (mine.shape == data.shape and np.array_equal(mine, data))
+        )
+
+    def fit(self, known: Constraints, k: int | None) -> Bank:
+        """Train for the epochs of one fit on these answers."""
+        trainer = self._trainer
+        if trainer is None:
+            trainer = self._trainer = self._begun(known, k)
+            self._resume(trainer, known)
+        elif k is not None and k != trainer.network.k:
+            trainer.network.regroup(k)
+            self._start_head(trainer, self._reading(trainer).h, known)
+            trainer.renew()
+        with ExitStack() as stack:
+            trainer.watch = self._watch(stack, trainer)
+            self._train(trainer, known)
+        self._fits += 1
+        self._reader = None
+        return self._reading(trainer)
+
+    def read(self, data: NDArray[Any]) -> Bank:
+        """What the network says of any items."""
+        assert self._reader is not None
+        return self._reader.bank(_tensor(data))
+
+    def two_views(self, space: str) -> Floats:
+        """(2, n, d) vectors of two random views of each item."""
+        assert self._reader is not None and self._trainer is not None
+        trainer, reader = self._trainer, self._reader
+        return reader.views_bank(
+            trainer.data, trainer.views, lambda out: getattr(out, space), seed=self.seed
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Weights and settings; the items and the optimiser stay behind."""
+        return {**self.__dict__, "_data": None, "_trainer": None}
+
+    def _begun(self, known: Constraints, k: int | None) -> Trainer:
+        assert self._data is not None
+        setting, data = self.setting, _tensor(self._data)
+        rng = np.random.default_rng((self.seed, 1))
+        views: Views | NoisyRows
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            if data.ndim == 4:
+                k = _guess(_small(self._data), rng) if k is None else k
+                views = self._views()
+                network = Network(resnet(setting), k=k, attention=setting.attention)
+            else:
+                views = NoisyRows(data)
+                k = _guess(views.plain(data).numpy(), rng) if k is None else k
+                backbone = RowBackbone(data.shape[1])
+                network = Network(backbone, k=k, out=64, attention=setting.attention)
+        plan = self._plan()
+        trainer = Trainer(network, self.objective, data, views, plan, compute=self.compute)
+        if data.ndim == 2:
+            self._start_head(trainer, trainer.views.plain(trainer.data).cpu().numpy(), known)
+        return trainer
+
+    def _views(self) -> Views:
+        reduced = self.compute.dtype == "bfloat16"
+        family = family_named(self.setting.family).at(self.setting.size)
+        dtype = torch.bfloat16 if reduced else torch.float32
+        return Views(family, dtype=dtype, compiled=bool(self.setting.compile))
+
+    def _plan(self) -> Plan:
+        setting = self.setting
+        return Plan(
+            batch_size=setting.batch_size,
+            learning_rate=setting.learning_rate,
+            linked_share=setting.linked_share,
+            seed=self.seed,
+            compile=setting.compile,  # type: ignore[arg-type]
+        )
+
+    def _train(self, trainer: Trainer, known: Constraints) -> None:
+        """The epochs of one fit, in pieces where something has to be done between them."""
+        setting = self.setting
+        epochs = self._epochs(trainer)
+        trainer.learn_from(known)
+        done, self._resumed = self._resumed, 0
+        stepwise = setting.checkpoint is not None or trainer.data.ndim == 4
+        while done < epochs:
+            before = done if setting.horizon is None else self._epochs_done
+            span = epochs if setting.horizon is None else setting.horizon
+            start = span - setting.extension * span
+            if setting.extension > 0 and before >= start:
+                trainer.guesses = self._guesses(trainer)
+            until = min(epochs, done + 1) if stepwise else epochs
+            if not stepwise and setting.extension > 0 and before < start:
+                until = min(until, done + math.ceil(start - before))
+            trainer.run(until - done, before=before, horizon=span)
+            self._epochs_done += until - done
+            done = until
+            self._save(trainer, known, done)
+
+    def _epochs(self, trainer: Trainer) -> int:
+        setting = self.setting
+        usual = 1 if trainer.data.ndim == 4 else math.ceil(STEPS_PER_FIT / trainer.batches.steps)
+        epochs = usual if setting.epochs is None else setting.epochs
+        first = setting.first_epochs
+        return first if first is not None and self._fits == 0 else epochs
+
+    def _guesses(self, trainer: Trainer) -> Guesses:
+        bank = self._reading(trainer)
+        most = max(1, trainer.batches.size // 4)
+        return Guesses.of(bank.z, bank.p, certain=self.setting.certain, most=most)
+
+    def _reading(self, trainer: Trainer) -> Bank:
+        self._reader = Reader.of(
+            trainer.network,
+            trainer.data,
+            trainer.views,
+            trainer.compute,
+            peers=trainer.batches.size - 1,
+            seed=self.seed,
+        )
+        return self._reader.bank(trainer.data)
+
+    def _start_head(self, trainer: Trainer, features: Any, known: Constraints) -> None:
+        """Begin a fresh cluster head at the groups of k-means, which honour the answers."""
+        n, k = len(features), trainer.network.k
+        rng = np.random.default_rng((self.seed, 2, k))
+        rows = np.union1d(known.touched, rng.permutation(n)[:_START_SAMPLE]).astype(np.intp)
+        begin = KMeans(k, n_init=3, random_state=int(rng.integers(2**31)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # answers that k-means cannot honour are no news here
+            labels = begin.fit(features[rows], constraints=restricted(known, rows)).labels_
+        chosen = trainer.data[torch.from_numpy(rows).to(trainer.device)]
+        target = torch.from_numpy(labels.astype(np.int64)).to(trainer.device)
+        network = trainer.network
+        with torch.no_grad(), in_use(network), autocast(trainer.compute):
+            h = torch.cat([network.backbone(trainer.views.plain(p)) for p in chosen.split(512)])
+            x = h if network.attention is None else network.attention(h, h[:256])
+        fit_head(network.cluster, x.float(), target)
+
+    def _watch(self, stack: ExitStack, trainer: Trainer) -> Watch:
+        watch = self.setting.watch or Watch()
+        if self.setting.verbose and watch.report is None:
+            steps = self._epochs(trainer) * trainer.batches.steps
+            watch = replace(watch, report=stack.enter_context(bar("Training", steps)), every=10)
+        return watch
+
+    def _resume(self, trainer: Trainer, known: Constraints) -> None:
+        """Take up a training that was interrupted, or one that was finished on other answers."""
+        path = self.setting.checkpoint
+        if path is None or not Path(path).exists():
+            return
+        expected = {"architecture": self.setting.architecture, "items": len(trainer.data)}
+        checkpoint = load_checkpoint(path, expected=expected)
+        facts = checkpoint.facts
+        if facts["groups"] != trainer.network.k:
+            trainer.network.regroup(int(facts["groups"]))
+            trainer.renew()
+        trainer.load(checkpoint)
+        self.seed, self._epochs_done = int(facts["seed"]), int(facts["epochs_done"])
+        self._fits = int(facts["fits"])
+        if facts["answers"] == _digest(known):
+            self._resumed = int(facts["done"])
+
+    def _save(self, trainer: Trainer, known: Constraints, done: int) -> None:
+        path = self.setting.checkpoint
+        if path is None or trainer.world.rank:
+            return
+        tensors, facts = trainer.state()
+        facts |= {
+            "architecture": self.setting.architecture,
+            "items": len(trainer.data),
+            "groups": trainer.network.k,
+            "answers": _digest(known),
+            "seed": self.seed,
+            "fits": self._fits,
+            "done": done,
+            "epochs_done": self._epochs_done,
+        }
+        save_checkpoint(path, Checkpoint(tensors, facts))
+
+
+def fit_head(head: torch.nn.Module, x: torch.Tensor, target: torch.Tensor, steps: int = 80) -> None:
+    """Fit a head that gives shares to groups that are known, on fixed features x (n, width)."""
+    optimiser = torch.optim.Adam(head.parameters(), lr=1e-2)
+    with torch.enable_grad():
+        for _ in range(steps):
+            loss = nll_loss(head(x).clamp_min(1e-9).log(), target)
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()
+            optimiser.step()
+    for parameter in head.parameters():
+        parameter.grad = None
+
+
+def resnet(setting: Setting) -> ResNet:
+    """The backbone for pictures."""
+    depths = {"resnet18": 18, "resnet34": 34}
+    if setting.backbone not in depths:
+        raise UnknownName("backbone", setting.backbone, depths)
+    return ResNet(depths[setting.backbone], stem=setting.stem, base=setting.channels)  # type: ignore[arg-type]
+
+
+def _tensor(data: NDArray[Any]) -> torch.Tensor:
+    writable = data if data.flags.writeable else data.copy()
+    return torch.from_numpy(np.ascontiguousarray(writable))
+
+
+def _small(images: NDArray[np.uint8]) -> Floats:
+    """Colours on a grid of at most 4 x 4, for a first guess at the number of groups."""
+    step = [max(1, side // 4) for side in images.shape[2:]]
+    small = images[:, :, :: step[0], :: step[1]].reshape(len(images), -1)
+    return np.asarray(small, dtype=np.float32)
+
+
+def _guess(X: Floats, rng: np.random.Generator) -> int:
+    return max(1, guessed_count(X, Blocks.from_constraints(X, None), rng))
+
+
+def _digest(known: Constraints) -> str:
+    links = known.links()
+    raw = np.stack([links.a, links.b, links.same], axis=1).astype(np.int64)
+    return hashlib.sha256(raw.tobytes()).hexdigest()[:16]

@@ -1,0 +1,84 @@
+"""Batches: every epoch shuffled afresh, with answered items brought together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.errors import InputError
+from samekind.training.answered import Answered
+
+Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class LinkedBatches:
+    """Which items stand together in each step. A function of seed and step, so nothing is kept.
+
+    Under full shuffling two answered items hardly ever meet in a batch. So a part of each batch
+    gives way to partners: items that an answer (or what follows from it) links to one that was
+    drawn. What gives way is drawn in other epochs.
+
+    Parameters
+    ----------
+    n : items.
+    batch_size : items per step over all processes; fewer items than that make one batch.
+    seed : of all shuffling.
+    share : at most this part of a batch are partners.
+    ranks : processes that share each batch evenly; the batch is cut to a multiple of it.
+
+    >>> batches = LinkedBatches(10, 4, seed=0)
+    >>> batches.steps, sorted(batches.items(0).tolist() + batches.items(1).tolist())
+    (2, [0, 2, 3, 4, 5, 6, 7, 9])
+    """
+
+    n: int
+    batch_size: int
+    seed: int = 0
+    share: float = 0.25
+    ranks: int = 1
+
+    def __post_init__(self) -> None:
+        if self.batch_size < 1 or not 0 <= self.share < 1:
+            raise InputError(
+                f"A batch needs at least one item and a share of partners from 0 to below 1; "
+                f"{self.batch_size} and {self.share} came."
+            )
+        if self.n < self.ranks:
+            raise InputError(
+                f"{self.n} items cannot be shared out among {self.ranks} processes. Start fewer."
+            )
+
+    @property
+    def size(self) -> int:
+        """Items per step."""
+        size = min(self.batch_size, self.n)
+        return max(1, size // self.ranks) * self.ranks
+
+    @property
+    def steps(self) -> int:
+        """Steps per epoch."""
+        return max(1, self.n // self.size)
+
+    def items(self, step: int, known: Answered | None = None) -> Ints:
+        """The items of a step (counted from the beginning of training), each once."""
+        epoch, place = divmod(step, self.steps)
+        drawn = _shuffled(self.n, self.seed, epoch)[place * self.size : (place + 1) * self.size]
+        if known is None or not known.any or self.size == self.n or self.share == 0:
+            return drawn
+        rng = np.random.default_rng((self.seed, epoch, place))
+        partners = known.partners(drawn, int(self.share * self.size), rng)
+        return np.concatenate([drawn[: self.size - len(partners)], partners])
+
+    def part(self, items: Ints, rank: int) -> Ints:
+        """What one process takes of a batch: the parts in the order of the ranks are the batch."""
+        width = len(items) // self.ranks
+        return items[rank * width : (rank + 1) * width]
+
+
+@lru_cache(maxsize=4)
+def _shuffled(n: int, seed: int, epoch: int) -> Ints:
+    return np.random.default_rng((seed, epoch)).permutation(n)

@@ -1,0 +1,77 @@
+"""Checkpoints: one safetensors file with the state of a training and its settings as JSON.
+
+The file appears whole or not at all. No pickle is written or read. Chance in training is a
+function of seed and step, so the step is all that has to be remembered of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from torch import Tensor
+
+from samekind.errors import InputError
+from samekind.newfile import beside, settle_folder
+
+FORMAT = "samekind-training-1"
+
+
+class Checkpoint(NamedTuple):
+    """Tensors by name, and plain JSON beside them."""
+
+    tensors: dict[str, Tensor]
+    facts: dict[str, Any]
+
+
+def save_checkpoint(path: str | Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint in place of the one before; a kill leaves the old or the new one."""
+    from safetensors.torch import save_file
+
+    final = Path(path)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    written = beside(final)
+    tensors = {name: t.detach().cpu().contiguous() for name, t in checkpoint.tensors.items()}
+    try:
+        save_file(tensors, written, {"format": FORMAT, "facts": json.dumps(checkpoint.facts)})
+        with written.open("rb") as file:
+            os.fsync(file.fileno())
+        written.replace(final)
+    finally:
+        written.unlink(missing_ok=True)
+    settle_folder(final.parent)
+
+
+def load_checkpoint(path: str | Path, *, expected: Mapping[str, Any] | None = None) -> Checkpoint:
+    """Read a checkpoint; `expected` facts must be the same, or a sentence says which differ."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            if metadata.get("format") != FORMAT:
+                raise InputError(
+                    f"{str(path)!r} is a safetensors file, but not a checkpoint of a training "
+                    "(or one of another version). Give another file, or train anew."
+                )
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError) as error:
+        raise InputError(
+            f"{str(path)!r} cannot be read as a checkpoint ({error}). "
+            "Give another file, or train anew without it."
+        ) from error
+    facts: dict[str, Any] = json.loads(metadata["facts"])
+    different = [
+        f"{name} is {facts.get(name)!r} there and {value!r} here"
+        for name, value in (expected or {}).items()
+        if facts.get(name) != value
+    ]
+    if different:
+        raise InputError(
+            f"The checkpoint {str(path)!r} belongs to another training: {'; '.join(different)}. "
+            "Use the same settings, or another file."
+        )
+    return Checkpoint(tensors, facts)

@@ -1,0 +1,168 @@
+"""Proposals from large sets: repeatable, askable, from anywhere, and never all with all."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from samekind.clustering import Clustering
+from samekind.constraints import Constraints
+from samekind.errors import InputError
+from samekind.protocols import View
+from samekind.questions import SamePair
+from samekind.registry import find, shelf
+from samekind.strategies.candidates import Candidates, remaining, scaled
+from samekind.strategies.csd import CSD
+from samekind.strategies.entropy import Entropy
+from samekind.strategies.hardness import Hardness
+from samekind.strategies.uncertainty import Uncertainty
+
+PAIRWISE = sorted(set(shelf("strategy")) - {"placement"})
+
+
+def large_view(n: int = 900, seed: int = 0, links: int = 40, views: bool = True) -> View:
+    rng = np.random.default_rng(seed)
+    kinds = np.arange(n) % 4
+
+    def bank() -> Any:
+        z = 0.2 * rng.normal(size=(n, 12)) + np.eye(4, 12)[kinds]
+        return (z / np.linalg.norm(z, axis=1, keepdims=True)).astype(np.float32)
+
+    before = Clustering.first(kinds, bank())
+    membership = rng.dirichlet(np.ones(4) / 2, n)
+    two = np.stack([bank(), bank()]) if views else None
+    now = before.followed_by(kinds, bank(), membership, two)
+    drawn = rng.integers(0, n, (links, 2))
+    known = Constraints.from_links(
+        n, [(int(a), int(b), bool(kinds[a] == kinds[b])) for a, b in drawn if a != b]
+    )
+    return View(now, known, np.random.default_rng(1), before, spent=links, budget=100, seed=seed)
+
+
+@pytest.mark.parametrize("name", PAIRWISE)
+@pytest.mark.parametrize("views", [True, False], ids=["two-views", "space-only"])
+def test_a_large_proposal_is_askable_and_repeatable(name: str, views: bool) -> None:
+    strategy = find("strategy", name)()
+    view = large_view(views=views)
+    once = strategy.propose(view, 100)
+    anew = strategy.propose(large_view(views=views), 100)
+    assert once == anew, "a proposal depends on nothing but the view"
+    assert len(once) == 100
+    items = [i for question in once for i in question.items()]
+    assert len(set(items)) == len(items), "no item twice"
+    assert all(view.constraints.same(*question.items()) is None for question in once)
+    assert all(question.why and "\n" not in question.why for question in once)
+    first = tuple(SamePair(*reversed(question.items())) for question in once)
+    again = strategy.propose(replace(view, rng=np.random.default_rng(1), passed=first), 100)
+    pairs = {frozenset(question.items()) for question in once}
+    assert not pairs & {frozenset(question.items()) for question in again}
+
+
+@pytest.mark.parametrize("name", PAIRWISE)
+def test_the_next_question_does_not_depend_on_when_the_memo_was_made(name: str) -> None:
+    strategy, warm = find("strategy", name)(), large_view()
+    strategy.propose(replace(warm, constraints=Constraints(900)), 7)
+    now = replace(warm, rng=np.random.default_rng(9))
+    cold = replace(large_view(), rng=np.random.default_rng(9))
+    assert strategy.propose(now, 3) == strategy.propose(cold, 3)
+
+
+@pytest.mark.parametrize("name", PAIRWISE)
+def test_a_set_of_two_or_of_equal_items_can_be_asked_about(name: str) -> None:
+    for n in (2, 3, 400):
+        snapshot = Clustering.first(np.zeros(n), np.zeros((n, 3)))
+        view = View(snapshot, Constraints(n), np.random.default_rng(0), previous=snapshot)
+        assert len(find("strategy", name)().propose(view, 1)) == 1
+    known = Constraints.from_links(2, [(0, 1, True)])
+    snapshot = Clustering.first(np.zeros(2), np.zeros((2, 3)))
+    view = View(snapshot, known, np.random.default_rng(0), previous=snapshot)
+    assert find("strategy", name)().propose(view, 1) == ()
+
+
+def test_every_pair_of_a_small_set_is_a_candidate_once() -> None:
+    view = large_view(n=50)
+    a, b, alike = Candidates().pool(view)
+    assert len(set(zip(a.tolist(), b.tolist(), strict=True))) == len(a) == 50 * 49 // 2
+    one, two = view.clustering.views
+    mean = ((one[a] * one[b]).sum(1) + (two[a] * two[b]).sum(1)) / 2
+    np.testing.assert_allclose(alike, mean, atol=1e-6)
+
+
+def test_candidates_of_a_large_set_hold_near_neighbours_and_reach_everywhere() -> None:
+    view = large_view()
+    pairs = Candidates(random=3000, anchors=900, neighbours=1, all_below=10)
+    a, b, _ = pairs.pool(view)
+    assert (a < b).all() and len(np.unique(np.concatenate([a, b]))) == 900
+    points = pairs.bank(view.clustering)
+    alike = points @ points.T - 2 * np.eye(900)
+    wanted = {frozenset((i, int(alike[i].argmax()))) for i in range(900)}
+    assert wanted <= {frozenset(pair) for pair in zip(a.tolist(), b.tolist(), strict=True)}
+
+
+def test_plain_vectors_are_centred_and_trained_ones_are_not() -> None:
+    rng = np.random.default_rng(0)
+    plain = Clustering.first(np.zeros(500), 10 + rng.normal(size=(500, 6)))
+    view = View(plain, Constraints(500), rng)
+    assert abs(Candidates().pool(view).similarity.mean()) < 0.2
+    assert Candidates(centred=False).pool(view).similarity.min() > 0.9
+    unit = plain.space / np.linalg.norm(plain.space, axis=1, keepdims=True)
+    trained = View(Clustering.first(np.zeros(500), unit), Constraints(500), rng)
+    assert Candidates().pool(trained).similarity.min() > 0.9
+
+
+def test_hard_pairs_of_a_large_set_hold_an_answered_item() -> None:
+    view = large_view(links=10)
+    touched = set(view.constraints.touched.tolist())
+    assert all(set(q.items()) & touched for q in Hardness().propose(view, 5))
+    nothing = replace(view, constraints=Constraints(900))
+    assert len(Hardness().propose(nothing, 5)) == 5, "before the first answer chance decides"
+
+
+def test_the_share_of_the_budget_that_is_left_stays_between_none_and_all() -> None:
+    view = large_view()
+    assert remaining(view) == pytest.approx(0.6)
+    assert remaining(replace(view, spent=500)) == 0
+    assert remaining(replace(view, budget=None)) == 0.5
+
+
+def test_csd_without_a_snapshot_before_asks_at_random() -> None:
+    view = replace(large_view(), previous=None)
+    assert len(CSD().propose(view, 5)) == 5
+    assert CSD.uses_previous
+
+
+def test_csd_compares_spaces_of_different_width() -> None:
+    view = large_view(views=False)
+    wide = np.pad(view.previous.space, ((0, 0), (0, 5)))
+    wider = replace(view, previous=replace(view.previous, space=wide))
+    assert CSD().propose(wider, 5) == CSD().propose(large_view(views=False), 5)
+
+
+def test_entropy_is_largest_where_the_groups_cannot_decide() -> None:
+    membership = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5], [0.6, 0.4]])
+    snapshot = Clustering.first([0, 1, 0, 0], np.eye(4), membership)
+    view = View(snapshot, Constraints(4), np.random.default_rng(0))
+    assert 2 in Entropy().propose(view)[0].items()
+    assert set(Entropy(of="items").propose(view)[0].items()) == {2, 3}
+    with pytest.raises(InputError, match="pair"):
+        Entropy(of="mean")
+
+
+def test_scaling_knows_what_to_do_when_all_are_equal() -> None:
+    assert scaled(np.full(3, 7.0)).tolist() == [0.5] * 3
+    assert scaled(np.array([0.0, 5.0, 10.0]), np.array([True, False, True])).tolist() == [0, 0.5, 1]
+
+
+def test_no_strategy_makes_a_matrix_of_all_with_all() -> None:
+    n = 6000
+    view = large_view(n=n, views=False)
+    for strategy in (Uncertainty(), Hardness(), Entropy(), CSD()):
+        tracemalloc.start()
+        strategy.propose(view, 50)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 4 * n * n, f"{strategy}: {peak / 1e6:.0f} MB"
