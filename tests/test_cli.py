@@ -1,25 +1,25 @@
 """The command line as a newcomer meets it: every command, its defaults, and its JSON."""
 
+# ruff: noqa: F811 (fixtures are imported by their names)
+
 from __future__ import annotations
 
 import csv
-import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from conftest import clouds
+from command_line import Cli, cli, table  # noqa: F401
+from piles import clouds
 from samekind import __version__
-from samekind.cli import main
 from samekind.protocols import Event
 from samekind.registry import shelf
 from samekind.sources import SETS
@@ -27,36 +27,6 @@ from samekind.store import open_store
 
 COMMANDS = ["serve", "demo", "ask", "cluster", "simulate", "export", "predict", "list"]
 DOCS = Path(__file__).parents[1] / "docs"
-
-
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Cli = Callable[..., Done]
-
-
-@pytest.fixture
-def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    monkeypatch.setenv("SAMEKIND_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def run(*arguments: object, typed: str = "") -> Done:
-        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-        with pytest.raises(SystemExit) as done:
-            main([str(argument) for argument in arguments])
-        code = done.value.code
-        return Done(code if isinstance(code, int) else 0, *capsys.readouterr())
-
-    return run
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> Path:
-    np.save(tmp_path / "clouds.npy", clouds(40)[0])
-    return tmp_path / "clouds.npy"
 
 
 @pytest.fixture
@@ -232,7 +202,7 @@ def test_the_end_of_the_questions_is_told(cli: Cli, tmp_path: Path) -> None:
 
 def test_orientations_are_kept_apart_and_repeated_in_the_advice(cli: Cli, table: Path) -> None:
     done = cli("ask", table, "--orientation", "by size", "--groups", 2, typed="0\nq\n")
-    assert f"samekind export {table} --orientation 'by size' --groups 2 groups.csv" in done.out
+    assert f"samekind export {table} --orientation 'by size' groups.csv" in done.out
     assert "0 answers are saved" in cli("ask", table, typed="q\n").out
 
 
@@ -328,3 +298,52 @@ def test_the_strategy_of_the_guide_works(
     from samekind.testing import check_strategy
 
     check_strategy(Closest())
+
+
+# -- the documentation ----------------------------------------------------------------------------
+
+
+def commands_in_docs() -> list[str]:
+    pages = sorted(DOCS.glob("*.md")) + sorted(DOCS.glob("how-to/*.md"))
+    lines = [line for page in pages for line in page.read_text().splitlines()]
+    found = [re.search(r"^\$ (?:\w+=\S+ )*samekind (.+?)(?:\s+#.*)?$", line) for line in lines]
+    return sorted({match.group(1).strip() for match in found if match})
+
+
+@pytest.mark.parametrize("command", commands_in_docs())
+def test_commands_of_the_guides_are_understood(cli: Cli, command: str) -> None:
+    words = shlex.split(command)
+    options = [word for word in words[1:] if word.startswith("--")]
+    offered = cli(words[0], "--help").out
+    assert words[0] in COMMANDS
+    assert all(re.search(rf"{option}\b", offered) for option in options)
+
+
+def test_programs_of_the_guides_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    guide = (DOCS / "how-to" / "own-vectors.md").read_text()
+    programs = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    assert len(programs) == 2
+    for program in programs:
+        exec(program, {})
+    assert (tmp_path / "mine.npy").exists()
+
+
+def test_every_page_is_in_the_table_of_contents_and_every_link_leads_somewhere() -> None:
+    contents = (DOCS.parent / "mkdocs.yml").read_text()
+    for page in [*DOCS.glob("*.md"), *DOCS.glob("how-to/*.md"), *DOCS.glob("explanation/*.md")]:
+        assert page.relative_to(DOCS).as_posix() in contents
+        for link in re.findall(r"\]\(([^)#:]+\.md)", page.read_text()):
+            assert (page.parent / link).exists(), (page, link)
+
+
+def test_what_was_chosen_once_is_remembered_by_the_ledger(cli: Cli, table: Path) -> None:
+    chosen = ("--groups", 3, "--method", "kmeans", "--strategy", "random")
+    assert cli("ask", table, *chosen, typed="y\nn\nq\n").code == 0
+    again = cli("ask", table, typed="q\n")
+    assert again.code == 0 and "Group 3" in again.out
+    assert cli("export", table, table.parent / "out.csv", "--yes").code == 0
+    groups = {row["group"] for row in csv.DictReader((table.parent / "out.csv").open())}
+    assert len(groups) == 3
+    other = cli("ask", table, "--groups", 2, typed="q\n")
+    assert "Group 3" not in other.out

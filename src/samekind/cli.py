@@ -45,8 +45,8 @@ app = typer.Typer(
 Source = Annotated[str, typer.Argument(help="A folder, a table, or a set (tiles, digits).")]
 Orientation = Annotated[str, typer.Option(help="Which of your groupings of this pile.")]
 Encoder = Annotated[str | None, typer.Option(help="How items become vectors; see `list`.")]
-Method = Annotated[str, typer.Option(help="What groups the items; see `list`.")]
-Strategy = Annotated[str, typer.Option(help="What is asked; see `list`.")]
+Method = Annotated[str | None, typer.Option(help="What groups the items; see `list`.")]
+Strategy = Annotated[str | None, typer.Option(help="What is asked; see `list`.")]
 Groups = Annotated[int | None, typer.Option(min=1, help="How many groups, if you know.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same result.")]
 KeptSeed = Annotated[
@@ -68,8 +68,8 @@ def serve(
     browser: Browser = False,
     orientation: Orientation = "main",
     encoder: Encoder = None,
-    method: Method = "propagation",
-    strategy: Strategy = "placement",
+    method: Method = None,
+    strategy: Strategy = None,
     groups: Groups = None,
     seed: KeptSeed = None,
     ledger: Ledger = None,
@@ -82,6 +82,7 @@ def serve(
     if port:
         listen(host, port).close()  # a port in use is told before long work begins
     request = Request(path, orientation, encoder, method, strategy, groups, seed, ledger)
+    request = request.remembered()
     collection = request.items()
     store = request.store()
     pile = request.pile(collection)
@@ -107,8 +108,8 @@ def ask(
     questions: Annotated[int | None, typer.Option(min=1, help="Stop after so many.")] = None,
     orientation: Orientation = "main",
     encoder: Encoder = None,
-    method: Method = "propagation",
-    strategy: Strategy = "placement",
+    method: Method = None,
+    strategy: Strategy = None,
     groups: Groups = None,
     seed: KeptSeed = None,
     ledger: Ledger = None,
@@ -120,6 +121,7 @@ def ask(
     from samekind.terminal import AtTerminal
 
     request = Request(path, orientation, encoder, method, strategy, groups, seed, ledger)
+    request = request.remembered()
     collection = request.items()
     store = request.store()
     session = request.session(request.pile(collection), store)
@@ -175,8 +177,8 @@ def simulate(
         Path | None,
         typer.Option("--map", help="JSON file {label: group}: other kinds from labels."),
     ] = None,
-    method: Method = "propagation",
-    strategy: Strategy = "placement",
+    method: Method = None,
+    strategy: Strategy = None,
     encoder: Encoder = None,
     questions: Annotated[int, typer.Option(min=0, help="How many are answered.")] = 50,
     noise: Annotated[float, typer.Option(min=0, max=1, help="Share of wrong answers.")] = 0.0,
@@ -186,10 +188,13 @@ def simulate(
     as_json: Json = False,
 ) -> None:
     """Let a simulated person answer, and measure the grouping against labels."""
+    from samekind.clusterers import DEFAULT as DEFAULT_METHOD
     from samekind.commands.request import check_groups, check_names
     from samekind.commands.results import read_map, show_curve
     from samekind.experiment import Experiment
+    from samekind.strategies import DEFAULT as DEFAULT_STRATEGY
 
+    method, strategy = method or DEFAULT_METHOD, strategy or DEFAULT_STRATEGY
     check_names(method, strategy, encoder)
     mapping = read_map(map_file)
     labelled, column = _labelled(source, labels, orientation)
@@ -219,7 +224,7 @@ def export(
     undo: Annotated[bool, typer.Option("--undo", help="Take an export into folders back.")] = False,
     orientation: Orientation = "main",
     encoder: Encoder = None,
-    method: Method = "propagation",
+    method: Method = None,
     groups: Groups = None,
     ledger: Ledger = None,
 ) -> None:
@@ -244,7 +249,7 @@ def predict(
     out: Annotated[Path | None, typer.Option(help="A new .csv, .json or .parquet file.")] = None,
     orientation: Orientation = "main",
     encoder: Encoder = None,
-    method: Method = "propagation",
+    method: Method = None,
     groups: Groups = None,
     ledger: Ledger = None,
 ) -> None:

@@ -93,7 +93,7 @@ class Experiment:
             "choices": session.progress()["choices"],
             "conflicts": len(session.constraints.conflicts),
             "groups_given": self.groups,
-            "curve": [{"heldout_acc": None, **_rounded(row)} for row in scorer.curve.rows],
+            "curve": [{**_rounded(row), **_no_heldout(row)} for row in scorer.curve.rows],
             "ask_seconds": _latency(log.ask_seconds),
             "tell_seconds": _latency(log.tell_seconds),
             "refit_seconds": _latency(log.refit_seconds),
@@ -145,6 +145,11 @@ def _rounded(row: Mapping[str, float]) -> dict[str, float]:
         key: value if isinstance(value, int) else round(float(value), 4)
         for key, value in row.items()
     }
+
+
+def _no_heldout(row: Mapping[str, float]) -> dict[str, None]:
+    """The key is always there, so that who reads a curve need not ask whether it is."""
+    return {} if "heldout_acc" in row else {"heldout_acc": None}
 
 
 def _kept(before: Collection, after: Collection) -> Any:

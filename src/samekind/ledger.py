@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from samekind.errors import AnswerError, CorruptedLedger
-from samekind.protocols import Event
+from samekind.protocols import Event, Store
 from samekind.questions import Answer, Question, question_from_json
 
 
@@ -32,6 +32,12 @@ class Refitted:
     after: int
     last: int
     marks: Mapping[int, Sequence[str]]
+
+
+def last_header(store: Store, session: str) -> dict[str, Any]:
+    """What a session was opened with the last time; empty for a new one."""
+    headers = [event.data for event in store.read(session) if event.kind == "opened"]
+    return dict(headers[-1]) if headers else {}
 
 
 @dataclass

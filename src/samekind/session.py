@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from threading import RLock
 from typing import Any
 
@@ -50,6 +50,7 @@ class Session:
     refit_every : answers after which a refit is due.
     ahead : questions that the strategy is asked for at once; they are queued.
     budget : how many questions there will be, if that is known; some strategies plan ahead.
+    settings : what a door wants to find again when the ledger is reopened (plain JSON).
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Session:
         refit_every: int = 5,
         ahead: int = 1,
         budget: int | None = None,
+        settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.collection = collection
         if len(collection) < 2:
@@ -87,7 +89,9 @@ class Session:
         self._previous: Clustering | None = None
         self._model: Any = None
         self._catch_up()
-        self.seed = int(self._ledger.header.get("seed", 0)) if seed is None else seed
+        header = self._ledger.header
+        self.seed = int(header.get("seed", 0)) if seed is None else seed
+        self.settings = dict(header.get("settings", {}) if settings is None else settings)
         self._open()
 
     # -- what a door calls ------------------------------------------------------------------
@@ -232,7 +236,7 @@ class Session:
     def _open(self) -> None:
         """Begin the ledger, or take it up where it was left."""
         fingerprint = self.collection.fingerprint
-        header = self._ledger.header
+        header = self._header(fingerprint)
         asked = len(self._ledger.asked)
         if asked and self.positions.gone and not self._someone_is_left():
             raise ChangedCollection(
@@ -240,8 +244,8 @@ class Session:
                 f"{self.collection.name!r} any more. Is this the right folder? The answers are "
                 "untouched; open the folder that they belong to, or begin another session."
             )
-        if header.get("fingerprint") != fingerprint or header.get("seed") != self.seed:
-            self._append("opened", self._header(fingerprint))
+        if {**self._ledger.header, "version": __version__} != header:
+            self._append("opened", header)
         if self._ledger.refits:
             self._take_up()
         else:
@@ -354,6 +358,7 @@ class Session:
             "n_items": len(self.collection),
             "fingerprint": fingerprint,
             "seed": self.seed,
+            "settings": self.settings,
         }
 
     def _append(self, kind: str, data: dict[str, Any]) -> None:

@@ -13,8 +13,8 @@ import pytest
 import uvicorn
 from fastapi.testclient import TestClient
 
-from samekind.errors import ServerError
 from samekind import wording
+from samekind.errors import ServerError
 from samekind.web.app import create_app
 from samekind.web.desk import Desk
 from samekind.web.server import listen, serve

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from samekind import oracles
+from samekind import oracles, wording
 from samekind.session import Session
 from samekind.sources import open_labelled
 from samekind.store import MemoryStore
-from samekind import wording
 from samekind.web.desk import Desk
 
 

@@ -49,7 +49,7 @@ class Blocks:
         # What is known through items that are gone is no link, but it counts as one.
         told = constraints.links()
         told_pairs = np.stack([components[told.a], components[told.b]], axis=1)[~told.same]
-        known = {(a, b): 1.0 for a, b in pairs.tolist()}
+        known = dict.fromkeys(map(tuple, pairs.tolist()), 1.0)
         counts: dict[tuple[int, int], float] = {}
         for a, b in np.sort(told_pairs, axis=1).tolist():
             counts[a, b] = counts.get((a, b), 0.0) + 1.0

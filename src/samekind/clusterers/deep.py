@@ -12,7 +12,9 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from samekind.clusterers.deep_training import Learner, Recipe, Setting
+from samekind.clusterers.deep_settings import Recipe, Setting
+from samekind.clusterers.deep_training import Learner
+from samekind.clusterers.fast import FastLearner
 from samekind.clusterers.group_count import checked_constraints
 from samekind.clusterers.pictures import pictures_of
 from samekind.clusterers.settling import settled
@@ -35,7 +37,9 @@ class DeepClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ign
     epochs : per fit; None: one for pictures, for plain vectors enough for some sixty steps.
     first_epochs : of the first fit, before the first answers; None: like `epochs`.
     horizon : epochs over all fits that schedules run over; None: those of each fit.
-    seconds : for ``fast``, the time for self-supervised training; None: 40 epochs.
+    seconds : for ``fast``, the time for self-supervised training; None: `first_epochs`, or 40.
+    tune_seconds : for ``fast``, the time for training on the answers; None: `epochs`, or 20.
+    tune_from : for ``fast``, answers from which the whole network is trained on them.
     batch_size, learning_rate : None: as published.
     backbone : ``resnet18`` or ``resnet34``; stem : ``7x7`` or ``3x3`` (small pictures); channels :
         of the first stage, 64 as published, fewer are quicker. None: by profile.
@@ -49,7 +53,7 @@ class DeepClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ign
     objective : the loss in place of the published one.
     warm_start : fitted again with answers, go on from the last fit; False begins anew each time,
         as does every fit without ``constraints``.
-    device : such as ``cpu``; None: the fastest there is. compile : ``plain``, ``tuned``, ``graphs``.
+    device : such as ``cpu``; None: the fastest. compile : ``plain``, ``tuned`` or ``graphs``.
     checkpoint : file that is written after each epoch and resumed from if it is there.
     watch : a :class:`~samekind.training.progress.Watch` that is told and may stop it.
     random_state : a seed makes the result the same every time on one machine.
@@ -71,6 +75,8 @@ class DeepClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ign
         first_epochs: int | None = None,
         horizon: int | None = None,
         seconds: float | None = None,
+        tune_seconds: float | None = None,
+        tune_from: int = 2000,
         batch_size: int | None = None,
         learning_rate: float | None = None,
         backbone: str | None = None,
@@ -99,6 +105,8 @@ class DeepClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ign
         self.first_epochs = first_epochs
         self.horizon = horizon
         self.seconds = seconds
+        self.tune_seconds = tune_seconds
+        self.tune_from = tune_from
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.backbone = backbone
@@ -133,7 +141,9 @@ class DeepClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ign
         goes_on = self.warm_start and constraints is not None and learner is not None
         if learner is None or not goes_on or not learner.same_data(data):
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-            learner = Learner(self._setting(data), self._objective(), data, seed)
+            setting = self._setting(data)
+            make = FastLearner if setting.profile == "fast" else Learner
+            learner = make(setting, self._objective(), data, seed)
         learner.setting = replace(learner.setting, **self._schedule())
         bank = learner.fit(known, self._count(known))
         self._learner = learner
@@ -202,8 +212,9 @@ class DeepClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ign
 
     def _setting(self, data: NDArray[Any]) -> Setting:
         """What the parameters ask for, and the method's own choice where they are silent."""
-        setting = self.recipe.for_pictures(self.profile) if data.ndim == 4 else self.recipe.for_rows()
-        wanted = {
+        recipe = self.recipe
+        setting = recipe.for_pictures(self.profile) if data.ndim == 4 else recipe.for_rows()
+        wanted: dict[str, Any] = {
             "batch_size": self.batch_size,
             "learning_rate": self.learning_rate,
             "backbone": self.backbone,
@@ -218,7 +229,6 @@ class DeepClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ign
             channels=self.channels,
             certain=self.certain,
             linked_share=self.linked_share,
-            seconds=self.seconds,
             device=self.device,
             compile=self.compile,
             checkpoint=self.checkpoint,
@@ -231,6 +241,9 @@ class DeepClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ign
             "epochs": self.epochs,
             "first_epochs": self.first_epochs,
             "horizon": self.horizon,
+            "seconds": self.seconds,
+            "tune_seconds": self.tune_seconds,
+            "tune_from": self.tune_from,
             "watch": self.watch,
             "verbose": self.verbose,
         }

@@ -6,100 +6,39 @@ import hashlib
 import math
 import warnings
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch.nn.functional import nll_loss
 
-from samekind.clusterers.group_count import guessed_count
 from samekind.clusterers.centres import Blocks
+from samekind.clusterers.deep_settings import Setting
+from samekind.clusterers.group_count import guessed_count
 from samekind.clusterers.kmeans import KMeans
 from samekind.clusterers.seeds import restricted
 from samekind.compute import best_device
 from samekind.constraints import Constraints
-from samekind.errors import InputError, UnknownName
+from samekind.errors import UnknownName
 from samekind.training.answered import Guesses
 from samekind.training.augment import Views, family_named
 from samekind.training.bank import Bank, Reader, in_use
 from samekind.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
-from samekind.training.loop import Objective, Plan, Trainer, autocast
+from samekind.training.loop import Objective, Plan, Trainer
 from samekind.training.network import Network
 from samekind.training.progress import Watch, bar
 from samekind.training.resnet import ResNet
 from samekind.training.rows import NoisyRows, RowBackbone
+from samekind.training.steps import autocast
 
 Floats = NDArray[np.float32]
 STEPS_PER_FIT = 60
 """For plain vectors, when nobody says how many epochs."""
 _START_SAMPLE = 3000
 """Items on which a fresh cluster head is begun."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """Everything that a deep clusterer was asked for, resolved. See its parameters."""
-
-    batch_size: int = 256
-    learning_rate: float = 3e-3
-    backbone: str = "rows"
-    stem: str = "7x7"
-    channels: int = 64
-    size: int = 128
-    family: str = "pcl"
-    attention: bool = False
-    extension: float = 0.0
-    certain: float = 0.9999
-    linked_share: float = 0.25
-    epochs: int | None = None
-    first_epochs: int | None = None
-    horizon: int | None = None
-    seconds: float | None = None
-    profile: Literal["paper", "fast"] = "paper"
-    device: str | None = None
-    compile: str = ""
-    checkpoint: str | None = None
-    watch: Watch | None = None
-    verbose: bool = False
-
-    @property
-    def architecture(self) -> dict[str, Any]:
-        """What weights must agree in to be of use."""
-        names = ("backbone", "stem", "channels", "size", "attention", "profile")
-        return {name: getattr(self, name) for name in names}
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """The settings that a method was published with, and where its strategies look (z or h)."""
-
-    paper: Setting
-    space: Literal["z", "h"] = "z"
-
-    def for_pictures(self, profile: str) -> Setting:
-        """The settings for pictures in a profile."""
-        if profile == "paper":
-            return self.paper
-        if profile != "fast":
-            raise InputError(f"{profile!r} is not a profile. Choose one of: paper, fast.")
-        return replace(
-            self.paper,
-            profile="fast",
-            backbone="resnet18",
-            stem="3x3",
-            size=32,
-            family="cc-small",
-            attention=False,
-            batch_size=1024,
-            learning_rate=2e-3,
-        )
-
-    def for_rows(self) -> Setting:
-        """The settings for plain vectors: small, quick, the same loss."""
-        return Setting(extension=self.paper.extension)
 
 
 class Learner:
@@ -174,12 +113,12 @@ class Learner:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             if data.ndim == 4:
-                k = _guess(_small(self._data), rng) if k is None else k
+                k = guess(_small(self._data), rng) if k is None else k
                 views = self._views()
                 network = Network(resnet(setting), k=k, attention=setting.attention)
             else:
                 views = NoisyRows(data)
-                k = _guess(views.plain(data).numpy(), rng) if k is None else k
+                k = guess(views.plain(data).numpy(), rng) if k is None else k
                 backbone = RowBackbone(data.shape[1])
                 network = Network(backbone, k=k, out=64, attention=setting.attention)
         plan = self._plan()
@@ -261,7 +200,9 @@ class Learner:
         target = torch.from_numpy(labels.astype(np.int64)).to(trainer.device)
         network = trainer.network
         with torch.no_grad(), in_use(network), autocast(trainer.compute):
-            h = torch.cat([network.backbone(trainer.views.plain(p)) for p in chosen.split(512)])
+            h = torch.cat(
+                [network.backbone(trainer.views.plain(p)) for p in torch.split(chosen, 512)]
+            )
             x = h if network.attention is None else network.attention(h, h[:256])
         fit_head(network.cluster, x.float(), target)
 
@@ -314,7 +255,7 @@ def fit_head(head: torch.nn.Module, x: torch.Tensor, target: torch.Tensor, steps
         for _ in range(steps):
             loss = nll_loss(head(x).clamp_min(1e-9).log(), target)
             optimiser.zero_grad(set_to_none=True)
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
     for parameter in head.parameters():
         parameter.grad = None
@@ -340,7 +281,8 @@ def _small(images: NDArray[np.uint8]) -> Floats:
     return np.asarray(small, dtype=np.float32)
 
 
-def _guess(X: Floats, rng: np.random.Generator) -> int:
+def guess(X: Floats, rng: np.random.Generator) -> int:
+    """A number of groups when nobody has said anything."""
     return max(1, guessed_count(X, Blocks.from_constraints(X, None), rng))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from samekind.clusterers.deep import DeepClusterer
-from samekind.clusterers.deep_training import Recipe, Setting
+from samekind.clusterers.deep_settings import Recipe, Setting
 from samekind.training.loop import Objective
 
 

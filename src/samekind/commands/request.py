@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from samekind.clusterers import DEFAULT as DEFAULT_METHOD
 from samekind.commands.speech import note, progress_bar
 from samekind.errors import InputError, SourceError
+from samekind.ledger import last_header
 from samekind.registry import find
+from samekind.strategies import DEFAULT as DEFAULT_STRATEGY
 
 if TYPE_CHECKING:
     from samekind.items import Collection, Skipped
@@ -18,19 +21,24 @@ if TYPE_CHECKING:
     from samekind.protocols import Store
     from samekind.session import Session
 
+SETTINGS = ("encoder", "method", "strategy", "groups")
+"""What a ledger remembers, so that it need not be typed again."""
 MOST_SKIPPED = 5
 """Skipped files that are named; of the others only the number is told."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A pile and a grouping of it, as named on the command line; None leaves the choice to us."""
+    """A pile and a grouping of it, as named on the command line.
+
+    What is None is taken from the ledger, as it was chosen the last time, or else left to us.
+    """
 
     path: str
     orientation: str = "main"
     encoder: str | None = None
-    method: str = "propagation"
-    strategy: str = "placement"
+    method: str | None = None
+    strategy: str | None = None
     groups: int | None = None
     seed: int | None = None
     ledger: str | None = None
@@ -51,6 +59,16 @@ class Request:
 
         return describe_url(open_postgres(self.target)[1])
 
+    def remembered(self) -> Request:
+        """The request with what it leaves open as it was chosen the last time, else the default."""
+        kept: dict[str, Any] = {}
+        if self._has_ledger():
+            kept = last_header(self.store(), self.orientation).get("settings", {})
+        names = {name: getattr(self, name) or kept.get(name) for name in SETTINGS}
+        names["method"] = names["method"] or DEFAULT_METHOD
+        names["strategy"] = names["strategy"] or DEFAULT_STRATEGY
+        return replace(self, **names)
+
     def store(self) -> Store:
         """The ledger, made if it is not there."""
         from samekind.store import open_store
@@ -61,7 +79,7 @@ class Request:
         """The items, once all names of the request are known to be right."""
         from samekind.sources import open_source
 
-        check_names(self.method, self.strategy, self.encoder)
+        check_names(self.method or DEFAULT_METHOD, self.strategy or DEFAULT_STRATEGY, self.encoder)
         check_place(self.path)
         collection = open_source(self.path)
         check_groups(self.groups, collection)
@@ -90,15 +108,17 @@ class Request:
             pile.X,
             store=store,
             name=name or self.orientation,
-            clusterer=_made("method", self.method, n_clusters=self.groups),
-            strategy=_made("strategy", self.strategy),
+            clusterer=_made("method", self.method or DEFAULT_METHOD, n_clusters=self.groups),
+            strategy=_made("strategy", self.strategy or DEFAULT_STRATEGY),
             seed=self.seed,
+            settings={name: getattr(self, name) for name in SETTINGS},
         )
         note_changes(session)
         return session
 
     def reopened(self) -> tuple[Pile, Session]:
         """The session as it was left, learnt from every answer; an error when there is none."""
+        self = self.remembered()
         collection = self.items()
         known = self.store().sessions() if self._has_ledger() else []
         if self.orientation not in known:
@@ -117,9 +137,6 @@ class Request:
         """The path and the options that lead back to this grouping, to be typed again."""
         options = {
             "orientation": None if self.orientation == "main" else self.orientation,
-            "encoder": self.encoder,
-            "method": None if self.method == "propagation" else self.method,
-            "groups": self.groups,
             "ledger": self.ledger and self.shown_target,
         }
         given = [(f"--{name}", str(value)) for name, value in options.items() if value is not None]

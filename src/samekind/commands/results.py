@@ -26,8 +26,9 @@ CURVE = ("questions", "acc", "nmi", "ari", "fm", "heldout_acc", "groups")
 def show_groups(session: Session) -> None:
     """The groups with their sizes and a few of their items."""
     clustering = session.clustering
-    table = Table("group", "items", "for example", box=None, title_justify="left")
-    table.title = Text(f"{session.collection.name}: {clustering.n_groups} groups")
+    count = "1 group" if clustering.n_groups == 1 else f"{clustering.n_groups} groups"
+    say(f"{session.collection.name}: {count}")
+    table = Table("group", "items", "for example", box=None)
     for number, size in sorted(clustering.sizes().items(), key=lambda pair: -pair[1]):
         examples = [session.collection.id(int(i)) for i in clustering.members(number)[:3]]
         more = ", ..." if size > len(examples) else ""
@@ -50,9 +51,8 @@ def show_contradictions(session: Session) -> None:
 def show_curve(result: dict[str, Any]) -> None:
     """How the scores grew with the questions."""
     columns = [c for c in CURVE if result["curve"][0].get(c) is not None]
-    table = Table(*columns, box=None, title_justify="left")
-    about = f"{result['set']}: {result['orientation']}, {result['method']} + {result['strategy']}"
-    table.title = Text(about)
+    say(f"{result['set']}: {result['orientation']}, {result['method']} + {result['strategy']}")
+    table = Table(*columns, box=None)
     for row in result["curve"]:
         table.add_row(*(str(row[column]) for column in columns))
     screen.print(table)

@@ -26,6 +26,7 @@ ENCODERS: dict[str, str] = {
     "efficientnet-lite2": "samekind.encoders.pretrained:EfficientNetLite2",
     "efficientnet-lite0": "samekind.encoders.pretrained:EfficientNetLite0",
     "pixels": "samekind.encoders.simple:Pixels",
+    "images": "samekind.encoders.images:Images",
     "tfidf": "samekind.encoders.simple:TfIdf",
     "rows": "samekind.encoders.simple:Rows",
     "vectors": "samekind.encoders.simple:Ready",

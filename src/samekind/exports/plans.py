@@ -71,7 +71,8 @@ class Plan:
             lines.append(f"  ... and {len(self.files) - most} more files")
         room = f", {self.n_bytes:,} bytes" if self.n_bytes else ""
         lines.append(
-            f"{len(self.folders)} folders and {len(self.files)} files would be made{room}."
+            f"{counted(len(self.folders), 'folder')} and {counted(len(self.files), 'file')} "
+            f"would be made{room}."
         )
         lines += [f"Note: {note}" for note in self.notes]
         lines += [f"Not possible: {conflict}" for conflict in self.conflicts]
@@ -239,3 +240,8 @@ def content_of(item: Item) -> tuple[str, bytes]:
         return "text/plain", str(item.load()).encode("utf-8", "backslashreplace")
     preview = item.preview()
     return preview.mime, preview.data
+
+
+def counted(n: int, what: str) -> str:
+    """A number with its noun: "1 file", "3 files"."""
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"

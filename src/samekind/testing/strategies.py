@@ -1,4 +1,4 @@
-"""The contract of a strategy: what it proposes can be asked, and depends on nothing but the view."""
+"""The contract of a strategy: what it proposes can be asked, and depends on the view alone."""
 
 from __future__ import annotations
 

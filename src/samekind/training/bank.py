@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from samekind.compute import Compute
-from samekind.training.loop import TwoViews, autocast, memory_is_enough
+from samekind.training.loop import TwoViews
 from samekind.training.network import Network, Output
+from samekind.training.steps import autocast, memory_is_enough
 
 Floats = NDArray[np.float32]
 REFERENCE = 256

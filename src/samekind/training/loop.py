@@ -7,10 +7,9 @@ for it only where numbers are reported.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -18,7 +17,7 @@ from torch import Tensor, nn
 
 from samekind.compute import COMPILE_MODES, Compute, best_device
 from samekind.constraints import Constraints
-from samekind.errors import InputError, SamekindError
+from samekind.errors import SamekindError
 from samekind.objectives.links import BatchLinks
 from samekind.training.answered import Answered, Guesses, batch_links, sent
 from samekind.training.batches import LinkedBatches
@@ -26,13 +25,18 @@ from samekind.training.checkpoints import Checkpoint
 from samekind.training.distributed import World
 from samekind.training.network import Network, Output
 from samekind.training.progress import Told, Watch
+from samekind.training.steps import (
+    Moment,
+    Plan,
+    autocast,
+    check_fit,
+    memory_is_enough,
+    mixed_seed,
+    optimiser_of,
+    rate_at,
+)
 
-
-class Moment(NamedTuple):
-    """How far training is: epochs done, as a fraction, of those that a schedule runs over."""
-
-    epoch: float
-    epochs: float
+__all__ = ["Moment", "Objective", "Plan", "Trainer", "TwoViews"]
 
 
 Objective = Callable[[Output, BatchLinks, Moment], Mapping[str, Tensor]]
@@ -45,32 +49,6 @@ class TwoViews(Protocol):
     def __call__(self, items: Tensor, generator: torch.Generator | None) -> Tensor: ...
 
     def plain(self, items: Tensor) -> Tensor: ...
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How to train. The defaults are those of PCL.
-
-    Parameters
-    ----------
-    batch_size, learning_rate, weight_decay : as usual; the batch is that of all processes.
-    optimiser : ``adam`` (with decoupled decay if there is any) or ``sgd`` (momentum .9, Nesterov).
-    schedule : ``cosine`` falls to nothing over the epochs of a run, after a short rise.
-    clip : largest length of the gradient; None leaves it.
-    linked_share : part of a batch that may be partners of its answered items.
-    seed : of batches and views.
-    compile : "plain", "tuned" or "graphs" compiles the network; pays in long runs on a GPU.
-    """
-
-    batch_size: int = 128
-    learning_rate: float = 1e-5
-    weight_decay: float = 0.0
-    optimiser: Literal["adam", "sgd"] = "adam"
-    schedule: Literal["constant", "cosine"] = "constant"
-    clip: float | None = 20.0
-    linked_share: float = 0.25
-    seed: int = 0
-    compile: Literal["", "plain", "tuned", "graphs"] = ""
 
 
 class Trainer:
@@ -118,7 +96,7 @@ class Trainer:
 
     def renew(self) -> None:
         """Begin with a fresh optimiser: after parts of the network were exchanged."""
-        self.optimiser = _optimiser(self.network, self.plan)
+        self.optimiser = optimiser_of(self.network, self.plan)
         self._forward: Callable[..., Output] = self.world.wrapped(self.network)
         if self.plan.compile:
             mode = COMPILE_MODES[self.plan.compile]
@@ -179,7 +157,7 @@ class Trainer:
         links = batch_links(items, known, self.guesses, device=self.device)
         mine = sent(self.batches.part(items, self.world.rank).astype(np.int64), self.device)
         # Chance depends on seed, step and process alone: resuming needs no saved state of it.
-        self._chance.manual_seed(_mixed(self.plan.seed, self.step, self.world.rank))
+        self._chance.manual_seed(mixed_seed(self.plan.seed, self.step, self.world.rank))
         rows = self.views(self.data[mine], self._chance)
         with autocast(self.compute):
             gather = self.world.gather if self.world.size > 1 else None
@@ -204,7 +182,7 @@ class Trainer:
             elif part == "optimiser":
                 index, _, key = rest.partition(".")
                 moments.setdefault(int(index), {})[key] = tensor
-        _check_fit(self.network, network)
+        check_fit(self.network, network)
         self.network.load_state_dict(network)
         groups = self.optimiser.state_dict()["param_groups"]
         self.optimiser.load_state_dict({"state": moments, "param_groups": groups})
@@ -238,81 +216,3 @@ class Trainer:
     def _set_rate(self, moment: Moment) -> None:
         for group in self.optimiser.param_groups:
             group["lr"] = self.plan.learning_rate * rate_at(moment, self.plan.schedule)
-
-
-def rate_at(moment: Moment, schedule: str) -> float:
-    """Which part of the learning rate is used at a moment.
-
-    >>> [round(rate_at(Moment(epoch, 100), "cosine"), 2) for epoch in (0, 2.5, 5, 52.5, 100)]
-    [0.0, 0.5, 1.0, 0.5, 0.0]
-    """
-    if schedule == "constant":
-        return 1.0
-    rise = 0.05 * moment.epochs
-    if moment.epoch < rise:
-        return max(moment.epoch / rise, 1e-3) if moment.epoch else 1e-3
-    done = min(1.0, (moment.epoch - rise) / max(moment.epochs - rise, 1e-9))
-    return 0.5 * (1 + math.cos(math.pi * done))
-
-
-def autocast(compute: Compute) -> torch.autocast:
-    """Reduced precision where the device is good at it; plain float32 elsewhere."""
-    kind = torch.device(compute.device).type
-    return torch.autocast(kind, torch.bfloat16, enabled=compute.dtype == "bfloat16")
-
-
-@contextmanager
-def memory_is_enough(batch_size: int) -> Iterator[None]:
-    """Turn "out of memory" into a sentence that names a batch size to try."""
-    try:
-        yield
-    except (RuntimeError, MemoryError) as error:
-        text = str(error).lower()
-        lacking = "out of memory" in text or "not enough memory" in text or "t allocate" in text
-        if not lacking and not isinstance(error, (torch.OutOfMemoryError, MemoryError)):
-            raise
-        half = max(1, batch_size // 2)
-        raise SamekindError(
-            f"There is not enough memory for batches of {batch_size} items. Try "
-            f"batch_size={half}, smaller images (size=...), or a smaller backbone."
-        ) from error
-
-
-def _optimiser(network: nn.Module, plan: Plan) -> torch.optim.Optimizer:
-    """The optimiser of a plan; batch norms and biases are not decayed."""
-    plain = [p for p in network.parameters() if p.ndim > 1]
-    other = [p for p in network.parameters() if p.ndim <= 1]
-    groups: list[dict[str, Any]] = [
-        {"params": plain, "weight_decay": plan.weight_decay},
-        {"params": other, "weight_decay": 0.0},
-    ]
-    fused = next(network.parameters()).device.type not in ("cpu", "mps")
-    if plan.optimiser == "sgd":
-        return torch.optim.SGD(
-            groups, lr=plan.learning_rate, momentum=0.9, nesterov=True, fused=fused
-        )
-    if plan.optimiser != "adam":
-        raise InputError(f"{plan.optimiser!r} is not an optimiser here. Choose adam or sgd.")
-    return torch.optim.AdamW(groups, lr=plan.learning_rate, fused=fused)
-
-
-def _check_fit(network: nn.Module, found: Mapping[str, Tensor]) -> None:
-    """Say in a sentence if weights belong to another architecture."""
-    wanted = network.state_dict()
-    odd = [
-        name
-        for name in {**wanted, **found}
-        if name not in wanted or name not in found or wanted[name].shape != found[name].shape
-    ]
-    if odd:
-        here, there = (tuple(w[odd[0]].shape) if odd[0] in w else None for w in (wanted, found))
-        raise InputError(
-            f"The weights belong to another network: {odd[0]!r} is {there} there and {here} here "
-            f"({len(odd)} of {len(wanted)} parts differ). Use the same backbone, stem, attention "
-            "and number of groups, or begin without these weights."
-        )
-
-
-def _mixed(*numbers: int) -> int:
-    """One seed of several numbers."""
-    return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> 1)

@@ -12,8 +12,8 @@ from samekind.objectives import (
     NTXent,
     balance,
 )
-from samekind.training.loop import Moment
 from samekind.training.network import Output
+from samekind.training.steps import Moment
 
 Parts = dict[str, Tensor]
 

@@ -1,0 +1,241 @@
+"""The fast profile: features without answers first, then groups, then only what pays off."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from samekind.clusterers.deep_settings import Setting
+from samekind.clusterers.deep_training import Learner, fit_head, guess
+from samekind.clusterers.kmeans import KMeans
+from samekind.clusterers.settling import settled
+from samekind.compute import synchronise
+from samekind.constraints import Constraints
+from samekind.training.answered import Answered, sent
+from samekind.training.augment import family_named
+from samekind.training.bank import Bank, Reader
+from samekind.training.finetune import Tuner, Tuning
+from samekind.training.frozen import LinearHead, fit_labels, fit_pairs
+from samekind.training.heads import ClusterHead
+from samekind.training.loop import Objective, Plan, Trainer
+from samekind.training.losses import ItemContrast
+from samekind.training.network import Network
+
+Ints = NDArray[np.intp]
+ROUNDS = 4
+"""Times that items without a sure group are placed and the head is fitted again."""
+KEPT_ASIDE = 0.15
+"""Part of the answers that decide between the frozen head and the trained network."""
+
+
+class FastLearner(Learner):
+    """Self-supervised features once; at each refit a head on them; a trained network if better.
+
+    1. On the first fit the backbone learns from views alone (SimCLR: contrast of items).
+    2. At each fit a linear head on the frozen features learns the groups from the answers, within
+       seconds.
+    3. From ``tune_from`` answers on, a copy of the whole network is trained on them. It replaces
+       the frozen one only if it agrees better with answers that were kept aside: with few answers
+       it is usually worse.
+    """
+
+    def __init__(
+        self, setting: Setting, objective: Objective, data: NDArray[Any], seed: int
+    ) -> None:
+        super().__init__(setting, ItemContrast(temperature=0.2), data, seed)
+        self._frozen: Bank | None = None
+        self._tuned: Network | None = None
+        self._tuned_at = 0
+        self.scores: dict[str, float] = {}
+        """Agreement with the answers kept aside, of the head and of the trained network."""
+
+    def fit(self, known: Constraints, k: int | None) -> Bank:
+        """Groups from these answers."""
+        trainer = self._trainer
+        if trainer is None:
+            trainer = self._trainer = self._begun(known, k or 2)
+            with ExitStack() as stack:
+                trainer.watch = self._watch(stack, trainer)
+                self._pretrain(trainer)
+            self._frozen = self._reading(trainer)
+        assert self._frozen is not None
+        groups = k or self._guess_k(self._frozen.h)
+        features = torch.from_numpy(self._frozen.h).to(trainer.device)
+        self._fit_frozen(trainer.network, features, known, groups)
+        best = trainer.network
+        if len(known.answers) >= self.setting.tune_from and groups > 1:
+            best = self._tune_if_better(trainer, features, known, groups)
+        self._fits += 1
+        self._reader = Reader.of(
+            best, trainer.data, trainer.views, trainer.compute, peers=0, seed=self.seed
+        )
+        if best is not trainer.network:
+            return self._reader.bank(trainer.data)
+        with torch.no_grad():
+            p = best.cluster(features).float().cpu().numpy()
+        return replace(self._frozen, p=p)
+
+    def _plan(self) -> Plan:
+        return replace(
+            super()._plan(), optimiser="sgd", schedule="cosine", weight_decay=5e-4, clip=None
+        )
+
+    def _pretrain(self, trainer: Trainer) -> None:
+        """Learn features from views alone, for the time or the epochs that were asked for."""
+        setting, per_epoch = self.setting, trainer.batches.steps
+        epochs: float = 40 if setting.first_epochs is None else setting.first_epochs
+        if setting.seconds is not None:
+            begun = time.monotonic()
+            trainer.run(20 / per_epoch, horizon=1e4)  # slow first steps, at nearly no rate
+            synchronise(trainer.compute.device)
+            middle = time.monotonic()
+            trainer.run(40 / per_epoch, horizon=1e4)
+            synchronise(trainer.compute.device)
+            left = setting.seconds - (time.monotonic() - begun)
+            epochs = max(1.0, left / ((time.monotonic() - middle) / 40 * per_epoch))
+        trainer.run(epochs)
+
+    def _guess_k(self, h: Any) -> int:
+        return max(2, guess(h, np.random.default_rng((self.seed, 1))))
+
+    def _fit_frozen(
+        self, network: Network, features: torch.Tensor, known: Constraints, k: int
+    ) -> None:
+        """Fit a linear head to all answers, and to k-means where there are none."""
+        head = LinearHead(features, k)
+        links = known.links()
+        if len(known.kinds) >= min(k, 2) and (~links.same).any() and k > 1:
+            rows, labels = self._begin_groups(head, features, known, k)
+            for _ in range(ROUNDS):
+                fit_labels(head, features[rows], labels, decay=_decay(len(rows)))
+                again = self._placed(head, features, known)[rows]
+                if torch.equal(again, labels):
+                    break
+                labels = again
+        else:
+            found = self._by_kmeans(features.cpu().numpy(), known, k)
+            fit_labels(head, features, torch.from_numpy(found).to(features.device))
+        network.cluster = head  # type: ignore[assignment]
+
+    def _begin_groups(
+        self, head: LinearHead, features: torch.Tensor, known: Constraints, k: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Answered items with a first group: by the kinds told apart, or else by bare pairs."""
+        touched = known.touched
+        kinds = known.kinds
+        rows = sent(touched.astype(np.int64), features.device)
+        if len(kinds) >= k and sum(map(len, kinds)) >= 0.5 * len(touched):
+            seeds = np.concatenate(kinds[:k])
+            labels = np.repeat(np.arange(k), [len(kind) for kind in kinds[:k]])
+            at, to = (sent(a.astype(np.int64), features.device) for a in (seeds, labels))
+            fit_labels(head, features[at], to, decay=_decay(len(seeds)))
+        else:
+            links = known.links()
+            a, b = (np.searchsorted(touched, side) for side in (links.a, links.b))
+            pairs = sent(np.stack([a, b], axis=1).astype(np.int64), features.device)
+            same = torch.from_numpy(links.same).to(features.device)
+            fit_pairs(head, features[rows], pairs[same], pairs[~same], seed=self.seed)
+        return rows, self._placed(head, features, known)[rows]
+
+    def _placed(self, head: LinearHead, features: torch.Tensor, known: Constraints) -> torch.Tensor:
+        """(n,) the column of each item, answers honoured as far as there are columns."""
+        with torch.no_grad():
+            p = head(features).cpu().numpy()
+        result = settled(p, known)
+        spare = np.arange(len(np.unique(result.labels)))
+        spare[: len(result.columns)] = result.columns
+        columns = np.where(result.labels < len(result.columns), spare[result.labels], p.argmax(1))
+        return torch.from_numpy(columns.astype(np.int64)).to(features.device)
+
+    def _by_kmeans(self, h: Any, known: Constraints, k: int) -> NDArray[np.int64]:
+        unit = h / np.maximum(np.linalg.norm(h, axis=1, keepdims=True), 1e-9)
+        start = KMeans(k, n_init=2, random_state=self.seed)
+        return np.asarray(start.fit(unit, constraints=known).labels_, dtype=np.int64)
+
+    def _tune_if_better(
+        self, trainer: Trainer, features: torch.Tensor, known: Constraints, k: int
+    ) -> Network:
+        """The frozen network, or one trained on most of the answers if the rest prefer it."""
+        learnt, kept = _split(known, np.random.default_rng((self.seed, 3)))
+        if self._tuned is None or len(known.answers) >= 1.5 * self._tuned_at:
+            self._tuned = self._tune(trainer, features, learnt, k)
+            self._tuned_at = len(known.answers)
+        frozen = deepcopy(trainer.network)
+        self._fit_frozen(frozen, features, learnt, k)
+        self.scores = {
+            "frozen": _agreement(frozen, trainer, kept),
+            "tuned": _agreement(self._tuned, trainer, kept),
+        }
+        better = self.scores["tuned"] > self.scores["frozen"] and self._tuned.k == k
+        return self._tuned if better else trainer.network
+
+    def _tune(
+        self, trainer: Trainer, features: torch.Tensor, known: Constraints, k: int
+    ) -> Network:
+        network = deepcopy(trainer.network)
+        self._fit_frozen(network, features, known, k)
+        head: Any = network.cluster
+        labels = self._placed(head, features, known)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            network.cluster = ClusterHead(network.width, k).to(trainer.device)
+        fit_head(network.cluster, features, labels)
+        setting = self.setting
+        tuning = Tuning(
+            answered=min(256, setting.batch_size),
+            company=setting.batch_size,
+            seconds=setting.tune_seconds,
+            epochs=20 if setting.epochs is None else setting.epochs,
+        )
+        rows = known.touched
+        return Tuner(
+            network,
+            trainer.data,
+            rows,
+            labels.cpu().numpy()[rows].astype(np.intp),
+            Answered.from_constraints(known),
+            family_named(setting.family).at(setting.size),
+            tuning,
+            compute=trainer.compute,
+            seed=self.seed,
+            watch=trainer.watch,
+        ).run()
+
+
+def _split(known: Constraints, rng: np.random.Generator) -> tuple[Constraints, Any]:
+    """Most answers, and the links of the others: those of some items that few answers speak of."""
+    links = known.links()
+    n_links = np.bincount(np.concatenate([links.a, links.b]), minlength=known.n_items)
+    few = np.flatnonzero((n_links > 0) & (n_links <= np.median(n_links[n_links > 0])))
+    aside = np.zeros(known.n_items, dtype=bool)
+    aside[rng.permutation(few)[: int(KEPT_ASIDE * len(known.touched))]] = True
+    out = aside[links.a] | aside[links.b]
+    rest = zip(links.a[~out], links.b[~out], links.same[~out], strict=True)
+    learnt = Constraints.from_links(known.n_items, [(int(a), int(b), bool(s)) for a, b, s in rest])
+    return learnt, (links.a[out], links.b[out], links.same[out])
+
+
+def _agreement(network: Network, trainer: Trainer, kept: Any) -> float:
+    """Share of links that the groups of the network agree with, same and different alike."""
+    a, b, same = kept
+    items, index = np.unique(np.concatenate([a, b]), return_inverse=True)
+    if not len(items):
+        return 0.0
+    reader = Reader(network, trainer.views.plain, trainer.compute)
+    chosen = trainer.data[sent(items.astype(np.int64), trainer.device)]
+    group = reader.bank(chosen).p.argmax(axis=1)[index]
+    right = (group[: len(a)] == group[len(a) :]) == same
+    shares = [right[part].mean() for part in (same, ~same) if part.any()]
+    return float(np.mean(shares))
+
+
+def _decay(n_rows: int) -> float:
+    """Weaker penalty with more answers."""
+    return 0.3 / max(n_rows, 30)

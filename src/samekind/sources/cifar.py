@@ -1,0 +1,210 @@
+"""CIFAR10-2 and CIFAR100-4: the two orientations of each, from files that a user has.
+
+Nothing is downloaded. The folder (``--data``, or SAMEKIND_DATA) holds the lossless pictures as
+Parquet files (``cifar10-train-0.parquet``, ..., ``cifar10-test.parquet``, with columns ``image``
+and ``label`` or ``fine_label``) or the usual archives in binary form, unpacked. JPEG copies of
+these pictures cost many points.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.resources import files
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.compute import n_threads
+from samekind.errors import SourceError, UnknownName
+from samekind.items import Collection
+from samekind.sources.labelled import LabelledSet
+from samekind.sources.pictures import Picture
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.intp]
+Part = tuple[Bytes, Ints]
+"""Pictures (n, 3, 32, 32) and the class of each."""
+CIFAR_SETS = ("cifar10-2", "cifar100-4")
+
+
+class PixelItem(Picture):
+    """One small picture kept as an array (3, height, width)."""
+
+    def __init__(self, id: str, pixels: Bytes) -> None:
+        self.id, self._pixels = id, pixels
+
+    @property
+    def stamp(self) -> str:
+        return hashlib.blake2b(self._pixels.tobytes(), digest_size=8).hexdigest()
+
+    def open(self) -> Image:
+        from PIL import Image
+
+        return Image.fromarray(np.ascontiguousarray(self._pixels.transpose(1, 2, 0)))
+
+
+@dataclass(frozen=True, eq=False)
+class PictureSet:
+    """A labelled set that is also at hand as arrays, for methods that train on pictures.
+
+    Parameters
+    ----------
+    images, held_out_images : uint8 (n, 3, 32, 32), in the order of the items.
+    labelled : the same pictures as items, with their orientations.
+    n_groups : groups of each orientation.
+    """
+
+    images: Bytes
+    held_out_images: Bytes
+    labelled: LabelledSet
+    n_groups: int
+
+
+def open_cifar(name: str, folder: str | Path | None = None) -> PictureSet:
+    """CIFAR10-2 or CIFAR100-4 with the orientations ``default`` and ``personalized``.
+
+    Parameters
+    ----------
+    name : ``cifar10-2`` or ``cifar100-4``.
+    folder : where the files are; None: the folder named by SAMEKIND_DATA.
+
+    Raises
+    ------
+    SourceError
+        If the files are not there; says which ones are looked for.
+    """
+    maps = class_maps(name)
+    place = Path(folder or os.environ.get("SAMEKIND_DATA", "."))
+    base = name.rpartition("-")[0]
+    train, test = (_read(place, base, part) for part in ("train", "test"))
+    classes = len(maps["classes"])
+    for part, (images, labels) in (("train", train), ("test", test)):
+        if not len(images) or labels.min() < 0 or labels.max() >= classes:
+            raise SourceError(f"The {part} part of {name} in {str(place)!r} has odd classes.")
+    parts = [_items(name, part, images) for part, (images, _) in (("", train), ("test-", test))]
+    labelled = LabelledSet(
+        name, parts[0], _mapped(train[1], maps), parts[1], _mapped(test[1], maps)
+    )
+    return PictureSet(train[0], test[0], labelled, len(set(maps["orientations"]["default"])))
+
+
+def class_maps(name: str) -> dict[str, Any]:
+    """The classes of a set and, for each orientation, the group of each class.
+
+    >>> class_maps("cifar10-2")["orientations"]["personalized"]
+    [0, 1, 0, 1, 1, 1, 0, 1, 0, 1]
+    """
+    if name not in CIFAR_SETS:
+        raise UnknownName("set of pictures", name, CIFAR_SETS)
+    text = files("samekind.sources").joinpath("maps", f"{name}.json").read_text("utf-8")
+    maps: dict[str, Any] = json.loads(text)
+    return maps
+
+
+def _mapped(labels: Ints, maps: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    groups = {name: np.asarray(of)[labels] for name, of in maps["orientations"].items()}
+    return {**groups, "class": np.asarray(maps["classes"])[labels]}
+
+
+def _items(name: str, part: str, images: Bytes) -> Collection:
+    return Collection(
+        name, [PixelItem(f"{part}{i:05d}", pixels) for i, pixels in enumerate(images)], (), name
+    )
+
+
+def _read(folder: Path, base: str, part: str) -> Part:
+    """One part, from the cache beside the files, from Parquet, or from a binary archive."""
+    cached = [folder / f"{base}-{part}-{what}.npy" for what in ("images", "labels")]
+    if all(file.exists() for file in cached):
+        images, labels = (np.load(file, allow_pickle=False) for file in cached)
+        return images, labels.astype(np.intp)
+    tables = sorted(folder.glob(f"{base}-{part}*.parquet"))
+    if tables:
+        found = _from_parquet(tables)
+        _cache(cached, found)
+        return found
+    binaries = _binaries(folder, base, part)
+    if binaries:
+        return _from_binary(binaries, base)
+    if (folder / {"cifar10": "cifar-10-batches-py"}.get(base, "cifar-100-python")).exists():
+        raise SourceError(
+            f"{str(folder)!r} holds the Python form of the {base} archive, which is a pickle and "
+            "can run programs when it is read. Unpack the binary form instead."
+        )
+    raise SourceError(
+        f"There is no {part} part of {base} in {str(folder)!r}. Put {base}-{part}*.parquet or the "
+        "unpacked binary archive there, and name the folder with --data or SAMEKIND_DATA."
+    )
+
+
+def _from_parquet(tables: list[Path]) -> Part:
+    from samekind.sources.parquet import column_names
+
+    images: list[Any] = []
+    labels: list[Any] = []
+    for table in tables:
+        label = "fine_label" if "fine_label" in column_names(table) else "label"
+        cells, found = _cells(table, label)
+        with ThreadPoolExecutor(n_threads()) as pool:
+            images += list(pool.map(_decoded, cells, chunksize=256))
+        labels.append(found)
+    return np.stack(images), np.concatenate(labels).astype(np.intp)
+
+
+def _cells(table: Path, label: str) -> tuple[list[bytes], Any]:
+    import pyarrow.parquet as reader
+
+    columns = reader.read_table(table, columns=["image", label])
+    return columns["image"].to_pylist(), np.asarray(columns[label].to_pylist())
+
+
+def _decoded(data: bytes) -> Bytes:
+    from PIL import Image
+
+    pixels = np.asarray(Image.open(BytesIO(data)).convert("RGB"), dtype=np.uint8)
+    return pixels.transpose(2, 0, 1)
+
+
+def _cache(files: list[Path], part: Part) -> None:
+    """Keep decoded pictures beside the files, where that is allowed."""
+    try:
+        arrays: tuple[NDArray[Any], ...] = part
+        for file, array in zip(files, arrays, strict=True):
+            written = file.with_suffix(f".{os.getpid()}.part")
+            with written.open("wb") as stream:
+                np.save(stream, array, allow_pickle=False)
+            written.replace(file)
+    except OSError:
+        return  # a folder that may not be written to is only slower
+
+
+def _binaries(folder: Path, base: str, part: str) -> list[Path]:
+    if base == "cifar10":
+        pattern = "data_batch_[1-5].bin" if part == "train" else "test_batch.bin"
+    else:
+        pattern = f"{part}.bin"
+    return sorted(folder.glob(pattern)) or sorted(folder.glob(f"*/{pattern}"))
+
+
+def _from_binary(binaries: list[Path], base: str) -> Part:
+    """Records of one class byte (CIFAR-100: coarse and fine) and 3 x 32 x 32 colours."""
+    head = 1 if base == "cifar10" else 2
+    raw = np.concatenate([np.fromfile(file, dtype=np.uint8) for file in binaries])
+    if len(raw) % (head + 3072):
+        raise SourceError(
+            f"{str(binaries[0])!r} is cut off or not a {base} archive. Unpack it again."
+        )
+    records = raw.reshape(-1, head + 3072)
+    images = np.ascontiguousarray(records[:, head:]).reshape(-1, 3, 32, 32)
+    return images, records[:, head - 1].astype(np.intp)
