@@ -64,7 +64,7 @@ class Request:
         kept: dict[str, Any] = {}
         if self._has_ledger():
             kept = last_header(self.store(), self.orientation).get("settings", {})
-        names = {name: getattr(self, name) or kept.get(name) for name in SETTINGS}
+        names: dict[str, Any] = {s: getattr(self, s) or kept.get(s) for s in SETTINGS}
         names["method"] = names["method"] or DEFAULT_METHOD
         names["strategy"] = names["strategy"] or DEFAULT_STRATEGY
         return replace(self, **names)
