@@ -75,12 +75,14 @@ class Placement:
             why = "It fitted none of the groups shown before: here are the others."
         elif not known.kinds:
             why = "The first question: two items that look very different."
+        elif (count := self._stands_for(patches, item)) > 1:
+            why = f"It stands for {count} items whose group is unclear."
         else:
-            why = f"It stands for {self._stands_for(patches, item)} items whose group is unclear."
+            why = "Its group is less clear than that of others."
         return WhichGroup(item, tuple(nearest), why=why)
 
     def _ranked(self, view: View, patches: Patches, avoid: set[int]) -> Ints:
-        """Middles of patches, most doubt first; placed items are left out."""
+        """Middles of patches, most doubt first, then single items; placed ones are left out."""
         known, clustering = view.constraints, view.clustering
         settled = set(known.touched.tolist()) if known.kinds else self._first_component(view)
         middles = np.array(
@@ -88,7 +90,7 @@ class Placement:
             dtype=np.intp,
         )
         if not len(middles):
-            return middles
+            return self._leftovers(clustering, patches, settled | avoid)
         sizes = np.bincount(patches.patch_of, minlength=len(patches.middles))
         place = {int(m): k for k, m in enumerate(patches.middles)}
         mass = sizes[[place[int(m)] for m in middles]] / len(patches.sample)
@@ -104,13 +106,19 @@ class Placement:
         score = np.round(mass * (doubt + 0.1) * novelty, 12)
         return middles[np.lexsort((middles, -score))]
 
+    def _leftovers(self, clustering: Clustering, patches: Patches, out: set[int]) -> Ints:
+        """When every middle is placed: the single items whose group is least clear."""
+        rest = np.array([i for i in patches.sample.tolist() if i not in out], dtype=np.intp)
+        if not len(rest):
+            return rest
+        return rest[np.lexsort((rest, np.round(_margin(clustering, rest), 12)))]
+
     def _doubt(self, clustering: Clustering, patches: Patches) -> NDArray[np.floating]:
         """Mean closeness of the two strongest groups over the items of each patch."""
 
         def compute() -> NDArray[np.floating]:
-            belief = np.sort(soft(clustering, patches.sample), axis=1)
-            margin = belief[:, -1] - (belief[:, -2] if belief.shape[1] > 1 else 0)
-            total = np.bincount(patches.patch_of, 1 - margin, minlength=len(patches.middles))
+            doubt = 1 - _margin(clustering, patches.sample)
+            total = np.bincount(patches.patch_of, doubt, minlength=len(patches.middles))
             count = np.bincount(patches.patch_of, minlength=len(patches.middles))
             return np.asarray(total / np.maximum(count, 1))
 
@@ -162,6 +170,12 @@ class Placement:
     def _stands_for(self, patches: Patches, item: int) -> int:
         where = np.flatnonzero(patches.middles == item)
         return int((patches.patch_of == where[0]).sum()) if len(where) else 1
+
+
+def _margin(clustering: Clustering, items: Ints) -> NDArray[np.floating]:
+    """How much more strongly each item belongs to its first group than to its second."""
+    belief = np.sort(soft(clustering, items), axis=1)
+    return np.asarray(belief[:, -1] - (belief[:, -2] if belief.shape[1] > 1 else 0))
 
 
 def _belief(clustering: Clustering, item: int, groups: Sequence[Ints]) -> NDArray[np.floating]:
