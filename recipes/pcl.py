@@ -13,7 +13,9 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from samekind.clusterers.pcl import PCL
 from samekind.evaluation import score
@@ -24,6 +26,8 @@ from samekind.sources.cifar import open_cifar
 
 ROUNDS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 """Answers after which the fast profile learns again."""
+SHOWN = ("questions", "refits", "seconds", "test_acc", "test_nmi", "test_ari", "train_acc")
+Note = Callable[[Session, int], Any]
 
 
 def main() -> None:
@@ -69,7 +73,8 @@ def main() -> None:
 
     def note(session: Session, told: int) -> None:
         row = {f"test_{k}": v for k, v in score(test_truth, session.predict(test)).items()}
-        row |= {f"train_{k}": v for k, v in score(truth[: len(images)], session.clustering.labels).items()}
+        found = score(truth[: len(images)], session.clustering.labels)
+        row |= {f"train_{k}": v for k, v in found.items()}
         row |= {"questions": told, "refits": session.clustering.snapshot}
         curve.append({**row, "seconds": round(time.monotonic() - began, 1)})
         print({k: round(v, 4) for k, v in curve[-1].items() if k in SHOWN}, flush=True)
@@ -79,8 +84,7 @@ def main() -> None:
     if fast:
         told = 0
         for until in (*(r for r in ROUNDS if r < wanted.questions), wanted.questions):
-            session.refit_every = session.ahead = until - told
-            told += run(session, oracle, until - told).told
+            told = in_one_go(session, oracle, told, until)
             note(session, told)
     else:
         log = run(session, oracle, wanted.questions, on_refit=every(wanted.score_every, note))
@@ -88,17 +92,27 @@ def main() -> None:
             session.refit()
             every(wanted.score_every, note)(session, log.told)
         note(session, log.told)
-    result = {**vars(wanted), "commit": wanted.commit, "curve": curve, **curve[-1]}
     if wanted.json:
+        result = {**vars(wanted), "curve": curve, **curve[-1]}
         Path(wanted.json).write_text(json.dumps(result, default=str, indent=1))
 
 
-SHOWN = ("questions", "refits", "seconds", "test_acc", "test_nmi", "test_ari", "test_fm", "train_acc")
-
-
-def every(n: int, note):  # type: ignore[no-untyped-def]
+def every(n: int, note: Note) -> Note:
     """Score only at each n-th refit: scoring costs as much as a fifth of an epoch."""
-    return lambda session, told: note(session, told) if session.clustering.snapshot % n == 0 else None
+    return lambda session, told: session.clustering.snapshot % n or note(session, told)
+
+
+def in_one_go(session: Session, oracle: Truth, told: int, until: int) -> int:
+    """Answer up to `until` questions with as few refits as the strategy allows."""
+    while told < until:
+        session.refit_every = session.ahead = until - told
+        got = run(session, oracle, until - told).told
+        told += got
+        if told < until:  # the strategy had no more questions for this snapshot
+            session.refit()
+        if not got:
+            break
+    return told
 
 
 def over(began: float, seconds: float | None) -> bool:

@@ -70,12 +70,17 @@ def test_rooms_import_only_what_lies_below_them(path: Path) -> None:
     assert imported(path) - {here} <= RULES[here]
 
 
+def only_stores(function: ast.FunctionDef) -> bool:
+    """An estimator's constructor, which is as long as it has parameters."""
+    return function.name == "__init__" and all(isinstance(s, ast.Assign) for s in function.body)
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_rooms_stay_small(path: Path) -> None:
     text = path.read_text()
     assert len(text.splitlines()) <= 400
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, ast.FunctionDef) and not only_stores(node):
             assert (node.end_lineno or 0) - node.lineno < 60, f"{node.name} is too long"
     assert not {"utils", "common", "helpers", "misc"} & {path.stem, *path.parts[len(ROOT.parts) :]}
     if path.name != "compute.py":

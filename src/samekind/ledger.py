@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -155,3 +156,10 @@ class Ledger:
     def _changed(self, seq: int) -> None:
         self.told_at.append(seq)
         self.changes += 1
+
+
+def told_data(number: int, choice: str, by: str, seconds: float | None) -> dict[str, Any]:
+    """What a ``told`` event holds."""
+    if seconds is not None and not (math.isfinite(seconds) and seconds >= 0):
+        raise AnswerError(f"The seconds of an answer must be a number from 0 up; {seconds} came.")
+    return {"number": number, "choice": choice, "by": by, "seconds": seconds}

@@ -49,7 +49,9 @@ class Groups(NamedTuple):
     def of(cls, model: Any, X: NDArray[Any]) -> Groups:
         """Read them off a model; without a space of its own the vectors are the space."""
         space = getattr(model, "space_", X)
-        membership, views = getattr(model, "membership_", None), getattr(model, "views_", None)
+        views = getattr(model, "views_", None)
+        # The snapshot keeps the membership, in the order of its numbers; the model need not.
+        membership = model.__dict__.pop("membership_", None)
         return cls(model.labels_, space, membership, views)
 
 

@@ -6,7 +6,6 @@ What a session knows is a fold of its ledger; what it asks is a function of ledg
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from threading import RLock
@@ -19,7 +18,7 @@ from samekind.clustering import Clustering, Labels
 from samekind.constraints import Constraints
 from samekind.errors import AnswerError, ChangedCollection, InputError
 from samekind.items import Collection
-from samekind.ledger import Asked, Ledger
+from samekind.ledger import Asked, Ledger, told_data
 from samekind.positions import Positions
 from samekind.protocols import Clusterer, Event, QueryStrategy, Store, View
 from samekind.questions import UNSURE, Answer, Question
@@ -123,7 +122,7 @@ class Session:
                     f"Question {number} was already answered with {earlier.choice!r}. "
                     f"To change that, edit the answer."
                 )
-            self._append("told", _told(number, choice, by, seconds))
+            self._append("told", told_data(number, choice, by, seconds))
 
     def edit(self, number: int, choice: str, *, by: str = "me") -> None:
         """Change an earlier answer; it keeps its place in the order of answers."""
@@ -134,7 +133,7 @@ class Session:
                 )
             self._ledger.answer_of(number, choice, by, None)
             if self._ledger.answers[number].choice != choice:
-                self._append("told", _told(number, choice, by, None))
+                self._append("told", told_data(number, choice, by, None))
 
     def undo(self, number: int | None = None) -> int | None:
         """Take an answer back (the last one by default); its question is open again.
@@ -284,7 +283,7 @@ class Session:
         names = {k: v for k, v in self._ledger.names.items() if v and k in clustering.numbers}
         for number, name in names.items():
             clustering = clustering.named(number, name)
-        self._previous = getattr(self, "clustering", None)
+        self._previous = getattr(self, "clustering", None) if self._needs_previous() else None
         self.clustering = clustering
         self._model = model
         first = {
@@ -370,10 +369,13 @@ class Session:
             self._catch_up()
 
     def _catch_up(self) -> None:
-        for event in self.store.read(self.name, after=self._ledger.seq):
-            self._fold(event)
+        events = list(self.store.read(self.name, after=self._ledger.seq))
+        for event in events:
+            self._fold(event, refold=False)
+        if any(event.kind in ("told", "undone", "proposed") for event in events):
+            self._constraints = self._folded(self._ledger.answers.values())
 
-    def _fold(self, event: Event) -> None:
+    def _fold(self, event: Event, *, refold: bool = True) -> None:
         if event.kind == "proposed":
             self.positions.remember(event.data.get("stamps", {}))
         self._ledger.fold(event)
@@ -382,6 +384,8 @@ class Session:
             group, name = int(event.data["group"]), str(event.data["name"])
             if group in self.clustering.numbers:
                 self.clustering = self.clustering.named(group, name)
+        if not refold:
+            return
         if known.n_gone != len(self.positions.gone):
             self._constraints = self._folded(told.values())
         elif event.kind == "told" and len(told) == len(known.answers) + 1:
@@ -392,9 +396,3 @@ class Session:
     def _folded(self, answers: Any) -> Constraints:
         gone = len(self.positions.gone)
         return Constraints.from_answers(len(self.collection), answers, n_gone=gone)
-
-
-def _told(number: int, choice: str, by: str, seconds: float | None) -> dict[str, Any]:
-    if seconds is not None and not (math.isfinite(seconds) and seconds >= 0):
-        raise AnswerError(f"The seconds of an answer must be a number from 0 up; {seconds} came.")
-    return {"number": number, "choice": choice, "by": by, "seconds": seconds}

@@ -65,7 +65,7 @@ def fit_pairs(
     different: Tensor,
     *,
     decay: float = 1e-3,
-    tries: int = 4,
+    tries: int = 12,
     seed: int = 0,
 ) -> None:
     """Fit the head to bare pairs: the likelihood that they are of one group, or of two.

@@ -1,0 +1,108 @@
+"""Batches: everything is seen, answered items meet, and links are those of the closure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from samekind.constraints import Constraints
+from samekind.errors import InputError
+from samekind.training.answered import Answered, Guesses, batch_links
+from samekind.training.batches import LinkedBatches
+
+
+def known_by_kind(n: int, links: int, kinds: int = 3, seed: int = 0) -> Constraints:
+    rng = np.random.default_rng(seed)
+    kind = rng.integers(0, kinds, n)
+    pairs = [rng.choice(n, 2, replace=False) for _ in range(links)]
+    return Constraints.from_links(n, [(int(a), int(b), bool(kind[a] == kind[b])) for a, b in pairs])
+
+
+def pairs_of(rows: torch.Tensor) -> set[tuple[int, int]]:
+    return {(a, b) for a, b in rows.tolist() if a != b}
+
+
+@settings(max_examples=40, deadline=None)
+@given(n=st.integers(2, 60), links=st.integers(0, 60), seed=st.integers(0, 99))
+def test_the_links_of_a_batch_are_those_of_the_closure(n: int, links: int, seed: int) -> None:
+    known = known_by_kind(n, links, seed=seed)
+    items = np.random.default_rng(seed).permutation(n)[: max(1, n // 2)]
+    found = batch_links(items, known)
+    places = [(i, j) for i in range(len(items)) for j in range(i + 1, len(items))]
+    same = {(i, j) for i, j in places if known.same(int(items[i]), int(items[j])) is True}
+    different = {(i, j) for i, j in places if known.same(int(items[i]), int(items[j])) is False}
+    assert pairs_of(found.same) == same and pairs_of(found.different) == different
+    assert not len(found.guessed)
+
+
+def test_items_of_a_batch_are_all_different_and_every_item_is_seen_over_time() -> None:
+    known = Answered.from_constraints(known_by_kind(103, 80))
+    batches = LinkedBatches(103, 16, seed=3, share=0.5)
+    seen: set[int] = set()
+    for step in range(batches.steps * 8):
+        items = batches.items(step, known)
+        assert len(set(items.tolist())) == len(items) == 16
+        seen |= set(items.tolist())
+    assert seen == set(range(103))
+
+
+def test_every_epoch_is_shuffled_and_the_same_step_gives_the_same_batch() -> None:
+    batches = LinkedBatches(40, 8, seed=1)
+    first = [batches.items(step).tolist() for step in range(5)]
+    assert sorted(np.concatenate(first).tolist()) == list(range(40)), "without answers an epoch is a permutation"
+    assert first != [batches.items(step).tolist() for step in range(5, 10)]
+    assert first == [LinkedBatches(40, 8, seed=1).items(step).tolist() for step in range(5)]
+    assert first != [LinkedBatches(40, 8, seed=2).items(step).tolist() for step in range(5)]
+
+
+def test_answered_items_meet_far_more_often_than_by_chance() -> None:
+    known = known_by_kind(5000, 300)
+    table = Answered.from_constraints(known)
+
+    def met(share: float) -> int:
+        batches = LinkedBatches(5000, 64, seed=0, share=share)
+        drawn = (batches.items(step, table) for step in range(batches.steps))
+        return sum(map(len, (np.concatenate(table.pairs(items)) for items in drawn)))
+
+    assert met(0.25) > 5 * max(1, met(0.0))
+
+
+def test_both_sorts_of_partners_are_brought() -> None:
+    table = Answered.from_constraints(
+        Constraints.from_links(1000, [(0, 500, True), (1, 501, False), (2, 502, True)])
+    )
+    rng = np.random.default_rng(0)
+    assert set(table.partners(np.arange(3), 10, rng).tolist()) == {500, 501, 502}
+    assert not len(table.partners(np.array([7, 8]), 10, rng))
+
+
+def test_the_parts_of_all_processes_are_the_batch_in_order() -> None:
+    batches = LinkedBatches(50, 10, seed=0, ranks=3)
+    items = batches.items(0)
+    assert len(items) == 9
+    parts = [batches.part(items, rank) for rank in range(3)]
+    assert np.concatenate(parts).tolist() == items.tolist()
+
+
+def test_fewer_items_than_a_batch_make_one_batch() -> None:
+    batches = LinkedBatches(5, 128, seed=0)
+    assert batches.steps == 1 and sorted(batches.items(4).tolist()) == [0, 1, 2, 3, 4]
+
+
+def test_a_share_or_a_size_that_cannot_be_is_refused() -> None:
+    for settings_ in ({"batch_size": 0}, {"batch_size": 4, "share": 1.0}):
+        with pytest.raises(InputError):
+            LinkedBatches(10, **settings_)  # type: ignore[arg-type]
+
+
+def test_guesses_link_sure_and_like_items_and_never_what_is_known() -> None:
+    z = np.array([[1, 0], [1, 1e-4], [1, 2e-4], [0, 1], [1, 0]], dtype=np.float32)
+    p = np.array([[1, 0], [1, 0], [1, 0], [1, 0], [0.6, 0.4]], dtype=np.float32)
+    known = Answered.from_constraints(Constraints.from_links(5, [(0, 1, True)]))
+    guesses = Guesses.of(z, p)
+    links = batch_links(np.arange(5), known, guesses)
+    assert pairs_of(links.guessed) == {(0, 2), (1, 2)}, "not the answered, unlike or unsure ones"
+    assert len(Guesses.of(z, p, most=1).pairs(np.arange(5), known)) == 1
