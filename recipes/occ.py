@@ -47,6 +47,7 @@ def main() -> None:
         tune_seconds=wanted.seconds * 0.45 if fast and wanted.seconds else None,
         tune_from=min(wanted.tune_from, wanted.questions),
         batch_size=wanted.batch_size,
+        learning_rate=wanted.learning_rate,
         size=wanted.size,
         stem=wanted.stem,
         backbone=wanted.backbone,
@@ -127,6 +128,7 @@ def arguments() -> argparse.Namespace:
     add("--tune-from", type=int, default=2000, help="fast: answers from which all is trained")
     add("--items", type=int, default=None, help="only the first so many pictures")
     add("--batch-size", type=int, default=None)
+    add("--learning-rate", type=float, default=None, help="None: as published")
     add("--size", type=int, default=None, help="pixels a side")
     add("--stem", default=None, choices=("7x7", "3x3"))
     add("--backbone", default=None, choices=("resnet18", "resnet34"))

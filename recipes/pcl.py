@@ -49,6 +49,7 @@ def main() -> None:
         tune_seconds=wanted.seconds * 0.45 if fast and wanted.seconds else None,
         tune_from=min(wanted.tune_from, wanted.questions),
         batch_size=wanted.batch_size,
+        learning_rate=wanted.learning_rate,
         size=wanted.size,
         backbone=wanted.backbone,
         channels=wanted.channels,
@@ -133,6 +134,7 @@ def arguments() -> argparse.Namespace:
     add("--tune-from", type=int, default=2000, help="fast: answers from which all is trained")
     add("--items", type=int, default=None, help="only the first so many training pictures")
     add("--batch-size", type=int, default=None)
+    add("--learning-rate", type=float, default=None, help="None: as published")
     add("--size", type=int, default=None, help="pixels a side")
     add("--backbone", default=None, choices=("resnet18", "resnet34"))
     add("--channels", type=int, default=64)

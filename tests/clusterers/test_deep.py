@@ -233,7 +233,6 @@ def test_the_fast_profile_learns_features_then_groups_and_tunes_only_if_better()
     assert set(scores) == {"frozen", "tuned"} and all(0 <= value <= 1 for value in scores.values())
     used_tuned = model._learner._reader.network is model._learner._tuned
     assert used_tuned == (scores["tuned"] > scores["frozen"])
-    assert (model.labels_ == half).mean() in pytest.approx([1.0], abs=0.15) or True
     links = many.links(implied=True)
     assert np.array_equal(model.labels_[links.a] == model.labels_[links.b], links.same)
 

@@ -51,8 +51,9 @@ class DeepClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ign
     linked_share : part of each batch that may be partners of its answered items.
     keep_views : also keep vectors of two random views of each item, ``views_``, for strategies.
     objective : the loss in place of the published one.
-    warm_start : fitted again with answers, go on from the last fit; False begins anew each time,
-        as does every fit without ``constraints``.
+    warm_start : fitted again on the same pictures with answers, go on from the last fit. False
+        begins anew each time, as does every fit without ``constraints``, and every fit on plain
+        vectors: it takes a second, and what the first few answers suggested leaves no trace.
     device : such as ``cpu``; None: the fastest. compile : ``plain``, ``tuned`` or ``graphs``.
     checkpoint : file that is written after each epoch and resumed from if it is there.
     watch : a :class:`~samekind.training.progress.Watch` that is told and may stop it.
@@ -138,7 +139,7 @@ class DeepClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ign
         data = self._read(X, reset=True)
         known = checked_constraints(constraints, len(data)) or Constraints(len(data))
         learner: Learner | None = getattr(self, "_learner", None)
-        goes_on = self.warm_start and constraints is not None and learner is not None
+        goes_on = self.warm_start and constraints is not None and data.ndim == 4
         if learner is None or not goes_on or not learner.same_data(data):
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
             setting = self._setting(data)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from samekind.clusterers.deep_settings import Setting
 from samekind.clusterers.deep_training import Learner, fit_head, guess
 from samekind.clusterers.kmeans import KMeans
+from samekind.clusterers.seeds import restricted
 from samekind.clusterers.settling import settled
 from samekind.compute import synchronise
 from samekind.constraints import Constraints
@@ -31,6 +32,8 @@ from samekind.training.network import Network
 Ints = NDArray[np.intp]
 ROUNDS = 4
 """Times that items without a sure group are placed and the head is fitted again."""
+SAMPLE = 10_000
+"""Items that k-means looks at when there are no answers."""
 KEPT_ASIDE = 0.15
 """Part of the answers that decide between the frozen head and the trained network."""
 
@@ -49,6 +52,7 @@ class FastLearner(Learner):
     def __init__(
         self, setting: Setting, objective: Objective, data: NDArray[Any], seed: int
     ) -> None:
+        setting = replace(setting, attention=False)  # groups are read off single items here
         super().__init__(setting, ItemContrast(temperature=0.2), data, seed)
         self._frozen: Bank | None = None
         self._tuned: Network | None = None
@@ -120,8 +124,8 @@ class FastLearner(Learner):
                     break
                 labels = again
         else:
-            found = self._by_kmeans(features.cpu().numpy(), known, k)
-            fit_labels(head, features, torch.from_numpy(found).to(features.device))
+            rows, labels = self._by_kmeans(features, known, k)
+            fit_labels(head, features[rows], labels)
         network.cluster = head  # type: ignore[assignment]
 
     def _begin_groups(
@@ -161,10 +165,17 @@ class FastLearner(Learner):
         columns = np.where(result.labels < len(result.columns), spare[result.labels], p.argmax(1))
         return torch.from_numpy(columns.astype(np.int64)).to(features.device)
 
-    def _by_kmeans(self, h: Any, known: Constraints, k: int) -> NDArray[np.int64]:
-        unit = h / np.maximum(np.linalg.norm(h, axis=1, keepdims=True), 1e-9)
-        start = KMeans(k, n_init=2, random_state=self.seed)
-        return np.asarray(start.fit(unit, constraints=known).labels_, dtype=np.int64)
+    def _by_kmeans(
+        self, features: torch.Tensor, known: Constraints, k: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Groups of some items by likeness alone, honouring what answers there are."""
+        drawn = np.random.default_rng((self.seed, 4)).permutation(len(features))[:SAMPLE]
+        rows = np.union1d(known.touched, drawn).astype(np.intp)
+        at = sent(rows.astype(np.int64), features.device)
+        unit = torch.nn.functional.normalize(features[at] - features.mean(dim=0)).cpu().numpy()
+        start = KMeans(k, n_init=4, random_state=self.seed)
+        labels = start.fit(unit, constraints=restricted(known, rows)).labels_
+        return at, sent(labels.astype(np.int64), features.device)
 
     def _tune_if_better(
         self, trainer: Trainer, features: torch.Tensor, known: Constraints, k: int
@@ -212,6 +223,7 @@ class FastLearner(Learner):
             tuning,
             compute=trainer.compute,
             seed=self.seed,
+            compiled=bool(setting.compile),
             watch=trainer.watch,
         ).run()
 

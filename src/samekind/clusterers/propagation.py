@@ -43,8 +43,9 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_clusters : groups to end with; None: as many as the answers have shown. Never fewer than the
-        answers prove. Groups that no answer has reached yet are taken from k-means.
+    n_clusters : groups to end with; None: as many as the answers have shown, or a guess where they
+        leave it open. Never fewer than the answers prove. Groups that no answer has reached yet
+        are taken from k-means.
     n_components : principal components that are looked at.
     shrinkage : 0 trusts the learnt orientation, 1 ignores it.
     n_neighbors : of the graph; fewer follow thinner structures, more are steadier.
@@ -97,13 +98,23 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             answers = restricted(known, rows)
             start = KMeans(self.n_clusters, n_init=2, random_state=int(rng.integers(2**31)))
             seeds = Seeds.from_answers(answers)
-            if self.n_clusters is not None and seeds.n_kinds < self.n_clusters:
+            if self._leaves_groups_open(seeds, answers):
                 seeds = seeds.completed(Z, start.fit(Z, constraints=answers).labels_)
             if seeds.n_kinds < 2 and self.n_clusters != 1:
                 seeds = Seeds.from_groups(start.fit(Z, constraints=answers).labels_)
             self._reference = self._learnt(Z, seeds, answers)
         self._label_all(X, rows)
         return self
+
+    def _leaves_groups_open(self, seeds: Seeds, answers: Constraints) -> bool:
+        """Whether there are more groups than the kinds told apart: asked for, or likely.
+
+        Pairs tell few kinds apart: when most answered items are in none of them, the kinds do not
+        say how many groups there are, and k-means guesses the others.
+        """
+        if self.n_clusters is not None:
+            return seeds.n_kinds < self.n_clusters
+        return len(seeds.rows) < 0.5 * len(answers.touched)
 
     def predict(self, X: Any) -> Ints:
         """The groups of other items: those of the items most like them."""

@@ -11,6 +11,7 @@ import math
 import time
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +22,6 @@ from torch.nn.functional import nll_loss
 from samekind.compute import Compute, synchronise
 from samekind.training.answered import Answered, batch_links, sent
 from samekind.training.augment import Family, Views
-from samekind.training.bank import in_use
 from samekind.training.frozen import pair_loss
 from samekind.training.network import Network
 from samekind.training.progress import Told, Watch
@@ -66,6 +66,22 @@ def strong(family: Family) -> Family:
     return replace(family, scale=(0.25, 1.0))
 
 
+class OneView:
+    """One random view of each image, where :class:`Views` makes two."""
+
+    def __init__(self, views: Views, compiled: bool) -> None:
+        self.views = views
+        render = views.render
+        self._render: Any = torch.compile(render, dynamic=False) if compiled else render
+
+    @torch.no_grad()
+    def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
+        height, width = images.shape[2:]
+        drawn = self.views.draw(len(images), height, width, images.device, generator)
+        view: Tensor = self._render(images, drawn)
+        return view
+
+
 class Tuner:
     """Trains a copy of a network on answers; :meth:`run` returns the averaged one.
 
@@ -89,9 +105,10 @@ class Tuner:
         *,
         compute: Compute,
         seed: int,
+        compiled: bool = False,
         watch: Watch | None = None,
     ) -> None:
-        self.network, self.averaged = deepcopy(network), deepcopy(network)
+        self.network, self.averaged = deepcopy(network), deepcopy(network).eval()
         self.data, self.rows, self.known, self.tuning = data, rows, known, tuning
         self.compute, self.seed, self.watch = compute, seed, watch or Watch()
         self.label_of = torch.full((len(data),), -1, dtype=torch.long)
@@ -99,8 +116,11 @@ class Tuner:
         self.label_of = self.label_of.to(data.device)
         dtype = torch.bfloat16 if compute.dtype == "bfloat16" else torch.float32
         self.weak, self.strong = (
-            Views(make(family), dtype=dtype).to(data.device) for make in (weak, strong)
+            OneView(Views(make(family), dtype=dtype).to(data.device), compiled)
+            for make in (weak, strong)
         )
+        self._student: Any = torch.compile(self.network) if compiled else self.network
+        self._teacher: Any = torch.compile(self.averaged) if compiled else self.averaged
         self.chance = torch.Generator(data.device).manual_seed(seed)
         self.rng = np.random.default_rng((seed, 5))
 
@@ -138,7 +158,9 @@ class Tuner:
                 synchronise(self.compute.device)
                 done = (time.monotonic() - begun) / tuning.seconds
             if step % self.watch.every == 0:
-                self.watch.tell(Told(step * company // len(self.data), step, {"loss": float(loss)}))
+                self.watch.tell(
+                    Told(step * company // len(self.data), step, {"loss": float(loss.detach())})
+                )
         return self.averaged
 
     def _loss(self, company: int) -> Tensor:
@@ -150,13 +172,13 @@ class Tuner:
         links = batch_links(items, self.known, device=device)
         x = torch.cat(
             [
-                self.weak(self.data[here], self.chance)[: len(items)],
-                self.strong(self.data[others], self.chance)[:company],
+                self.weak(self.data[here], self.chance),
+                self.strong(self.data[others], self.chance),
             ]
         )
         target, sure = self._guess(others)
         with autocast(self.compute):
-            p = self.network(x, views=1).p
+            p = self._student(x, views=1).p
         told, guessed = p[: len(items)], p[len(items) :].clamp_min(1e-7).log()
         labels = self.label_of[here]
         group = nll_loss(told.clamp_min(1e-7).log(), labels, ignore_index=-1)
@@ -167,9 +189,9 @@ class Tuner:
     @torch.no_grad()
     def _guess(self, items: Tensor) -> tuple[Tensor, Tensor]:
         """Groups of weakly changed items; the answer where there is one; whether it is sure."""
-        with in_use(self.averaged), autocast(self.compute):
-            views = self.weak(self.data[items], self.chance)[: len(items)]
-            p = self.averaged(views, views=1).p
+        with autocast(self.compute):
+            views = self.weak(self.data[items], self.chance)
+            p = self._teacher(views, views=1).p
         top, group = p.max(dim=1)
         answer = self.label_of[items]
         known = answer >= 0

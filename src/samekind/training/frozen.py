@@ -31,8 +31,9 @@ class LinearHead(nn.Module):
         nn.init.zeros_(self.linear.bias)
 
     def logits(self, x: Tensor) -> Tensor:
-        """Before the softmax, in float32."""
-        scores: Tensor = self.linear((x.float() - self.mean) / self.scale)
+        """Before the softmax, in float32 also where the network runs in less."""
+        with torch.autocast(x.device.type, enabled=False):
+            scores: Tensor = self.linear((x.float() - self.mean) / self.scale)
         return scores
 
     def forward(self, x: Tensor) -> Tensor:

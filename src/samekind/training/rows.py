@@ -27,7 +27,7 @@ class NoisyRows(nn.Module):
     mean: Tensor
     scale: Tensor
 
-    def __init__(self, rows: Tensor, *, noise: float = 0.3, left_out: float = 0.1) -> None:
+    def __init__(self, rows: Tensor, *, noise: float = 0.6, left_out: float = 0.1) -> None:
         super().__init__()
         self.noise, self.left_out = noise, left_out
         mean = rows.mean(dim=0)
