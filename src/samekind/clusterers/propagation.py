@@ -99,7 +99,8 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             start = KMeans(self.n_clusters, n_init=2, random_state=int(rng.integers(2**31)))
             seeds = Seeds.from_answers(answers)
             if self._leaves_groups_open(seeds, answers):
-                seeds = seeds.completed(Z, start.fit(Z, constraints=answers).labels_)
+                found = start.fit(Z, constraints=answers).labels_
+                seeds = seeds.completed(Z, found, answers.touched)
             if seeds.n_kinds < 2 and self.n_clusters != 1:
                 seeds = Seeds.from_groups(start.fit(Z, constraints=answers).labels_)
             self._reference = self._learnt(Z, seeds, answers)

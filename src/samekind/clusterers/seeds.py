@@ -39,15 +39,20 @@ class Seeds:
         found, index = np.unique(labels, return_inverse=True)
         return cls(np.arange(len(labels)), index.astype(np.intp), len(found), everywhere=True)
 
-    def completed(self, Z: Floats, groups: Ints) -> Seeds:
-        """With the middle of each group (of a plain clustering) that no answer has reached yet."""
+    def completed(self, Z: Floats, groups: Ints, answered: Ints) -> Seeds:
+        """With the middle of each group (of a plain clustering) that no kind has reached yet.
+
+        Answered items are left out of the middles: they are placed as whole components later.
+        """
         if not self.n_kinds:
             return Seeds.from_groups(groups)
         reached = set(groups[self.rows].tolist())
         rows, labels = [self.rows], [self.labels]
         count = self.n_kinds
         for group in sorted(set(groups.tolist()) - reached):
-            members = np.flatnonzero(groups == group)
+            members = np.setdiff1d(np.flatnonzero(groups == group), answered)
+            if not len(members):
+                continue
             apart = ((Z[members] - Z[members].mean(axis=0)) ** 2).sum(axis=1)
             middle = members[np.argsort(apart, kind="stable")[:5]]
             rows.append(middle)
