@@ -153,7 +153,7 @@ def questions(trainer: Trainer) -> float:
 
     def ask() -> None:
         reader = Reader.of(
-            trainer.network, trainer.data, trainer.views, trainer.compute,
+            trainer.network, trainer.data, trainer.views.plain, trainer.compute,
             peers=trainer.batches.size - 1, seed=0,
         )  # fmt: skip
         bank = reader.bank(trainer.data)

@@ -52,7 +52,9 @@ def test_items_of_a_batch_are_all_different_and_every_item_is_seen_over_time() -
 def test_every_epoch_is_shuffled_and_the_same_step_gives_the_same_batch() -> None:
     batches = LinkedBatches(40, 8, seed=1)
     first = [batches.items(step).tolist() for step in range(5)]
-    assert sorted(np.concatenate(first).tolist()) == list(range(40)), "without answers an epoch is a permutation"
+    assert sorted(np.concatenate(first).tolist()) == list(range(40)), (
+        "without answers an epoch is a permutation"
+    )
     assert first != [batches.items(step).tolist() for step in range(5, 10)]
     assert first == [LinkedBatches(40, 8, seed=1).items(step).tolist() for step in range(5)]
     assert first != [LinkedBatches(40, 8, seed=2).items(step).tolist() for step in range(5)]

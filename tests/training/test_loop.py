@@ -61,9 +61,9 @@ def test_answers_move_items_together_and_apart() -> None:
     different = [(i, i + 2, False) for i in range(0, 30, 3)]
     trainer.learn_from(Constraints.from_links(60, same + different))
     trainer.run(60)
-    bank = Reader.of(trainer.network, trainer.data, trainer.views, CPU, peers=19, seed=0).bank(
-        trainer.data
-    )
+    bank = Reader.of(
+        trainer.network, trainer.data, trainer.views.plain, CPU, peers=19, seed=0
+    ).bank(trainer.data)
     cosine = bank.z @ bank.z.T
     rows = np.arange(30, 57, 3)  # items that no answer speaks of
     assert cosine[rows, rows + 1].mean() > cosine[rows, rows + 2].mean() + 0.2
@@ -137,7 +137,7 @@ def test_lack_of_memory_names_a_batch_size_to_try() -> None:
 def test_one_item_alone_gets_the_same_result_as_in_a_crowd() -> None:
     trainer = small_trainer()
     trainer.run(2)
-    reader = Reader.of(trainer.network, trainer.data, trainer.views, CPU, peers=19, seed=0)
+    reader = Reader.of(trainer.network, trainer.data, trainer.views.plain, CPU, peers=19, seed=0)
     crowd = reader.bank(trainer.data)
     for one in (0, 17, 59):
         alone = reader.bank(trainer.data[one : one + 1])
@@ -153,7 +153,7 @@ def test_one_item_alone_gets_the_same_result_as_in_a_crowd() -> None:
 
 def test_two_views_of_every_item_are_banked_in_order() -> None:
     trainer = small_trainer()
-    reader = Reader.of(trainer.network, trainer.data, trainer.views, CPU, peers=19, seed=0)
+    reader = Reader.of(trainer.network, trainer.data, trainer.views.plain, CPU, peers=19, seed=0)
     views = reader.views_bank(trainer.data, trainer.views, lambda out: out.z, seed=1, chunk=16)
     assert views.shape == (2, 60, 8) and not np.allclose(views[0], views[1])
     own = (views[0] * views[1]).sum(axis=1).mean()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import math
 import warnings
+from collections.abc import Callable
 from contextlib import ExitStack
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -177,10 +179,14 @@ class Learner:
         return Guesses.of(bank.z, bank.p, certain=self.setting.certain, most=most)
 
     def _reading(self, trainer: Trainer) -> Bank:
+        network, views = trainer.network, trainer.views
+        prepare: Callable[[torch.Tensor], torch.Tensor] = views.plain
+        if isinstance(views, NoisyRows) and trainer.device.type != "mps":
+            network, prepare = deepcopy(network).double(), views.exact
         self._reader = Reader.of(
-            trainer.network,
+            network,
             trainer.data,
-            trainer.views,
+            prepare,
             trainer.compute,
             peers=trainer.batches.size - 1,
             seed=self.seed,

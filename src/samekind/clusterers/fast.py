@@ -78,7 +78,7 @@ class FastLearner(Learner):
             best = self._tune_if_better(trainer, features, known, groups)
         self._fits += 1
         self._reader = Reader.of(
-            best, trainer.data, trainer.views, trainer.compute, peers=0, seed=self.seed
+            best, trainer.data, trainer.views.plain, trainer.compute, peers=0, seed=self.seed
         )
         if best is not trainer.network:
             return self._reader.bank(trainer.data)

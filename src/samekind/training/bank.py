@@ -54,7 +54,7 @@ class Reader:
         cls,
         network: Network,
         data: Tensor,
-        views: TwoViews,
+        prepare: Callable[[Tensor], Tensor],
         compute: Compute,
         *,
         peers: int,
@@ -62,13 +62,14 @@ class Reader:
     ) -> Reader:
         """A reader whose reference set is drawn from the items by a seed."""
         if network.attention is None:
-            return cls(network, views.plain, compute)
+            return cls(network, prepare, compute)
         rows = np.sort(np.random.default_rng((seed, 7)).permutation(len(data))[:REFERENCE])
         chosen = data[torch.from_numpy(rows).to(data.device)]
         with autocast(compute):
-            parts = (views.plain(part) for part in torch.split(chosen, 64))
+            parts = (prepare(part) for part in torch.split(chosen, 64))
             reference = network.reference_features(parts)
-        return cls(network, views.plain, compute, reference.float(), max(peers, 0))
+        reference = reference.to(torch.promote_types(reference.dtype, torch.float32))
+        return cls(network, prepare, compute, reference, max(peers, 0))
 
     def bank(self, data: Tensor, *, chunk: int = 512) -> Bank:
         """What the network says of items (n, ...), as arrays on the host."""
@@ -86,9 +87,12 @@ class Reader:
         chunk: int = 512,
     ) -> Floats:
         """(2, n, M) vectors of two random views of each item; `pick` says which vectors."""
+        dtype = next(self.network.parameters()).dtype
         chance = torch.Generator(data.device).manual_seed(seed)
         parts = [
-            torch.unflatten(pick(self._run(views(part, chance))).float().cpu(), 0, (2, -1))
+            torch.unflatten(
+                pick(self._run(views(part, chance).to(dtype))).float().cpu(), 0, (2, -1)
+            )
             for part in torch.split(data, chunk)
         ]
         found: Floats = torch.cat(parts, dim=1).numpy()

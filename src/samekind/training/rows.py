@@ -46,6 +46,10 @@ class NoisyRows(nn.Module):
         """Rows with mean 0 and a spread of about 1."""
         return (rows - self.mean) / self.scale
 
+    def exact(self, rows: Tensor) -> Tensor:
+        """The same in double precision, where rounding does not depend on the batch."""
+        return self.plain(rows.double())
+
 
 class RowBackbone(nn.Module):
     """From rows (B, d) to features (B, width): a straight way and one with a bend, added up."""

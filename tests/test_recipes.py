@@ -1,0 +1,66 @@
+"""The recipes run from end to end, here on a handful of drawn pictures."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+RECIPES = Path(__file__).parents[1] / "recipes"
+TINY = [
+    "--size",
+    "8",
+    "--backbone",
+    "resnet18",
+    "--channels",
+    "4",
+    "--batch-size",
+    "20",
+    "--seed",
+    "1",
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sixty pictures in the binary form of CIFAR-10, one colour per class."""
+    place = tmp_path_factory.mktemp("cifar")
+    rng = np.random.default_rng(0)
+    colours = rng.integers(0, 200, (10, 3, 1, 1))
+    for number in (1, 2, 3, 4, 5, 0):
+        label = np.arange(10)
+        images = np.clip(colours[label] + rng.integers(0, 50, (10, 3, 32, 32)), 0, 255)
+        rows = np.concatenate([label[:, None], images.reshape(10, -1)], axis=1).astype(np.uint8)
+        rows.tofile(place / (f"data_batch_{number}.bin" if number else "test_batch.bin"))
+    return place
+
+
+@pytest.mark.parametrize(
+    ("recipe", "options", "key", "answers"),
+    [
+        ("pcl", ["--epochs", "14", "--questions", "6", "--score-every", "1"], "test_acc", 6),
+        ("occ", ["--epochs", "4", "--questions", "8"], "acc", 8),
+        ("pcl", ["--profile", "fast", "--questions", "30", "--seconds", "2"], "test_acc", 30),
+    ],
+)
+def test_a_recipe_runs_and_writes_its_result(
+    recipe: str, options: list[str], key: str, answers: int, folder: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "result.json"
+    command = [
+        sys.executable,
+        str(RECIPES / f"{recipe}.py"),
+        "--data",
+        str(folder),
+        "--json",
+        str(out),
+    ]
+    done = subprocess.run([*command, *TINY, *options], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(out.read_text())
+    assert result["questions"] == answers and 0.5 <= result[key] <= 1
+    assert result["curve"][0]["questions"] == 0 and len(result["curve"]) >= 2
