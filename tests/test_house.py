@@ -37,7 +37,8 @@ RULES: dict[str, set[str]] = {
     "simulate": GROUND | {"session", "oracles", "evaluation"},
     "exports": GROUND,
     "pile": GROUND | {"sources", "encoders"},
-    "experiment": GROUND | {"session", "oracles", "evaluation", "simulate", "pile", "sources", "registry"},
+    "experiment": GROUND
+    | {"session", "oracles", "evaluation", "simulate", "pile", "sources", "registry"},
     "testing": GROUND | {"store"},
 }
 """What each room may import from the package; rooms that are not listed are doors and may import all."""
@@ -54,7 +55,10 @@ def imported(path: Path) -> set[str]:
     for node in ast.walk(ast.parse(path.read_text())):
         names = []
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("samekind"):
-            names = [f"{node.module}.{a.name}" if node.module == "samekind" else node.module or "" for a in node.names]
+            names = [
+                f"{node.module}.{a.name}" if node.module == "samekind" else node.module or ""
+                for a in node.names
+            ]
         elif isinstance(node, ast.Import):
             names = [a.name for a in node.names if a.name.startswith("samekind")]
         found |= {name.split(".")[1] for name in names if "." in name}
@@ -93,8 +97,14 @@ def test_the_median_room_is_a_page() -> None:
 
 
 def test_importing_the_package_is_quick_and_brings_no_heavy_library() -> None:
-    heavy = "{'torch', 'sklearn', 'scipy', 'PIL', 'sqlalchemy', 'fastapi', 'pyarrow', 'onnxruntime'}"
-    for imports in ("samekind", "samekind.cli", "samekind.sources, samekind.encoders, samekind.store"):
+    heavy = (
+        "{'torch', 'sklearn', 'scipy', 'PIL', 'sqlalchemy', 'fastapi', 'pyarrow', 'onnxruntime'}"
+    )
+    for imports in (
+        "samekind",
+        "samekind.cli",
+        "samekind.sources, samekind.encoders, samekind.store",
+    ):
         code = f"import sys, {imports}; print(sorted({heavy} & set(sys.modules)))"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert done.stdout.strip() == "[]", (imports, done.stdout, done.stderr)

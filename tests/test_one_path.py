@@ -33,7 +33,9 @@ def events(store: Any) -> list[tuple[str, dict[str, Any]]]:
     """The ledger without what the clock says and without the options of a door."""
     clean = []
     for event in store.read("main"):
-        clean.append((event.kind, {k: v for k, v in event.data.items() if k not in ("seconds", "settings")}))
+        clean.append(
+            (event.kind, {k: v for k, v in event.data.items() if k not in ("seconds", "settings")})
+        )
     return clean
 
 

@@ -59,7 +59,9 @@ def test_the_commands_for_everybody_run(command: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_commands_for_ones_own_photos_run(photos: Path) -> None:
     home = photos.parent
-    ask, export = (next(c for c in commands() if f"samekind {verb} ~" in c) for verb in ("ask", "export"))
+    ask, export = (
+        next(c for c in commands() if f"samekind {verb} ~" in c) for verb in ("ask", "export")
+    )
     assert run(ask, home, keys="1\n0\n1\nq\n").returncode == 0
     done = run(export, home)
     assert done.returncode == 0, done.stderr

@@ -133,7 +133,17 @@ def test_contradictory_answers_are_shown_and_do_no_harm(make_session: Make) -> N
         asked = session.ask()
         assert asked is not None
         session.tell(asked.number, choice)
-    session.store.append(session.name, Event("proposed", {"snapshot": 0, "questions": [SamePair(0, 12).to_json(session.positions.name)], "stamps": {}}))
+    session.store.append(
+        session.name,
+        Event(
+            "proposed",
+            {
+                "snapshot": 0,
+                "questions": [SamePair(0, 12).to_json(session.positions.name)],
+                "stamps": {},
+            },
+        ),
+    )
     asked = session.ask()
     assert asked is None  # implied by then: never asked
     session.tell(4, "same")
@@ -240,7 +250,9 @@ def test_added_removed_and_renamed_items_keep_the_answers(pile: Any, ledger: Pat
     for a in keep:
         for b in keep:
             if session.constraints.same(a, b) is not None:
-                assert again.constraints.same(new_place[a], new_place[b]) == session.constraints.same(a, b)
+                assert again.constraints.same(
+                    new_place[a], new_place[b]
+                ) == session.constraints.same(a, b)
     again.refit()
     assert again.ask() is not None
 
