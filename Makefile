@@ -4,6 +4,8 @@ VENV ?= .venv
 PORT ?= 8765
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check
+# Two workers with one thread each: more threads only wait for each other.
+TESTS := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: run test check lint types quick install system guard page bench clean
 
@@ -11,7 +13,7 @@ run: $(VENV)/.core
 	$(BIN)/samekind demo --port $(PORT)
 
 test: $(VENV)/.dev system guard
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(TESTS)
 
 check: $(VENV)/.dev lint types quick
 
@@ -23,7 +25,7 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 quick: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not browser and not slow"
+	$(TESTS) -m "not browser and not slow"
 
 install: $(VENV)/.dev
 

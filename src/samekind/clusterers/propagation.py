@@ -58,10 +58,12 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     labels_ : (n,) group of each item. membership_ : (n, k) how strongly each group reaches it.
     space_ : (n, d) the items along the learnt orientation.
 
-    >>> X = np.array([[0.0, 0.0], [0.1, 5.0], [3.0, 0.1], [3.1, 5.1]])
-    >>> up = Constraints.from_links(4, [(0, 2, True), (0, 1, False)])
-    >>> Propagation(random_state=0).fit(X, constraints=up).labels_.tolist()
-    [0, 1, 0, 1]
+    >>> rng = np.random.default_rng(0)
+    >>> up = np.arange(40) % 2  # what matters; the other column spreads three times as far
+    >>> X = np.stack([3 * rng.normal(size=40), 4 * up + rng.normal(size=40)], axis=1)
+    >>> told = Constraints.from_links(40, [(0, k, k % 2 == 0) for k in range(1, 12)])
+    >>> Propagation(random_state=0).fit(X, constraints=told).n_clusters_
+    2
     """
 
     def __init__(
