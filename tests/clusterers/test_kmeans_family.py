@@ -16,7 +16,6 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans as PlainKMeans
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import check_estimator
 
 from samekind.clusterers.centres import Blocks, sums_by
 from samekind.clusterers.copkmeans import COPKMeans, cop_kmeans
@@ -53,12 +52,6 @@ def digits_with_links(n_links: int, seed: int = 0) -> tuple[Any, Any, Constraint
     pairs = np.random.default_rng(seed).integers(len(X), size=(n_links, 2))
     links = [(int(a), int(b), bool(y[a] == y[b])) for a, b in pairs if a != b]
     return X, y, Constraints.from_links(len(X), links)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.parametrize("method", FAMILY)
-def test_scikit_learn_accepts_the_estimator(method: Any) -> None:
-    check_estimator(method())
 
 
 @settings(deadline=None, max_examples=150)

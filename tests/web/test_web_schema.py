@@ -23,6 +23,7 @@ SETTINGS = hypothesis.settings(
 )
 
 
+@pytest.mark.slow
 def test_no_request_that_the_schema_allows_brings_a_server_fault(
     make_desk: Callable[..., Desk],
 ) -> None:
