@@ -249,6 +249,7 @@ class _Loaded(Item):
 
     def __init__(self, item: Item, encoder: Encoder) -> None:
         self.id = item.id
+        self._item = item
         self._stamp = item.stamp
         size: int | None = getattr(encoder, "size", None)
         load: Callable[..., Any] = item.load
@@ -264,7 +265,7 @@ class _Loaded(Item):
         return self._content
 
     def preview(self) -> Preview:
-        raise NotImplementedError("Only encoders see this; a person is shown the item itself.")
+        return self._item.preview()
 
 
 @remembered
