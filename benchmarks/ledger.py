@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,10 +36,22 @@ def main() -> None:
     parser.add_argument("--kinds", type=int, default=20)
     parser.add_argument("--answers", type=int, default=10_000)
     parser.add_argument("--questions", type=int, default=150)
+    parser.add_argument(
+        "--strategies", nargs="+", help="instead: ask and tell of these, with all answers there"
+    )
+    parser.add_argument("--pairs", action="store_true", help="with --strategies: pair answers only")
     chosen = parser.parse_args()
     size = {key: getattr(chosen, key) for key in ("items", "width", "kinds", "seed")}
     X, kinds = gaussian_kinds(chosen.items, chosen.width, chosen.kinds, chosen.seed)
     rows: list[dict[str, Any]] = []
+    if chosen.strategies:
+        answers = simulated_answers(kinds, chosen.answers, 0.0, chosen.seed, pairs=chosen.pairs)
+        for name in chosen.strategies:
+            row = measure_asking(X, kinds, answers, name, chosen.questions, chosen.seed)
+            rows.append({**row, "pairs_only": chosen.pairs})
+            emit({"benchmark": "ledger", **rows[-1], **size}, chosen.json)
+        show_asking(rows)
+        return
     for wrong in (0.0, 0.05):
         rows.append(measure_fold(X, kinds, chosen.answers, wrong, chosen.seed))
     rows.append(measure_session(X, kinds, chosen.questions, chosen.seed))
@@ -68,7 +81,7 @@ def measure_fold(
         telling = 0.0
         if asked is not None:
             choice = Truth(kinds).answer(asked.question)
-            _, telling = timed(lambda: session.tell(asked.number, choice))
+            _, telling = timed(partial(session.tell, asked.number, choice))
             asks.append(timed(session.ask)[1])
     return {
         "part": "fold",
@@ -83,7 +96,55 @@ def measure_fold(
     }
 
 
-def simulated_answers(kinds: Ints, n: int, wrong: float, seed: int) -> list[Answer]:
+def measure_asking(
+    X: NDArray[np.float32],
+    kinds: Ints,
+    answers: list[Answer],
+    strategy: str,
+    questions: int,
+    seed: int,
+) -> dict[str, Any]:
+    """Latency of ask and tell of one strategy when many answers are in force.
+
+    Every ask has to propose, as each tell adds an answer. No refit comes in between. Seconds of the
+    processor are given beside those on the clock: other work on the machine does not change them.
+    """
+    from samekind.clusterers.kmeans import KMeans
+
+    groups = KMeans(int(kinds.max()) + 1, n_init=1)  # its space is that of the vectors: the widest
+    collection = RowCollection("benchmark", Rows(X), ready=True)
+    clock: dict[str, list[float]] = {"ask": [], "tell": [], "ask_cpu": [], "tell_cpu": []}
+    with tempfile.TemporaryDirectory() as folder, SqlStore(f"{folder}/me.samekind") as store:
+        session = Session(
+            collection, X, store=store, seed=seed, clusterer=groups, strategy=strategy
+        )
+        write_ledger(store, session, answers)
+        session.ask()  # takes in what another process has written
+        session.refit()
+        for _ in range(questions):
+            begun = time.process_time()
+            asked, seconds = timed(session.ask)
+            clock["ask_cpu"].append(time.process_time() - begun)
+            clock["ask"].append(seconds)
+            if asked is None:
+                break
+            choice = Truth(kinds).answer(asked.question)
+            begun = time.process_time()
+            _, seconds = timed(partial(session.tell, asked.number, choice))
+            clock["tell_cpu"].append(time.process_time() - begun)
+            clock["tell"].append(seconds)
+    return {
+        "part": "asking",
+        "strategy": strategy,
+        "answers": len(answers),
+        "questions": len(clock["tell"]),
+        **{f"{act}_ms": percentiles(seconds) for act, seconds in clock.items()},
+    }
+
+
+def simulated_answers(
+    kinds: Ints, n: int, wrong: float, seed: int, *, pairs: bool = False
+) -> list[Answer]:
     """Half placements beside up to five known groups, half pairs; a share contradicts the rest."""
     rng = np.random.default_rng((seed, 1))
     truth = Truth(kinds)
@@ -98,7 +159,7 @@ def simulated_answers(kinds: Ints, n: int, wrong: float, seed: int) -> list[Answ
             continue
         groups = [g for g in rng.permutation(list(known.values()))[:5].tolist() if g != a]
         question: Question = SamePair(a, b)
-        if number % 2 and groups:
+        if number % 2 and groups and not pairs:
             question = WhichGroup(a, tuple((g,) for g in groups))
         choice = truth.answer(question)
         answers.append(Answer(number, question, choice))
@@ -160,6 +221,16 @@ def timed(act: Callable[[], T]) -> tuple[T, float]:
     started = time.perf_counter()
     result = act()
     return result, time.perf_counter() - started
+
+
+def show_asking(rows: list[dict[str, Any]]) -> None:
+    """Clock and processor, median and 95th percentile."""
+    acts = ("ask", "ask_cpu", "tell", "tell_cpu")
+    cells = [
+        (row["strategy"], *(f"{row[f'{act}_ms']['p50']} {row[f'{act}_ms']['p95']}" for act in acts))
+        for row in rows
+    ]
+    table([("ms (p50 p95)", *acts), *cells])
 
 
 def show(rows: list[dict[str, Any]]) -> None:

@@ -5,8 +5,8 @@
 
 One run: `whole` is the loop as it trains (batches, answers, augmentation, network, loss,
 optimiser); `with questions` adds, per epoch, the features of all items and the choice of that
-epoch's pairs by the strategy ``pcl``. The parts are timed by themselves, so they need not add up:
-on a device they overlap with the host.
+epoch's pairs by the strategy ``pcl``. Where the time of the device goes is read off its own clock
+over a few steps; `idle` is when it had nothing to do.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ import numpy as np
 import torch
 
 from samekind.clustering import Clustering
-from samekind.compute import best_device, synchronise
+from samekind.compute import COMPILE_MODES, best_device, synchronise
 from samekind.constraints import Constraints
 from samekind.protocols import View
 from samekind.strategies import pcl
@@ -31,14 +32,31 @@ from samekind.training.augment import FAMILIES, Views
 from samekind.training.bank import Reader
 from samekind.training.loop import Moment, Plan, Trainer
 from samekind.training.losses import PCLLoss
-from samekind.training.network import Network, Output
+from samekind.training.network import Network
 from samekind.training.resnet import ResNet
-from samekind.training.steps import autocast
 
 PEAK = 790e12
 """Products and sums per second of the card in bf16."""
 PER_ITEM = {(34, "7x7"): 14.4e9 / 128**2, (18, "7x7"): 7.1e9 / 128**2}
 """Products and sums per item and pixel: two views, forward and backward."""
+KINDS = {
+    "convolutions": (
+        "conv",
+        "xmma",
+        "cudnn",
+        "implicit",
+        "sm90",
+        "sm80",
+        "nvjet",
+        "dgrad",
+        "wgrad",
+    ),
+    "products": ("gemm", "cublas", "flash", "fmha", "attention"),
+    "optimiser": ("adam", "multi_tensor", "foreach", "lpnorm"),
+    "copies": ("memcpy", "memset"),
+    "norms, activations, loss, views (fused)": ("triton",),
+}
+"""Kinds of work by parts of the names of kernels; the first that fits."""
 
 
 def main() -> None:
@@ -57,39 +75,43 @@ def measured(wanted: argparse.Namespace, batch: int) -> dict[str, Any]:
     for _ in range(wanted.warm):
         trainer.one_step(moment)
     synchronise(device)
-    warm = time.monotonic() - began
     rows: dict[str, Any] = {
         "batch": batch,
         "device": trainer.compute.reason,
-        "warm_s": round(warm, 1),
+        "compile": wanted.compile,
+        "first steps, s": round(time.monotonic() - began, 1),
     }
-    rows["whole"] = clock(lambda: trainer.one_step(moment))
-    items = trainer.batches.items(3, trainer.known)
-    here = torch.from_numpy(items.astype(np.int64)).to(trainer.device)
-    links = batch_links(items, trainer.known, device=trainer.device)
-    rows["host: batch and links"] = clock(lambda: host_side(trainer))
-    rows["augmentation"] = clock(lambda: trainer.views(trainer.data[here], trainer._chance))
-    views = trainer.views(trainer.data[here], trainer._chance)
-    rows["forward"] = clock(lambda: forward(trainer, views))
-    rows["forward and backward"] = clock(lambda: (forward(trainer, views).z.sum() * 0.1).backward())
-    rows["loss and its gradient"] = clock(lambda: loss_only(trainer, views, links))
-    rows["optimiser"] = clock(lambda: trainer.optimiser.step())
-    rows["questions per epoch, s"] = questions(trainer)
+    rows["step, s"] = clock(lambda: trainer.one_step(moment))
+    rows["host: batch and links, s"] = clock(lambda: host_side(trainer))
+    here = torch.from_numpy(trainer.batches.items(3).astype(np.int64)).to(trainer.device)
+    rows["views by themselves, s"] = clock(
+        lambda: trainer.views(trainer.data[here], trainer._chance)
+    )
+    if torch.device(device).type != "cpu":
+        rows["device time per step, ms"] = device_time(lambda: trainer.one_step(moment))
+    rows |= questions(trainer)
     steps = trainer.batches.steps
-    epoch = rows["whole"] * steps + rows["questions per epoch, s"]
-    rows["items/s whole"] = batch / rows["whole"]
+    epoch = rows["step, s"] * steps + rows["features of all, s"] + rows["choosing pairs, s"]
+    rows["items/s"] = batch / rows["step, s"]
     rows["items/s with questions"] = batch * steps / epoch
     work = PER_ITEM.get((wanted.depth, wanted.stem))
     if work:
-        rows["share of peak"] = rows["items/s whole"] * work * wanted.size**2 / PEAK
-    for name, value in rows.items():
-        shown = f"{value * 1e3:.2f} ms" if isinstance(value, float) and value < 1 else value
-        if name.startswith("items/s"):
-            shown = f"{value:,.0f}"
-        elif name == "share of peak":
-            shown = f"{100 * value:.1f} %"
-        print(f"{name:28} {shown}", flush=True)
+        rows["share of peak"] = rows["items/s"] * work * wanted.size**2 / PEAK
+    show(rows)
     return rows
+
+
+def show(rows: dict[str, Any]) -> None:
+    for name, value in rows.items():
+        if name.startswith("items/s"):
+            value = f"{value:,.0f}"
+        elif name == "share of peak":
+            value = f"{100 * value:.1f} %"
+        elif isinstance(value, float):
+            value = f"{value:.4f}"
+        if isinstance(value, dict):
+            value = "".join(f"\n    {kind:40} {spent:.2f}" for kind, spent in value.items())
+        print(f"{name:28} {value}", flush=True)
 
 
 class Clock:
@@ -109,6 +131,31 @@ class Clock:
         return (time.perf_counter() - began) / self.calls
 
 
+def device_time(work: Callable[[], Any], calls: int = 8) -> dict[str, float]:
+    """Milliseconds per call by kind of kernel, and idle time between the first and the last."""
+    from torch.profiler import DeviceType, ProfilerActivity, profile
+
+    work()
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as watched:
+        for _ in range(calls):
+            work()
+        torch.cuda.synchronize()
+    spent: dict[str, float] = defaultdict(float)
+    events = [e for e in watched.events() if e.device_type == DeviceType.CUDA]
+    for event in events:
+        spent[kind_of(event.name)] += event.time_range.elapsed_us() / 1e3 / calls
+    begun = min(e.time_range.start for e in events)
+    ended = max(e.time_range.end for e in events)
+    busy = sum(spent.values())
+    spent["idle (under the profiler)"] = max(0.0, (ended - begun) / 1e3 / calls - busy)
+    return dict(sorted(spent.items(), key=lambda pair: -pair[1]))
+
+
+def kind_of(kernel: str) -> str:
+    name = kernel.lower()
+    return next((k for k, parts in KINDS.items() if any(p in name for p in parts)), "other")
+
+
 def made(wanted: argparse.Namespace, batch: int) -> Trainer:
     compute = best_device(wanted.device)
     rng = np.random.default_rng(0)
@@ -116,7 +163,7 @@ def made(wanted: argparse.Namespace, batch: int) -> Trainer:
     data = torch.randint(256, (wanted.items, 3, wanted.pixels, wanted.pixels), dtype=torch.uint8)
     dtype = torch.bfloat16 if compute.dtype == "bfloat16" else torch.float32
     family = FAMILIES["pcl"].at(wanted.size)
-    views = Views(family, dtype=dtype, compiled=bool(wanted.compile))
+    views = Views(family, dtype=dtype, compiled=wanted.compile in COMPILE_MODES)
     network = Network(ResNet(wanted.depth, stem=wanted.stem, base=wanted.channels), k=2)
     plan = Plan(batch_size=batch, compile=wanted.compile)
     trainer = Trainer(network, PCLLoss(), data, views, plan, compute=compute)
@@ -129,44 +176,28 @@ def made(wanted: argparse.Namespace, batch: int) -> Trainer:
 
 def host_side(trainer: Trainer) -> None:
     items = trainer.batches.items(trainer.step + 1, trainer.known)
-    batch_links(items, trainer.known, device=trainer.device)  # type: ignore[arg-type]
+    batch_links(items, trainer.known).masks(len(items))  # type: ignore[arg-type]
 
 
-def forward(trainer: Trainer, views: torch.Tensor) -> Output:
-    trainer.optimiser.zero_grad(set_to_none=False)
-    with autocast(trainer.compute):
-        return trainer._forward(views, gather=None)
-
-
-def loss_only(trainer: Trainer, views: torch.Tensor, links: Any) -> None:
-    n, network = len(views), trainer.network
-    chance = torch.Generator(views.device).manual_seed(0)
-    z = torch.randn(n, 128, device=views.device, generator=chance, requires_grad=True)
-    logits = torch.randn(n, network.k, device=views.device, generator=chance, requires_grad=True)
-    parts = trainer.objective(Output(z, z, logits.softmax(dim=1)), links, Moment(1, 500))
-    torch.stack(list(parts.values())).sum().backward()
-
-
-def questions(trainer: Trainer) -> float:
-    """Seconds for the features of all items and one epoch's questions."""
+def questions(trainer: Trainer) -> dict[str, float]:
+    """Seconds for the features of all items, and for one epoch's pairs chosen from them."""
     n, known = len(trainer.data), Constraints(len(trainer.data))
-
-    def ask() -> None:
+    spent: dict[str, float] = {}
+    for _ in range(2):  # the first time compiles
+        synchronise(trainer.compute.device)
+        began = time.perf_counter()
         reader = Reader.of(
             trainer.network, trainer.data, trainer.views.plain, trainer.compute,
-            peers=trainer.batches.size - 1, seed=0,
+            peers=trainer.batches.size - 1, seed=0, compiled=trainer.compiled,
         )  # fmt: skip
         bank = reader.bank(trainer.data)
+        middle = time.perf_counter()
         now = Clustering.first(bank.p.argmax(axis=1), bank.z, None)
         view = View(now, known, np.random.default_rng(0), budget=10_000)
         pcl.PCL().propose(view, n // trainer.batches.size)
-
-    ask()
-    synchronise(trainer.compute.device)
-    began = time.perf_counter()
-    ask()
-    synchronise(trainer.compute.device)
-    return time.perf_counter() - began
+        spent["features of all, s"] = middle - began
+        spent["choosing pairs, s"] = time.perf_counter() - middle
+    return spent
 
 
 def arguments() -> argparse.Namespace:
@@ -180,7 +211,7 @@ def arguments() -> argparse.Namespace:
     add("--depth", type=int, default=34, choices=(18, 34))
     add("--stem", default="7x7", choices=("7x7", "3x3"))
     add("--channels", type=int, default=64)
-    add("--compile", default="plain", choices=("", "plain", "tuned", "graphs"))
+    add("--compile", default="graphs", choices=("", "record", "plain", "tuned", "graphs"))
     add("--steps", type=int, default=60)
     add("--warm", type=int, default=15)
     add("--device", default=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,8 +11,11 @@ from report import arguments, emit, table
 
 from samekind.experiment import Experiment
 from samekind.sources import LabelledSet, open_set
+from samekind.strategies import DEFAULT
 
 Curve = dict[int, float]
+Suite = tuple[str, str, str, list[Experiment]]
+ORIENTATIONS = ("colour", "shape", "pattern", "count")
 AT = (0, 10, 20, 30, 40, 50)
 
 
@@ -20,20 +24,50 @@ def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--seeds", type=int, help="fewer seeds, for a quick look")
     parser.add_argument("--only", default="", help="only experiments whose name holds this word")
+    parser.add_argument(
+        "--tiles",
+        nargs="+",
+        metavar="METHOD+STRATEGY",
+        help="instead: these on tiles, as `samekind simulate tiles` runs them, three seeds each",
+    )
+    parser.add_argument("--groups", type=int, help="with --tiles: the number of groups is given")
     chosen = parser.parse_args()
     sets = {name: open_set(name) for name in ("tiles", "digits")}
     lines: list[list[str]] = [["", "", *(str(at) for at in AT)]]
-    for name, set_name, measure, experiments in suites(chosen.seed, chosen.seeds):
+    plans = suites(chosen.seed, chosen.seeds)
+    if chosen.tiles:
+        plans = as_simulated(chosen.tiles, chosen.groups, chosen.seed, chosen.seeds or 3)
+    for name, set_name, measure, experiments in plans:
         if chosen.only not in name:
             continue
-        reports = list(run(sets[set_name], experiments))
-        lines.append(line(name, measure, [curve_of(report, measure) for report in reports]))
-        for report in reports:
+        reports = []
+        for report in run(sets[set_name], experiments):
             emit({"benchmark": "tiles_digits", "name": name, **report}, chosen.json)
+            reports.append(report)
+        lines.append(line(name, measure, [curve_of(report, measure) for report in reports]))
     table(lines)
 
 
-def suites(first: int, seeds: int | None) -> Iterator[tuple[str, str, str, list[Experiment]]]:
+def as_simulated(
+    pairs: Sequence[str], groups: int | None, first: int, seeds: int
+) -> Iterator[Suite]:
+    """What the command line does by default, in each orientation: one suite per method."""
+    given = "" if groups is None else f", {groups} groups given"
+    for pair in pairs:
+        method, _, strategy = pair.partition("+")
+        for orientation in ORIENTATIONS:
+            yield (
+                f"tiles {orientation}, {method} + {strategy or DEFAULT}{given}",
+                "tiles",
+                "acc",
+                [
+                    Experiment(orientation, method, strategy or DEFAULT, seed=seed, groups=groups)
+                    for seed in range(first, first + seeds)
+                ],
+            )
+
+
+def suites(first: int, seeds: int | None) -> Iterator[Suite]:
     """Name, set, the score that is shown, and one experiment per seed."""
 
     def seeded(count: int, **settings: Any) -> list[Experiment]:
@@ -42,7 +76,7 @@ def suites(first: int, seeds: int | None) -> Iterator[tuple[str, str, str, list[
             for seed in range(first, first + min(count, seeds or count))
         ]
 
-    for orientation in ("colour", "shape", "pattern", "count"):
+    for orientation in ORIENTATIONS:
         yield (
             f"tiles {orientation}",
             "tiles",
@@ -68,8 +102,11 @@ def suites(first: int, seeds: int | None) -> Iterator[tuple[str, str, str, list[
 
 
 def run(labelled: LabelledSet, experiments: Sequence[Experiment]) -> Iterator[dict[str, Any]]:
-    """Simulate one after the other."""
-    return (experiment.run(labelled) for experiment in experiments)
+    """Simulate one after the other; each report says how long that took."""
+    for experiment in experiments:
+        started = time.perf_counter()
+        report = experiment.run(labelled)
+        yield {**report, "seconds": round(time.perf_counter() - started, 1)}
 
 
 def curve_of(report: dict[str, Any], measure: str) -> Curve:

@@ -25,7 +25,7 @@ from samekind.registry import shelf
 from samekind.sources import SETS
 from samekind.store import open_store
 
-COMMANDS = ["serve", "demo", "ask", "cluster", "simulate", "export", "predict", "list"]
+COMMANDS = ["serve", "demo", "ask", "cluster", "simulate", "export", "predict", "plot", "list"]
 DOCS = Path(__file__).parents[1] / "docs"
 
 
@@ -314,7 +314,7 @@ def commands_in_docs() -> list[str]:
 def test_commands_of_the_guides_are_understood(cli: Cli, command: str) -> None:
     words = shlex.split(command)
     options = [word for word in words[1:] if word.startswith("--")]
-    offered = cli(words[0], "--help").out
+    offered = cli(*words[: 2 if words[0] == "plot" else 1], "--help").out
     assert words[0] in COMMANDS
     assert all(re.search(rf"{option}\b", offered) for option in options)
 

@@ -161,3 +161,27 @@ def test_what_follows_through_an_item_that_is_gone_still_holds() -> None:
     assert known.component_links().tolist() == []
     assert known.links().a.tolist() == []
     assert known.links(implied=True).a.tolist() == [0]
+
+
+@settings(max_examples=100, deadline=None)
+@given(answers(), st.integers(0, N))
+def test_arrays_of_components_links_and_kinds_say_what_the_closure_says(
+    told: list[Answer], n_gone: int
+) -> None:
+    here = N - n_gone
+    known = Constraints.from_answers(here, told, n_gone=n_gone)
+    component = known.components.tolist()
+    firsts = [min(j for j in range(here) if known.same(i, j)) for i in range(here)]
+    assert component == [sorted(set(firsts)).index(first) for first in firsts]
+    pairs = combinations(range(here), 2)
+    apart = {(component[i], component[j]) for i, j in pairs if known.same(i, j) is False}
+    expected = sorted({(min(pair), max(pair)) for pair in apart})
+    assert [tuple(pair) for pair in known.component_links().tolist()] == expected
+    in_force = [a for a in told if a not in [c.answer for c in known.conflicts]]
+    linked = {i for a in in_force for link in a.links for i in link[:2]}
+    assert known.touched.tolist() == sorted(i for i in linked if i < here)
+    for one, other in combinations(known.kinds, 2):
+        assert known.same(int(one[0]), int(other[0])) is False
+    for i in range(here):  # greedy: whatever differs from all the kinds is one of them
+        if known.kinds and all(known.same(i, int(kind[0])) is False for kind in known.kinds):
+            raise AssertionError("a kind was left out")

@@ -36,6 +36,7 @@ RULES: dict[str, set[str]] = {
     "oracles": GROUND | {"wording"},
     "simulate": GROUND | {"session", "oracles", "evaluation"},
     "exports": GROUND,
+    "plots": GROUND | {"evaluation"},
     "pile": GROUND | {"sources", "encoders"},
     "experiment": GROUND
     | {"session", "oracles", "evaluation", "simulate", "pile", "sources", "registry"},
@@ -98,12 +99,14 @@ def test_the_median_room_is_a_page() -> None:
 
 def test_importing_the_package_is_quick_and_brings_no_heavy_library() -> None:
     heavy = (
-        "{'torch', 'sklearn', 'scipy', 'PIL', 'sqlalchemy', 'fastapi', 'pyarrow', 'onnxruntime'}"
+        "{'torch', 'sklearn', 'scipy', 'PIL', 'sqlalchemy', 'fastapi', 'pyarrow', 'onnxruntime',"
+        " 'matplotlib'}"
     )
     for imports in (
         "samekind",
         "samekind.cli",
         "samekind.sources, samekind.encoders, samekind.store",
+        "samekind.plots",
     ):
         code = f"import sys, {imports}; print(sorted({heavy} & set(sys.modules)))"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,6 +42,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+def run_recipe(recipe: str, folder: Path, out: Path, *options: str) -> dict[str, Any]:
+    command = [sys.executable, str(RECIPES / f"{recipe}.py"), "--data", str(folder)]
+    command += ["--json", str(out), *TINY, *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(out.read_text())
+    return result
+
+
 @pytest.mark.parametrize(
     ("recipe", "options", "key", "answers"),
     [
@@ -52,17 +62,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_recipe_runs_and_writes_its_result(
     recipe: str, options: list[str], key: str, answers: int, folder: Path, tmp_path: Path
 ) -> None:
-    out = tmp_path / "result.json"
-    command = [
-        sys.executable,
-        str(RECIPES / f"{recipe}.py"),
-        "--data",
-        str(folder),
-        "--json",
-        str(out),
-    ]
-    done = subprocess.run([*command, *TINY, *options], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    result = json.loads(out.read_text())
+    result = run_recipe(recipe, folder, tmp_path / "result.json", *options)
     assert result["questions"] == answers and 0.5 <= result[key] <= 1
     assert result["curve"][0]["questions"] == 0 and len(result["curve"]) >= 2
+
+
+def test_features_learnt_once_serve_another_recipe(folder: Path, tmp_path: Path) -> None:
+    weights, fast = tmp_path / "features.safetensors", ("--profile", "fast")
+    learning = ("--questions", "0", "--seconds", "2", "--save-features", str(weights))
+    first = run_recipe("pcl", folder, tmp_path / "first.json", *fast, *learning)
+    again = ("--questions", "20", "--start", str(weights), "--tune-from", "99")
+    second = run_recipe("occ", folder, tmp_path / "second.json", *fast, *again)
+    assert first["questions"] == 0 and second["questions"] == 20
+    assert weights.stat().st_size > 1000

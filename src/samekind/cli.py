@@ -12,8 +12,9 @@ import typer
 from typer.core import TyperGroup
 
 from samekind import __version__
+from samekind.commands.plot import plot
 from samekind.commands.speech import complain, note, plain_warnings, progress_bar, say, screen
-from samekind.errors import InputError, SamekindError
+from samekind.errors import SamekindError
 
 if TYPE_CHECKING:
     from samekind.session import Session
@@ -41,6 +42,8 @@ app = typer.Typer(
     help="Bring a pile, answer a few questions, get the grouping that you had in mind.",
     epilog="Begin with: samekind ask tiles (or samekind demo, for a page in your browser)",
 )
+
+app.add_typer(plot, name="plot")
 
 Source = Annotated[str, typer.Argument(help="A folder, a table, or a set (tiles, digits).")]
 Orientation = Annotated[str, typer.Option(help="Which of your groupings of this pile.")]
@@ -289,21 +292,12 @@ def list_all(as_json: Json = False) -> None:
 
 def _labelled(source: str, labels: str | None, orientation: str | None) -> tuple[LabelledSet, str]:
     """A set with labels, and the name of the label column that was asked for."""
-    from samekind.commands.request import check_place
-    from samekind.sources import SETS, open_labelled
+    from samekind.commands.labelled import is_table, labelled_set
 
-    check_place(source)
     column = labels or orientation
     # Only in a table must somebody say which columns are labels; elsewhere all others are.
-    table = source not in SETS and Path(source).suffix.lower() in (".csv", ".tsv", ".parquet")
-    try:
-        labelled = open_labelled(source, labels=[column] if column and (labels or table) else [])
-    except InputError as problem:
-        if column is None and table and type(problem) is InputError:
-            raise InputError(
-                f"Which column of {source!r} holds the labels? Name it: --labels COLUMN."
-            ) from problem
-        raise
+    wanted = [column] if column and (labels or is_table(source)) else []
+    labelled = labelled_set(source, wanted, option="--labels")
     return labelled, column or next(iter(labelled.orientations))
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,85 @@ def local_device(compute: Compute, rank: int) -> Compute:
 COMPILE_MODES: dict[str, str | None] = {
     "plain": None,
     "tuned": "max-autotune-no-cudagraphs",
-    "graphs": "reduce-overhead",
+    "graphs": None,
 }
-"""Ways to compile: as usual; with kernels chosen by trying; with launches recorded once."""
+"""Ways to compile: as usual; with kernels chosen by trying; with launches recorded besides."""
+RECORDING = ("record", "graphs")
+"""Ways in which the launches of a whole step are recorded: without and with compiling."""
+
+
+def compiled(work: Callable[..., Any], mode: str) -> Callable[..., Any]:
+    """`work` compiled for each shape that comes, or as it is where the mode does not compile."""
+    import torch
+
+    if mode not in COMPILE_MODES:
+        return work
+    return torch.compile(work, dynamic=False, mode=COMPILE_MODES[mode])
+
+
+class Recorded:
+    """Work whose launches on a GPU are recorded once and then repeated as one.
+
+    Where launching costs more than computing (small networks, a busy host), this is several times
+    faster. The work must not wait for the device, must find its parameters where they were, and
+    gives its results in the same place each time: copy what has to outlive the next call. On other
+    devices it is just called.
+
+    Parameters
+    ----------
+    work : from tensors to tensors.
+    chances : generators that it draws from.
+    """
+
+    WARM = 3
+    """Calls before the recording, in which kernels are compiled and chosen."""
+
+    def __init__(self, work: Callable[..., Any], chances: Sequence[Any] = ()) -> None:
+        self.work, self.chances = work, chances
+        self._inputs: list[Any] = []
+        self._calls = 0
+        self._graph: Any = None
+        self._result: Any = None
+
+    def __call__(self, *inputs: Any) -> Any:
+        """The result for inputs of the same shapes as before."""
+        import torch
+
+        if inputs[0].device.type != "cuda":
+            return self.work(*inputs)
+        if not self._inputs:
+            self._inputs = [value.clone() for value in inputs]
+        for mine, value in zip(self._inputs, inputs, strict=True):
+            mine.copy_(value, non_blocking=True)
+        self._calls += 1
+        if self._calls <= self.WARM:
+            return self._beside(torch)
+        if self._graph is None:
+            self._graph = torch.cuda.CUDAGraph()
+            for chance in self.chances:
+                self._graph.register_generator_state(chance)
+            with torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
+                self._result = self.work(*self._inputs)
+        self._graph.replay()
+        return self._result
+
+    def _beside(self, torch: Any) -> Any:
+        """Warm up on a stream of its own, as recording will."""
+        aside, here = torch.cuda.Stream(), torch.cuda.current_stream()
+        aside.wait_stream(here)
+        with torch.cuda.stream(aside):
+            result = self.work(*self._inputs)
+        here.wait_stream(aside)
+        return result
+
+
+@contextmanager
+def quick_kernels() -> Iterator[None]:
+    """Let a GPU try which kernels are fastest for the shapes that come; for training."""
+    import torch
+
+    with torch.backends.cudnn.flags(enabled=True, benchmark=True, allow_tf32=True):
+        yield
 
 
 def synchronise(device: str) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -97,24 +98,13 @@ class Constraints:
     @cached_property
     def components(self) -> NDArray[np.intp]:
         """(n,) component of each item, numbered from 0 by first item; mostly singletons."""
-        leader = np.arange(self.n_items)
-        for members in map(self._here, self._closure.members.values()):
-            if len(members):
-                leader[members] = members[0]
+        leader = self._leaders[: self.n_items]
         number = np.cumsum(leader == np.arange(self.n_items)) - 1
         return np.asarray(number[leader], dtype=np.intp)
 
     def component_links(self) -> NDArray[np.intp]:
         """(c, 2) pairs of component numbers that are known to be different, first < second."""
-        first = {root: self.component(root)[:1] for root in self._closure.foes}
-        of = {root: int(self.components[item[0]]) for root, item in first.items() if len(item)}
-        pairs = {
-            (of[a], of[b])
-            for a, foes in self._closure.foes.items()
-            for b in foes
-            if a in of and b in of and of[a] < of[b]
-        }
-        return np.array(sorted(pairs), dtype=np.intp).reshape(-1, 2)
+        return self._component_links
 
     @cached_property
     def kinds(self) -> tuple[NDArray[np.intp], ...]:
@@ -123,14 +113,15 @@ class Constraints:
         Greedy, in the order in which the answers touched them, so that earlier kinds keep their
         place when answers are added. Empty before the first "different".
         """
-        chosen: list[int] = []
         foes = self._closure.foes
-        for root in dict.fromkeys(self._closure.find(item) for item in self._closure.parent):
-            told_apart = foes.get(root)
-            if not told_apart or not all(other in told_apart for other in chosen):
-                continue
-            if any(item < self.n_items for item in self._closure.component(root)):
-                chosen.append(root)
+        in_order = self._roots[_array(self._closure.parent)]
+        in_order = in_order[self._leaders[in_order] < self.n_items]
+        open_ones = [root for root in dict.fromkeys(in_order.tolist()) if foes.get(root)]
+        chosen = []
+        while open_ones:
+            first, *others = open_ones
+            chosen.append(first)
+            open_ones = [root for root in others if root in foes[first]]
         return tuple(self.component(root) for root in chosen)
 
     def links(self, *, implied: bool = False) -> Links:
@@ -143,8 +134,37 @@ class Constraints:
         """Every link of every answer, those kept aside included: for methods that weigh errors."""
         return as_links(self._still_here(self.answers))
 
-    def _here(self, items: Iterable[int]) -> NDArray[np.intp]:
-        return np.array(sorted(i for i in items if i < self.n_items), dtype=np.intp)
+    @cached_property
+    def _roots(self) -> NDArray[np.intp]:
+        """(n + gone,) the root of each item's component in the closure."""
+        members = self._closure.members
+        sizes, items = _flattened(members)
+        roots = np.arange(self.n_items + self.n_gone)
+        roots[items] = np.repeat(_array(members), sizes)
+        return roots
+
+    @cached_property
+    def _leaders(self) -> NDArray[np.intp]:
+        """(n + gone,) the first item of each item's component; items that are gone come last."""
+        first = np.arange(len(self._roots))
+        touched = _array(self._closure.parent)
+        np.minimum.at(first, self._roots[touched], touched)
+        return first[self._roots]
+
+    @cached_property
+    def _component_links(self) -> NDArray[np.intp]:
+        foes = self._closure.foes
+        counts, others = _flattened(foes)
+        first, second = self._leaders[np.repeat(_array(foes), counts)], self._leaders[others]
+        kept = (first < second) & (second < self.n_items)
+        codes = np.sort(first[kept] * len(self._leaders) + second[kept])
+        # Components are numbered by their first item, so both have one order.
+        pairs = np.stack(np.divmod(codes, max(1, len(self._leaders))), axis=1)
+        return np.asarray(self.components[pairs], dtype=np.intp)
+
+    def _here(self, items: Collection[int]) -> NDArray[np.intp]:
+        found = _array(items)
+        return np.sort(found[found < self.n_items])
 
     def _still_here(self, answers: Iterable[Answer]) -> Iterable[Link]:
         links = (link for answer in answers for link in answer.links)
@@ -192,6 +212,19 @@ class Constraints:
             f"Constraints({self.n_items} items, {len(self.answers)} answers, "
             f"{len(self.conflicts)} kept aside)"
         )
+
+
+def _array(items: Collection[int]) -> NDArray[np.intp]:
+    return np.fromiter(items, dtype=np.intp, count=len(items))
+
+
+def _flattened(
+    parts: Mapping[int, Collection[int]],
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The sizes of the parts, and all that they hold, one part after the other."""
+    sizes = np.fromiter(map(len, parts.values()), dtype=np.intp, count=len(parts))
+    held = chain.from_iterable(parts.values())
+    return sizes, np.fromiter(held, dtype=np.intp, count=int(sizes.sum()))
 
 
 def as_links(links: Iterable[Link]) -> Links:

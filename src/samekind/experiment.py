@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import resource
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,8 +49,13 @@ class Experiment:
         *,
         mapping: Mapping[str, Any] | None = None,
         progress: Progress | None = None,
+        on_refit: Callable[[Session, int], None] | None = None,
     ) -> dict[str, Any]:
-        """Simulate, and return everything that one wants to know as plain JSON."""
+        """Simulate, and return everything that one wants to know as plain JSON.
+
+        `on_refit` is called, with the number of answers so far, wherever the curve gets a row:
+        before the first question, after each refit, and at the end.
+        """
         truth, heldout_truth = labelled.truth(self.orientation, mapping)
         pile = encoded_pile(labelled.collection, encoder=self.encoder, progress=progress)
         truth = truth[_kept(labelled.collection, pile.collection)]
@@ -69,7 +74,7 @@ class Experiment:
         )
         oracle: Oracle = Truth(truth)
         oracle = Noisy(oracle, self.noise, self.seed) if self.noise else oracle
-        scorer = _Scorer(truth, heldout, heldout_truth)
+        scorer = _Scorer(truth, heldout, heldout_truth, on_refit)
         scorer.note(session, 0)
         log = run(session, oracle, self.questions, on_refit=scorer.note)
         if log.told != scorer.told:
@@ -104,8 +109,15 @@ class Experiment:
 class _Scorer:
     """Scores the groups after every refit: on all items, those not asked, held-out ones."""
 
-    def __init__(self, truth: Any, heldout: Any, heldout_truth: Any) -> None:
+    def __init__(
+        self,
+        truth: Any,
+        heldout: Any,
+        heldout_truth: Any,
+        watch: Callable[[Session, int], None] | None = None,
+    ) -> None:
         self.truth, self.heldout, self.heldout_truth = truth, heldout, heldout_truth
+        self.watch = watch
         self.curve = Curve()
         self.told = 0
 
@@ -125,6 +137,8 @@ class _Scorer:
         row = {**scores.row(), "groups": session.clustering.n_groups}
         self.curve = self.curve.with_row(told, row)
         self.told = told
+        if self.watch is not None:
+            self.watch(session, told)
 
 
 def peak_memory_mb() -> float:

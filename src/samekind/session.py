@@ -86,7 +86,7 @@ class Session:
         self._ledger = Ledger(self.positions)
         self._constraints = Constraints(len(collection))
         self._previous: Clustering | None = None
-        self._model: Any = None
+        self.model: Any = None
         self._catch_up()
         header = self._ledger.header
         self.seed = int(header.get("seed", 0)) if seed is None else seed
@@ -217,7 +217,7 @@ class Session:
         with self._refitting:
             with self._lock:
                 constraints, after = self._constraints, self._ledger.seq
-            model = fitted(self.clusterer, self.X, constraints, self.seed, self._model)
+            model = fitted(self.clusterer, self.X, constraints, self.seed, self.model)
             groups = Groups.of(model, self.X)
             with self._lock:
                 self._install(self._following(groups, constraints), model, groups)
@@ -227,7 +227,7 @@ class Session:
 
     def predict(self, X: Any) -> Labels:
         """The group numbers of items that were not in the collection, by their vectors."""
-        raw = self._model.predict(checked_vectors(X, len(X)))
+        raw = self.model.predict(checked_vectors(X, len(X)))
         return np.array([self._number_of[int(label)] for label in raw], dtype=np.intp)
 
     # -- inside -----------------------------------------------------------------------------
@@ -261,7 +261,7 @@ class Session:
         for refit in wanted:
             past = self._ledger.until(refit.after, events)
             known = self._folded(past.answers.values())
-            model = fitted(self.clusterer, self.X, known, self.seed, self._model)
+            model = fitted(self.clusterer, self.X, known, self.seed, self.model)
             groups = Groups.of(model, self.X)
             self._install(recognised(groups, refit, self.positions), model, groups)
             self._learnt_from = known
@@ -285,7 +285,7 @@ class Session:
             clustering = clustering.named(number, name)
         self._previous = getattr(self, "clustering", None) if self._needs_previous() else None
         self.clustering = clustering
-        self._model = model
+        self.model = model
         first = {
             int(label): int(i)
             for label, i in zip(*np.unique(groups.labels, return_index=True), strict=True)

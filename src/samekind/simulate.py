@@ -62,6 +62,23 @@ def run(
     return log
 
 
+def run_in_one_go(session: Session, oracle: Oracle, told: int, until: int) -> int:
+    """Go on from `told` answers up to `until`, with as few refits as the strategy allows.
+
+    For methods whose refits take minutes: questions are chosen and answered in one large round,
+    and learnt from at its end. Returns the number of answers.
+    """
+    while told < until:
+        session.refit_every = session.ahead = until - told
+        got = run(session, oracle, until - told).told
+        told += got
+        if told < until:  # the strategy had no more questions for this snapshot
+            session.refit()
+        if not got:
+            break
+    return told
+
+
 def _refit_if_due(
     session: Session, log: Run, on_refit: Callable[[Session, int], None] | None
 ) -> None:

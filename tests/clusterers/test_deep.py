@@ -156,7 +156,7 @@ def test_a_session_trains_one_epoch_per_refit_and_predicts_other_pictures() -> N
         refit_every=6, ahead=6, budget=18,
     )  # fmt: skip
     assert run(session, Truth(half), 18).told == 18
-    assert session.clustering.snapshot == 3 and session._model._learner._trainer.epoch == 4
+    assert session.clustering.snapshot == 3 and session.model._learner._trainer.epoch == 4
     assert session.clustering.views is not None and session.clustering.views.shape[:2] == (2, 48)
     other, _ = pictures(6, seed=9)
     assert set(session.predict(other)) <= set(session.clustering.numbers)

@@ -15,7 +15,8 @@ from samekind.protocols import View
 from samekind.questions import SamePair
 from samekind.strategies.candidates import Candidates
 from samekind.strategies.csd import CSD, discrepancy
-from samekind.strategies.hardness import Evidence, divergence, evidence_matrix, hardness
+from samekind.strategies.evidence import Evidence
+from samekind.strategies.hardness import divergence, evidence_matrix, hardness
 from samekind.strategies.pcl import PCL, joint
 from samekind.strategies.pcl_reference import (
     Likeness,

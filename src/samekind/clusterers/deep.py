@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -19,7 +21,9 @@ from samekind.clusterers.group_count import checked_constraints
 from samekind.clusterers.pictures import pictures_of
 from samekind.clusterers.settling import settled
 from samekind.constraints import Constraints
-from samekind.errors import InputError, VectorError
+from samekind.errors import InputError, SamekindError, VectorError
+from samekind.training.backbone_file import save_backbone
+from samekind.training.bank import Bank
 
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float32]
@@ -54,8 +58,12 @@ class DeepClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ign
     warm_start : fitted again on the same pictures with answers, go on from the last fit. False
         begins anew each time, as does every fit without ``constraints``, and every fit on plain
         vectors: it takes a second, and what the first few answers suggested leaves no trace.
-    device : such as ``cpu``; None: the fastest. compile : ``plain``, ``tuned`` or ``graphs``.
-    checkpoint : file that is written after each epoch and resumed from if it is there.
+    device : such as ``cpu``; None: the fastest. compile : see
+        :class:`~samekind.training.steps.Plan`.
+    checkpoint : file that is written after each epoch and resumed from if it is there. In the
+        profile ``fast`` it keeps the self-supervised training.
+    start : file of :meth:`save_features` whose backbone training begins with; ``fast`` then needs
+        no self-supervised training.
     watch : a :class:`~samekind.training.progress.Watch` that is told and may stop it.
     random_state : a seed makes the result the same every time on one machine.
     verbose : show a progress bar.
@@ -96,6 +104,7 @@ class DeepClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ign
         device: str | None = None,
         compile: str = "",
         checkpoint: str | None = None,
+        start: str | None = None,
         watch: Any = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -126,6 +135,7 @@ class DeepClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ign
         self.device = device
         self.compile = compile
         self.checkpoint = checkpoint
+        self.start = start
         self.watch = watch
         self.random_state = random_state
         self.verbose = verbose
@@ -146,7 +156,18 @@ class DeepClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ign
             make = FastLearner if setting.profile == "fast" else Learner
             learner = make(setting, self._objective(), data, seed)
         learner.setting = replace(learner.setting, **self._schedule())
-        bank = learner.fit(known, self._count(known))
+        count = self._count(known)
+        try:
+            bank = learner.fit(known, count)
+        except BaseException:  # also Ctrl-C: be what was learnt until then, and tell it
+            with suppress(SamekindError):  # such as no memory for this either
+                kept = learner.stopped(known, count)
+                if kept is not None:
+                    self._install(learner, kept, known)
+            raise
+        return self._install(learner, bank, known)
+
+    def _install(self, learner: Learner, bank: Bank, known: Constraints) -> Self:
         self._learner = learner
         self._settled = settled(bank.p, known)
         self.labels_, self.membership_ = self._settled.labels, self._settled.membership
@@ -166,6 +187,11 @@ class DeepClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ign
         check_is_fitted(self)
         bank = self._learner.read(self._read(X))
         return bank.h if self.recipe.space == "h" else bank.z
+
+    def save_features(self, path: str | Path) -> None:
+        """Write the backbone's weights, for the parameter `start` of this or another method."""
+        check_is_fitted(self)
+        save_backbone(path, self._learner.setting.features, self._learner.backbone)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "labels_")
@@ -233,6 +259,7 @@ class DeepClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ign
             device=self.device,
             compile=self.compile,
             checkpoint=self.checkpoint,
+            start=self.start,
             **{name: value for name, value in wanted.items() if value is not None},
         )
 

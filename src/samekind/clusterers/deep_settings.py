@@ -34,6 +34,7 @@ class Setting:
     device: str | None = None
     compile: str = ""
     checkpoint: str | None = None
+    start: str | None = None
     watch: Watch | None = None
     verbose: bool = False
 
@@ -42,6 +43,11 @@ class Setting:
         """What weights must agree in to be of use."""
         names = ("backbone", "stem", "channels", "size", "attention", "profile")
         return {name: getattr(self, name) for name in names}
+
+    @property
+    def features(self) -> dict[str, Any]:
+        """What the weights of a backbone must agree in to be of use."""
+        return {name: getattr(self, name) for name in ("backbone", "stem", "channels")}
 
 
 @dataclass(frozen=True)

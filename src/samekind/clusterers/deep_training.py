@@ -22,11 +22,12 @@ from samekind.clusterers.deep_settings import Setting
 from samekind.clusterers.group_count import guessed_count
 from samekind.clusterers.kmeans import KMeans
 from samekind.clusterers.seeds import restricted
-from samekind.compute import best_device
+from samekind.compute import COMPILE_MODES, best_device
 from samekind.constraints import Constraints
 from samekind.errors import UnknownName
 from samekind.training.answered import Guesses
 from samekind.training.augment import Views, family_named
+from samekind.training.backbone_file import load_backbone
 from samekind.training.bank import Bank, Reader, in_use
 from samekind.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from samekind.training.loop import Objective, Plan, Trainer
@@ -90,6 +91,16 @@ class Learner:
         self._reader = None
         return self._reading(trainer)
 
+    @property
+    def backbone(self) -> torch.nn.Module:
+        """The part of the network that makes features."""
+        assert self._reader is not None
+        return self._reader.network.backbone
+
+    def stopped(self, known: Constraints, k: int | None) -> Bank | None:
+        """What the network says after its training was stopped; None if it had not begun."""
+        return None if self._trainer is None else self._reading(self._trainer)
+
     def read(self, data: NDArray[Any]) -> Bank:
         """What the network says of any items."""
         assert self._reader is not None
@@ -118,6 +129,8 @@ class Learner:
                 k = guess(_small(self._data), rng) if k is None else k
                 views = self._views()
                 network = Network(resnet(setting), k=k, attention=setting.attention)
+                if setting.start is not None:
+                    load_backbone(setting.start, setting.features, network.backbone)
             else:
                 views = NoisyRows(data)
                 k = guess(views.plain(data).numpy(), rng) if k is None else k
@@ -133,7 +146,7 @@ class Learner:
         reduced = self.compute.dtype == "bfloat16"
         family = family_named(self.setting.family).at(self.setting.size)
         dtype = torch.bfloat16 if reduced else torch.float32
-        return Views(family, dtype=dtype, compiled=bool(self.setting.compile))
+        return Views(family, dtype=dtype, compiled=self.setting.compile in COMPILE_MODES)
 
     def _plan(self) -> Plan:
         setting = self.setting
@@ -190,8 +203,13 @@ class Learner:
             trainer.compute,
             peers=trainer.batches.size - 1,
             seed=self.seed,
+            compiled=trainer.compiled if network is trainer.network else None,
         )
-        return self._reader.bank(trainer.data)
+        bank = self._reader.bank(trainer.data)
+        # A last digit that differs would make processes ask different questions.
+        parts = [torch.from_numpy(part).to(trainer.device) for part in (bank.h, bank.z, bank.p)]
+        trainer.world.agree(*parts)
+        return Bank(*(part.cpu().numpy() for part in parts))
 
     def _start_head(self, trainer: Trainer, features: Any, known: Constraints) -> None:
         """Begin a fresh cluster head at the groups of k-means, which honour the answers."""
@@ -215,9 +233,14 @@ class Learner:
     def _watch(self, stack: ExitStack, trainer: Trainer) -> Watch:
         watch = self.setting.watch or Watch()
         if self.setting.verbose and watch.report is None:
-            steps = self._epochs(trainer) * trainer.batches.steps
-            watch = replace(watch, report=stack.enter_context(bar("Training", steps)), every=10)
+            steps = self._bar_steps(trainer)
+            shown = stack.enter_context(bar("Training", steps, begun=trainer.step))
+            watch = replace(watch, report=shown, every=min(watch.every, 10))
         return watch
+
+    def _bar_steps(self, trainer: Trainer) -> int | None:
+        """Steps of this fit, for a progress bar."""
+        return (self._epochs(trainer) - self._resumed) * trainer.batches.steps
 
     def _resume(self, trainer: Trainer, known: Constraints) -> None:
         """Take up a training that was interrupted, or one that was finished on other answers."""

@@ -6,6 +6,7 @@ import time
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from samekind.constraints import Constraints
 from samekind.training.answered import Answered, sent
 from samekind.training.augment import family_named
 from samekind.training.bank import Bank, Reader
+from samekind.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from samekind.training.finetune import Tuner, Tuning
 from samekind.training.frozen import LinearHead, fit_labels, fit_pairs
 from samekind.training.heads import ClusterHead
@@ -34,6 +36,8 @@ ROUNDS = 4
 """Times that items without a sure group are placed and the head is fitted again."""
 SAMPLE = 10_000
 """Items that k-means looks at when there are no answers."""
+PIECES = 20
+"""Times that self-supervised training is written to its checkpoint."""
 KEPT_ASIDE = 0.15
 """Part of the answers that decide between the frozen head and the trained network."""
 
@@ -63,28 +67,58 @@ class FastLearner(Learner):
     def fit(self, known: Constraints, k: int | None) -> Bank:
         """Groups from these answers."""
         trainer = self._trainer
-        if trainer is None:
-            trainer = self._trainer = self._begun(known, k or 2)
-            with ExitStack() as stack:
+        with ExitStack() as stack:
+            if trainer is None:
+                trainer = self._trainer = self._begun(known, k or 2)
                 trainer.watch = self._watch(stack, trainer)
-                self._pretrain(trainer)
-            self._frozen = self._reading(trainer)
-        assert self._frozen is not None
-        groups = k or self._guess_k(self._frozen.h)
-        features = torch.from_numpy(self._frozen.h).to(trainer.device)
-        self._fit_frozen(trainer.network, features, known, groups)
-        best = trainer.network
-        if len(known.answers) >= self.setting.tune_from and groups > 1:
-            best = self._tune_if_better(trainer, features, known, groups)
+                if self.setting.start is None:
+                    self._pretrain(trainer)
+                self._frozen = self._reading(trainer)
+            else:
+                trainer.watch = self._watch(stack, trainer)
+            bank, features = self._by_head(trainer, known, k)
+            groups = trainer.network.k
+            if len(known.answers) >= self.setting.tune_from and groups > 1:
+                best = self._tune_if_better(trainer, features, known, groups)
+                if best is not trainer.network:
+                    self._read_by(best, trainer)
+                    assert self._reader is not None
+                    bank = self._reader.bank(trainer.data)
         self._fits += 1
-        self._reader = Reader.of(
-            best, trainer.data, trainer.views.plain, trainer.compute, peers=0, seed=self.seed
-        )
-        if best is not trainer.network:
-            return self._reader.bank(trainer.data)
+        return bank
+
+    def stopped(self, known: Constraints, k: int | None) -> Bank | None:
+        """Groups by a head on the features as far as they are; the next fit trains them on."""
+        trainer, unfinished = self._trainer, self._frozen is None
+        if trainer is None:
+            return None
+        self._frozen = self._frozen or self._reading(trainer)
+        bank, _ = self._by_head(trainer, known, k)
+        if unfinished:
+            self._trainer = self._frozen = None
+        return bank
+
+    def _by_head(
+        self, trainer: Trainer, known: Constraints, k: int | None
+    ) -> tuple[Bank, torch.Tensor]:
+        """Groups by a head on frozen features, and these features on the device."""
+        assert self._frozen is not None
+        features = torch.from_numpy(self._frozen.h).to(trainer.device)
+        self._fit_frozen(trainer.network, features, known, k or self._guess_k(self._frozen.h))
+        self._read_by(trainer.network, trainer)
         with torch.no_grad():
-            p = best.cluster(features).float().cpu().numpy()
-        return replace(self._frozen, p=p)
+            p = trainer.network.cluster(features).float().cpu().numpy()
+        return replace(self._frozen, p=p), features
+
+    def _read_by(self, network: Network, trainer: Trainer) -> None:
+        self._reader = Reader.of(
+            network, trainer.data, trainer.views.plain, trainer.compute, peers=0, seed=self.seed
+        )
+
+    def _bar_steps(self, trainer: Trainer) -> int | None:
+        """Of the features; those of the tuning are told by the share that is done."""
+        epochs = 40 if self.setting.first_epochs is None else self.setting.first_epochs
+        return None if self.setting.seconds is not None else epochs * trainer.batches.steps
 
     def _plan(self) -> Plan:
         return replace(
@@ -93,18 +127,61 @@ class FastLearner(Learner):
 
     def _pretrain(self, trainer: Trainer) -> None:
         """Learn features from views alone, for the time or the epochs that were asked for."""
+        done, epochs = self._taken_up(trainer)
+        if epochs is None:
+            epochs = self._planned(trainer)
+        piece = max(1.0, epochs / PIECES)
+        while done < epochs:
+            until = min(epochs, done + piece)
+            trainer.run(until - done, before=done, horizon=epochs)
+            done = until
+            self._keep_features(trainer, done, epochs)
+
+    def _planned(self, trainer: Trainer) -> float:
+        """How many epochs there is time for; trains a few steps to find out."""
         setting, per_epoch = self.setting, trainer.batches.steps
-        epochs: float = 40 if setting.first_epochs is None else setting.first_epochs
-        if setting.seconds is not None:
-            begun = time.monotonic()
-            trainer.run(10 / per_epoch, horizon=1e4)  # slow first steps, at nearly no rate
-            synchronise(trainer.compute.device)
-            middle = time.monotonic()
-            trainer.run(20 / per_epoch, horizon=1e4)
-            synchronise(trainer.compute.device)
-            left = setting.seconds - (time.monotonic() - begun)
-            epochs = max(1.0, left / ((time.monotonic() - middle) / 20 * per_epoch))
-        trainer.run(epochs)
+        if setting.seconds is None:
+            return 40 if setting.first_epochs is None else setting.first_epochs
+        begun = time.monotonic()
+        trainer.run(10 / per_epoch, horizon=1e4)  # slow first steps, at nearly no rate
+        synchronise(trainer.compute.device)
+        middle = time.monotonic()
+        trainer.run(20 / per_epoch, horizon=1e4)
+        synchronise(trainer.compute.device)
+        left = setting.seconds - (time.monotonic() - begun)
+        epochs = max(1.0, left / ((time.monotonic() - middle) / 20 * per_epoch))
+        agreed = torch.tensor(epochs, dtype=torch.float32, device=trainer.device)
+        trainer.world.agree(agreed)  # clocks differ
+        return float(agreed)
+
+    def _taken_up(self, trainer: Trainer) -> tuple[float, float | None]:
+        """Epochs done and planned by a training that was interrupted; (0, None): there is none."""
+        path = self.setting.checkpoint
+        if path is None or not Path(path).exists():
+            return 0.0, None
+        expected = {"architecture": self.setting.architecture, "items": len(trainer.data)}
+        checkpoint = load_checkpoint(path, expected=expected)
+        if checkpoint.facts["groups"] != trainer.network.k:
+            trainer.network.regroup(int(checkpoint.facts["groups"]))
+            trainer.renew()
+        trainer.load(checkpoint)
+        self.seed = int(checkpoint.facts["seed"])
+        return float(checkpoint.facts["done"]), float(checkpoint.facts["epochs"])
+
+    def _keep_features(self, trainer: Trainer, done: float, epochs: float) -> None:
+        path = self.setting.checkpoint
+        if path is None or trainer.world.rank:
+            return
+        tensors, facts = trainer.state()
+        facts |= {
+            "architecture": self.setting.architecture,
+            "items": len(trainer.data),
+            "groups": trainer.network.k,
+            "seed": self.seed,
+            "done": done,
+            "epochs": epochs,
+        }
+        save_checkpoint(path, Checkpoint(tensors, facts))
 
     def _guess_k(self, h: Any) -> int:
         return max(2, guess(h, np.random.default_rng((self.seed, 1))))
@@ -223,7 +300,7 @@ class FastLearner(Learner):
             tuning,
             compute=trainer.compute,
             seed=self.seed,
-            compiled=bool(setting.compile),
+            compiled=setting.compile,
             watch=trainer.watch,
         ).run()
 

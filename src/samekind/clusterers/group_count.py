@@ -49,6 +49,22 @@ def resolved_count(
     return int(n_clusters)
 
 
+def told_count(known: Constraints) -> int | None:
+    """The number of kinds that the answers have told apart; None where they leave it open.
+
+    Placements put nearly every answered item into one of the kinds. Pairs prove few kinds to be
+    different, however many there are: when most answered items are in none of the kinds, these do
+    not say how many groups there are.
+
+    >>> told_count(Constraints.from_links(9, [(0, 1, False), (0, 2, True), (1, 3, True)]))
+    2
+    >>> told_count(Constraints.from_links(9, [(0, 1, False), (2, 3, False), (4, 5, False)]))
+    """
+    kinds = known.kinds
+    placed = sum(len(kind) for kind in kinds)
+    return len(kinds) if len(kinds) > 1 and placed >= 0.5 * len(known.touched) else None
+
+
 def guessed_count(X: Floats, blocks: Blocks, rng: np.random.Generator) -> int:
     """The number with the best silhouette on a sample, at least as many as are proven different.
 

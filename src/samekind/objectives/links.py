@@ -16,6 +16,10 @@ class LinkMasks(NamedTuple):
     different: Tensor
     guessed: Tensor
 
+    def masks(self, n: int) -> LinkMasks:
+        """These: whoever takes pairs takes matrices that were made of them before."""
+        return self
+
 
 class BatchLinks(NamedTuple):
     """What is known about the items of a batch; each is a LongTensor (P, 2) of batch positions.

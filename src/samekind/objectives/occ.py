@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from torch import Tensor, nn
 
 from samekind.errors import InputError
-from samekind.objectives.links import BatchLinks, both_views, partners
+from samekind.objectives.links import BatchLinks, LinkMasks, both_views, partners
 from samekind.objectives.similarity import cosines, items_of, positive, without_self
 
 
@@ -54,23 +55,26 @@ class ActiveContrast(nn.Module):
         self.use_different = use_different
 
     @staticmethod
-    def lam_at(epoch: float, epochs: float, *, start: float = 50.0) -> float:
+    def lam_at(epoch: Any, epochs: Any, *, start: float = 50.0) -> Any:
         """The weight of same-answers in an epoch: from `start` down to 0 along a straight line.
 
-        With 1000 epochs this is the published (1000 - epoch) * 0.05.
+        With 1000 epochs this is the published (1000 - epoch) * 0.05. Numbers on a device give a
+        number on that device.
 
         >>> ActiveContrast.lam_at(100, 1000)
         45.0
         """
+        if isinstance(epochs, Tensor):
+            return start * ((epochs - epoch) / epochs).clamp_min(0)
         return start * max(0.0, (epochs - epoch) / positive("epochs", epochs))
 
-    def forward(self, x: Tensor, links: BatchLinks, lam: float) -> Tensor:
+    def forward(self, x: Tensor, links: BatchLinks | LinkMasks, lam: float | Tensor) -> Tensor:
         """Eq. 4 for the rows x (2N, M): features, or memberships."""
         return self.rows(x, links, lam).mean()
 
-    def rows(self, x: Tensor, links: BatchLinks, lam: float) -> Tensor:
+    def rows(self, x: Tensor, links: BatchLinks | LinkMasks, lam: float | Tensor) -> Tensor:
         """Eq. 3 as -log l of each row (2N,)."""
-        if not 0 <= lam < math.inf:
+        if not isinstance(lam, Tensor) and not 0 <= lam < math.inf:
             raise InputError(f"lam must be a number, 0 or more; {lam!r} came. See lam_at.")
         n = items_of(x)
         known = links.masks(n)

@@ -65,18 +65,18 @@ class ConstrainedContrast(nn.Module):
         self.weight = positive("weight", weight)
         self.profile = profile
 
-    def forward(self, z: Tensor, p: Tensor, links: BatchLinks) -> Tensor:
+    def forward(self, z: Tensor, p: Tensor, links: BatchLinks | LinkMasks) -> Tensor:
         """The loss of the features z (2N, M) and the memberships p (2N, K) of one batch."""
         known = links.masks(items_of(z))
         return self._contrast(self._of_features(z), known) + self._contrast(
             self._of_memberships(p), known
         )
 
-    def instance(self, z: Tensor, links: BatchLinks) -> Tensor:
+    def instance(self, z: Tensor, links: BatchLinks | LinkMasks) -> Tensor:
         """The part in feature space, z (2N, M)."""
         return self._contrast(self._of_features(z), links.masks(items_of(z)))
 
-    def assignment(self, p: Tensor, links: BatchLinks) -> Tensor:
+    def assignment(self, p: Tensor, links: BatchLinks | LinkMasks) -> Tensor:
         """The part in membership space, p (2N, K)."""
         return self._contrast(self._of_memberships(p), links.masks(items_of(p)))
 

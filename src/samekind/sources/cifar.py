@@ -2,8 +2,8 @@
 
 Nothing is downloaded. The folder (``--data``, or SAMEKIND_DATA) holds the lossless pictures as
 Parquet files (``cifar10-train-0.parquet``, ..., ``cifar10-test.parquet``, with columns ``image``
-and ``label`` or ``fine_label``) or the usual archives in binary form, unpacked. JPEG copies of
-these pictures cost many points.
+and ``label`` or ``fine_label``) or the usual archives in binary form, unpacked or not. JPEG copies
+of these pictures cost many points.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from samekind.compute import n_threads
 from samekind.errors import SourceError, UnknownName
 from samekind.items import Collection
+from samekind.sources.cifar_archives import Part, read_archive
 from samekind.sources.labelled import LabelledSet
 from samekind.sources.pictures import Picture
 
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.intp]
-Part = tuple[Bytes, Ints]
-"""Pictures (n, 3, 32, 32) and the class of each."""
 CIFAR_SETS = ("cifar10-2", "cifar100-4")
 
 
@@ -77,7 +76,7 @@ def open_cifar(name: str, folder: str | Path | None = None) -> PictureSet:
     Parameters
     ----------
     name : ``cifar10-2`` or ``cifar100-4``.
-    folder : where the files are; None: the folder named by SAMEKIND_DATA.
+    folder : where the files are, or an archive; None: the folder named by SAMEKIND_DATA.
 
     Raises
     ------
@@ -91,7 +90,10 @@ def open_cifar(name: str, folder: str | Path | None = None) -> PictureSet:
     classes = len(maps["classes"])
     for part, (images, labels) in (("train", train), ("test", test)):
         if not len(images) or labels.min() < 0 or labels.max() >= classes:
-            raise SourceError(f"The {part} part of {name} in {str(place)!r} has odd classes.")
+            raise SourceError(
+                f"The {part} part of {name} in {str(place)!r} is empty or has classes other than "
+                f"0 to {classes - 1}. Get the files again."
+            )
     parts = [_items(name, part, images) for part, (images, _) in (("", train), ("test-", test))]
     labelled = LabelledSet(
         name, parts[0], _mapped(train[1], maps), parts[1], _mapped(test[1], maps)
@@ -134,17 +136,13 @@ def _read(folder: Path, base: str, part: str) -> Part:
         found = _from_parquet(tables)
         _cache(cached, found)
         return found
-    binaries = _binaries(folder, base, part)
-    if binaries:
-        return _from_binary(binaries, base)
-    if (folder / {"cifar10": "cifar-10-batches-py"}.get(base, "cifar-100-python")).exists():
-        raise SourceError(
-            f"{str(folder)!r} holds the Python form of the {base} archive, which is a pickle and "
-            "can run programs when it is read. Unpack the binary form instead."
-        )
+    unpacked = read_archive(folder, base, part)
+    if unpacked is not None:
+        return unpacked
     raise SourceError(
-        f"There is no {part} part of {base} in {str(folder)!r}. Put {base}-{part}*.parquet or the "
-        "unpacked binary archive there, and name the folder with --data or SAMEKIND_DATA."
+        f"There is no {part} part of {base} in {str(folder)!r}. Put {base}-{part}*.parquet or "
+        f"cifar-{base.removeprefix('cifar')}-binary.tar.gz there, and name the folder with --data "
+        "or SAMEKIND_DATA."
     )
 
 
@@ -187,24 +185,3 @@ def _cache(files: list[Path], part: Part) -> None:
             written.replace(file)
     except OSError:
         return  # a folder that may not be written to is only slower
-
-
-def _binaries(folder: Path, base: str, part: str) -> list[Path]:
-    if base == "cifar10":
-        pattern = "data_batch_[1-5].bin" if part == "train" else "test_batch.bin"
-    else:
-        pattern = f"{part}.bin"
-    return sorted(folder.glob(pattern)) or sorted(folder.glob(f"*/{pattern}"))
-
-
-def _from_binary(binaries: list[Path], base: str) -> Part:
-    """Records of one class byte (CIFAR-100: coarse and fine) and 3 x 32 x 32 colours."""
-    head = 1 if base == "cifar10" else 2
-    raw = np.concatenate([np.fromfile(file, dtype=np.uint8) for file in binaries])
-    if len(raw) % (head + 3072):
-        raise SourceError(
-            f"{str(binaries[0])!r} is cut off or not a {base} archive. Unpack it again."
-        )
-    records = raw.reshape(-1, head + 3072)
-    images = np.ascontiguousarray(records[:, head:]).reshape(-1, 3, 32, 32)
-    return images, records[:, head - 1].astype(np.intp)

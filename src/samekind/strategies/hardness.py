@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.constraints import Constraints
 from samekind.protocols import View
 from samekind.questions import Question
-from samekind.strategies.candidates import Candidates, Floats, Ints, Pool, best_pairs, scaled
+from samekind.strategies.candidates import Candidates, Floats, Pool, best_pairs, scaled
+from samekind.strategies.evidence import Trail
 
 PARTNERS = 2048
 """Items with which the answered ones are compared for each proposal."""
@@ -58,10 +58,13 @@ def hardness(similarity: Floats, evidence: Floats, *, printed: bool = False) -> 
         expected = scaled(np.nan_to_num(evidence))  # (2, m): sigma runs over ordered pairs
         return np.asarray(scaled(divergence(alike, expected))[0])
     known = np.asarray(~np.isnan(evidence))
-    expected = np.where(known, scaled(evidence, known), 0.0).sum(axis=0)
-    some = np.asarray(known.any(axis=0))
-    divergent = divergence(alike, expected / np.maximum(known.sum(axis=0), 1))
-    return np.where(some, scaled(divergent, some), 0.0)
+    directions = known[0].astype(np.intp) + known[1]
+    some = np.flatnonzero(directions)
+    found = np.where(known, scaled(evidence, known), 0.0)
+    expected = (found[0] + found[1])[some] / directions[some]
+    hard = np.zeros(len(alike))
+    hard[some] = scaled(divergence(alike[some], expected))
+    return hard
 
 
 def divergence(alike: Floats, expected: Floats) -> Floats:
@@ -78,54 +81,6 @@ def evidence_matrix(similarity: Floats, answers: Floats) -> Floats:
     return np.asarray(similarity @ np.asarray(answers, dtype=np.float64).T)
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """For each item with answers, the vector whose inner products are the sum in Eq. 7.
-
-    The sum over all items known to be like j, minus all known to differ, is linear in the bank:
-    it is one vector for each item, whatever the closure implies.
-    """
-
-    towards: Floats
-    """(t, d) for the items that have answers."""
-    row: Ints
-    """(n,) where an item stands in `towards`; -1 for those without answers."""
-
-    @classmethod
-    def of(cls, points: Floats, known: Constraints, *, summed: bool = False) -> Evidence:
-        """From the answers and all that they imply; the mean over them, or their sum."""
-        from scipy.sparse import csr_array
-
-        touched = known.touched
-        row = np.full(len(points), -1, dtype=np.intp)
-        if not len(touched):
-            return cls(np.zeros((0, points.shape[1]), dtype=np.float32), row)
-        numbers, group = np.unique(known.components[touched], return_inverse=True)
-        shape = (len(numbers), len(touched))
-        inside = csr_array((np.ones(shape[1]), (group, np.arange(shape[1]))), shape=shape)
-        apart = np.searchsorted(numbers, known.component_links())  # (c, 2)
-        either = np.concatenate([apart, apart[:, ::-1]]).T
-        foes = csr_array((np.ones(either.shape[1]), (either[0], either[1])), shape=(shape[0],) * 2)
-        own = np.asarray(points[touched], dtype=np.float64)
-        sums, sizes = inside @ own, np.bincount(group)
-        towards = (sums - foes @ sums)[group] - own
-        count = (sizes + foes @ sizes)[group] - 1
-        if not summed:
-            towards = towards / np.maximum(count, 1)[:, None]
-        row[touched] = np.where(count > 0, np.arange(len(touched)), -1)
-        return cls(towards.astype(np.float32), row)
-
-    def between(self, points: Floats, a: Ints, b: Ints) -> Floats:
-        """(2, m) likeness of a to what is known of b and the reverse; NaN where nothing is."""
-        found = np.full((2, len(a)), np.nan)
-        for k, (seeing, seen) in enumerate(((a, b), (b, a))):
-            known = np.flatnonzero(self.row[seen] >= 0)
-            if len(known):
-                rows = self.towards[self.row[seen[known]]]
-                found[k, known] = np.einsum("ij,ij->i", points[seeing[known]], rows)
-        return found
-
-
 def with_evidence(
     view: View, pairs: Candidates, n: int, *, summed: bool
 ) -> tuple[Pool, NDArray[np.float64]]:
@@ -135,8 +90,9 @@ def with_evidence(
     """
     points = pairs.bank(view.clustering)
     pool = pairs.pool(view)
-    evidence = Evidence.of(points, view.constraints, summed=summed)
-    found = evidence.between(points, pool.a, pool.b)
+    key = ("evidence", pairs, view.seed, summed)
+    trail = view.clustering.memo(key, lambda: Trail(points, pool, summed=summed))
+    evidence, found = trail.after(view.constraints)
     answered = np.flatnonzero(evidence.row >= 0)
     if len(points) <= pairs.all_below or not len(answered):
         return pool, found
@@ -147,14 +103,14 @@ def with_evidence(
     forth = points[a] @ evidence.towards[evidence.row[b]].T  # (a, b) likeness of a to b's answers
     forth[:, evidence.row[b] < 0] = np.nan
     back = evidence.towards[evidence.row[a]] @ points[b].T
-    distinct = a[:, None] != b[None]
-    left = np.broadcast_to(a[:, None], distinct.shape)[distinct]
-    right = np.broadcast_to(b[None], distinct.shape)[distinct]
-    added = np.stack([forth[distinct], back[distinct]])
-    swapped = left > right  # the pool keeps the lower item first
-    added[:, swapped] = added[::-1, swapped]
-    grown = pool.and_also(left, right, (points[a] @ points[b].T)[distinct])
-    return grown, np.concatenate([found, added], axis=1)
+    first, second = a[:, None], b[None]
+    swapped = first > second  # the pool keeps the lower item first
+    both = (np.where(swapped, back, forth), np.where(swapped, forth, back))
+    distinct = np.flatnonzero(first != second)
+    added = (part.ravel()[distinct] for part in both)
+    left, right = a[distinct // len(b)], b[distinct % len(b)]
+    grown = pool.and_also(left, right, (points[a] @ points[b].T).ravel()[distinct])
+    return grown, np.concatenate([found, np.stack(list(added))], axis=1)
 
 
 def reason(evidence: Floats) -> str:

@@ -64,7 +64,12 @@ class PCLReference:
         alike = view.clustering.memo(key, lambda: self._likeness(view.clustering, a, b))
         answers = known_answers(view.constraints, a, b)
         answers[len(pool.a) :] = 0  # an item with itself was never asked
-        score = reference_scores(alike, answers, remaining(view), self.epsilon)[: len(pool.a)]
+        fixed = view.clustering.memo(
+            ("pcl-reference unanswered", self, view.seed),
+            lambda: Unanswered.of(alike, self.epsilon),
+        )
+        score = reference_scores(alike, answers, remaining(view), self.epsilon, fixed)
+        score = score[: len(pool.a)]
         if not (score > 0).any():
             return ()
         why = "It is unclear how alike these two are, in every view of them."
@@ -77,17 +82,43 @@ class PCLReference:
         return Likeness(same_view, inner(first, a, second, b), inner(second, a, first, b), mean)
 
 
-def reference_scores(alike: Likeness, answers: Floats, r: float, epsilon: float = 0.2) -> Floats:
+class Unanswered(NamedTuple):
+    """The parts of the program's score that answers do not change, and those without answers."""
+
+    unclear: Floats
+    divergence: Floats
+
+    @classmethod
+    def of(cls, alike: Likeness, epsilon: float) -> Unanswered:
+        """For arrays of any one shape."""
+        unclear = np.tanh(scaled(-np.abs(alike.mean - epsilon)))
+        return cls(np.asarray(unclear), _divergences(alike, np.zeros(1)))
+
+
+def reference_scores(
+    alike: Likeness,
+    answers: Floats,
+    r: float,
+    epsilon: float = 0.2,
+    unanswered: Unanswered | None = None,
+) -> Floats:
     """The program's score; arrays of any one shape, scaled over all that they hold.
 
-    `answers` holds 1, -1 or 0. The factor 2 in the second divergence is the program's: its first
-    update writes into the buffer that the second one reads.
+    `answers` holds 1, -1 or 0. `unanswered`, if it is there already, saves most of the work.
     """
+    fixed = Unanswered.of(alike, epsilon) if unanswered is None else unanswered
+    divergence = fixed.divergence.copy()
+    asked = np.nonzero(answers)
+    divergence[asked] = _divergences(Likeness(*(part[asked] for part in alike)), answers[asked])
+    return np.asarray(fixed.unclear + (1 - r) * scaled(-divergence))
+
+
+def _divergences(alike: Likeness, answers: Floats) -> Floats:
+    """Both directions added. The factor 2 in the second is the program's: its first update writes
+    into the buffer that the second one reads."""
     known = answers * alike.same_view
     forth = bernoulli_divergence(alike.same_view, alike.forth + known)
-    back = bernoulli_divergence(alike.same_view, alike.back + 2 * known)
-    unclear = np.tanh(scaled(-np.abs(alike.mean - epsilon)))
-    return np.asarray(unclear + (1 - r) * scaled(-(forth + back)))
+    return forth + bernoulli_divergence(alike.same_view, alike.back + 2 * known)
 
 
 def bernoulli_divergence(p: Floats, q: Floats) -> Floats:
@@ -99,10 +130,18 @@ def bernoulli_divergence(p: Floats, q: Floats) -> Floats:
 
 def known_answers(known: Constraints, a: Ints, b: Ints) -> Ints:
     """1 for pairs known to be the same kind, -1 for known to differ, 0 for the rest."""
+    found = np.zeros(len(a), dtype=np.intp)
+    found[a == b] = 1
+    touched = np.zeros(known.n_items, dtype=bool)
+    touched[known.touched] = True
+    maybe = np.flatnonzero(touched[a] & touched[b])
+    if not len(maybe):
+        return found
     group = known.components
-    first, second = group[a], group[b]
+    first, second = group[a[maybe]], group[b[maybe]]
     low, high = np.minimum(first, second), np.maximum(first, second)
-    apart = known.component_links()
-    width = max(1, known.n_items)
-    differ = np.isin(low * width + high, apart[:, 0] * width + apart[:, 1])
-    return np.asarray(np.where(first == second, 1, np.where(differ, -1, 0)), dtype=np.intp)
+    codes = known.component_links() @ (known.n_items, 1)  # ascending, as the pairs are
+    place = np.searchsorted(codes, low * known.n_items + high)
+    differ = np.append(codes, -1)[place] == low * known.n_items + high
+    found[maybe] = np.where(first == second, 1, np.where(differ, -1, 0))
+    return found

@@ -12,7 +12,7 @@ from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.protocols import View
 from samekind.questions import Question, WhichGroup
-from samekind.strategies.exemplars import shown, squared_distances
+from samekind.strategies.exemplars import Floats, shown, squared_distances
 from samekind.strategies.uncertainty import soft
 
 Ints = NDArray[np.intp]
@@ -25,6 +25,30 @@ class Patches:
     middles: Ints
     patch_of: Ints
     sample: Ints
+
+
+@dataclass
+class Nearest:
+    """Squared distances of some points to the nearest of the items seen so far."""
+
+    seen: set[int]
+    apart: Floats
+
+    @classmethod
+    def of_none(cls, n: int) -> Nearest:
+        """Before any item was seen."""
+        return cls(set(), np.full(n, np.inf))
+
+    def to(self, space: Floats, points: Floats, items: Ints) -> Floats:
+        """The distances to `items`, by those to the ones that were not yet among them."""
+        wanted = set(items.tolist())
+        if not self.seen <= wanted:  # an answer was taken back
+            self.seen, self.apart = set(), np.full(len(points), np.inf)
+        new = np.array(sorted(wanted - self.seen), dtype=np.intp)
+        if len(new):
+            found = squared_distances(points, space[new]).min(axis=1)
+            self.seen, self.apart = wanted, np.minimum(self.apart, found)
+        return self.apart
 
 
 @dataclass(frozen=True)
@@ -51,7 +75,7 @@ class Placement:
         known = view.constraints
         patches = self._patches(view)
         avoid = {question.items()[0] for question in view.passed}
-        started = self._unfinished(known, avoid)
+        started = dict.fromkeys(self._unfinished(known, avoid))
         questions = []
         for item in dict.fromkeys((*started, *self._ranked(view, patches, avoid).tolist())):
             question = self._question(view, patches, item, item in started)
@@ -98,13 +122,22 @@ class Placement:
             anchor = self._anchor(view, patches)
             far = squared_distances(clustering.space[middles], clustering.space[[anchor]])[:, 0]
             return middles[np.lexsort((middles, -far * mass))]
-        doubt = self._doubt(clustering, patches)[[place[int(m)] for m in middles]]
-        placed = known.touched
-        far = squared_distances(clustering.space[middles], clustering.space[placed]).min(axis=1)
+        doubt = self._doubt(view, patches)[[place[int(m)] for m in middles]]
+        far = self._apart(view, patches)[[place[int(m)] for m in middles]]
         novelty = np.sqrt(far / (np.median(far) + 1e-12))
         # Rounded, so that the same ranking comes out on every machine.
         score = np.round(mass * (doubt + 0.1) * novelty, 12)
         return middles[np.lexsort((middles, -score))]
+
+    def _apart(self, view: View, patches: Patches) -> Floats:
+        """Squared distance of every middle to the nearest placed item.
+
+        Thousands may be placed, but few of them since the question before: only those are new.
+        """
+        space, key = view.clustering.space, ("nearest", self, view.seed)
+        middles = space[patches.middles]
+        nearest = view.clustering.memo(key, lambda: Nearest.of_none(len(middles)))
+        return nearest.to(space, middles, view.constraints.touched)
 
     def _leftovers(self, clustering: Clustering, patches: Patches, out: set[int]) -> Ints:
         """When every middle is placed: the single items whose group is least clear."""
@@ -113,16 +146,16 @@ class Placement:
             return rest
         return rest[np.lexsort((rest, np.round(_margin(clustering, rest), 12)))]
 
-    def _doubt(self, clustering: Clustering, patches: Patches) -> NDArray[np.floating]:
+    def _doubt(self, view: View, patches: Patches) -> NDArray[np.floating]:
         """Mean closeness of the two strongest groups over the items of each patch."""
 
         def compute() -> NDArray[np.floating]:
-            doubt = 1 - _margin(clustering, patches.sample)
+            doubt = 1 - _margin(view.clustering, patches.sample)
             total = np.bincount(patches.patch_of, doubt, minlength=len(patches.middles))
             count = np.bincount(patches.patch_of, minlength=len(patches.middles))
             return np.asarray(total / np.maximum(count, 1))
 
-        return clustering.memo(("doubt", self), compute)
+        return view.clustering.memo(("doubt", self, view.seed), compute)
 
     def _patches(self, view: View) -> Patches:
         """The patches of a snapshot; the same snapshot and seed give the same patches."""
@@ -150,9 +183,8 @@ class Placement:
     def _unfinished(self, known: Constraints, avoid: set[int]) -> list[int]:
         """Items that fit none of the groups shown so far, and were not compared with all."""
         kinds = known.kinds
-        inside = {int(i) for kind in kinds for i in kind}
-        none = (a.question.items()[0] for a in reversed(known.answers) if a.choice == "none")
-        out = inside | avoid
+        out = avoid.union(*(kind.tolist() for kind in kinds))
+        none = (_placed_item(a.question) for a in reversed(known.answers) if a.choice == "none")
         return list(dict.fromkeys(i for i in none if i < known.n_items and i not in out))
 
     def _anchor(self, view: View, patches: Patches) -> int:
@@ -170,6 +202,10 @@ class Placement:
     def _stands_for(self, patches: Patches, item: int) -> int:
         where = np.flatnonzero(patches.middles == item)
         return int((patches.patch_of == where[0]).sum()) if len(where) else 1
+
+
+def _placed_item(question: Question) -> int:
+    return question.item if isinstance(question, WhichGroup) else question.items()[0]
 
 
 def _margin(clustering: Clustering, items: Ints) -> NDArray[np.floating]:

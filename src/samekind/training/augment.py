@@ -170,8 +170,10 @@ class Views(nn.Module):
         self.family = family
         self.dtype = dtype
         self._pass: Callable[[Tensor, Draw], Tensor] = self.render
+        self._random: Callable[[Tensor, Tensor], Tensor] = self._both
         if compiled:
             self._pass = torch.compile(self.render, dynamic=False)
+            self._random = torch.compile(self._both, dynamic=False)
         normalised = family.mean is not None and family.std is not None
         mean = torch.tensor(family.mean).view(3, 1) if normalised else None
         scaling = torch.tensor(family.std).view(3, 1).reciprocal() if normalised else None
@@ -186,9 +188,7 @@ class Views(nn.Module):
         avoids a wait; one on the CPU gives the same views on every device.
         """
         _check(images)
-        height, width = images.shape[2:]
-        drawn = self.draw(2 * len(images), height, width, images.device, generator)
-        return self._pass(images.repeat(2, 1, 1, 1), drawn)
+        return self._random(images, self.chances(2 * len(images), images.device, generator))
 
     @torch.no_grad()
     def plain(self, images: Tensor) -> Tensor:
@@ -205,10 +205,20 @@ class Views(nn.Module):
         device: torch.device | str = "cpu",
         generator: torch.Generator | None = None,
     ) -> Draw:
-        """Chances for n views of images of `height` x `width`."""
+        """What happens to n views of images of `height` x `width`."""
+        return Draw.of(self.chances(n, device, generator), self.family, height, width)
+
+    @staticmethod
+    def chances(
+        n: int, device: torch.device | str, generator: torch.Generator | None = None
+    ) -> Tensor:
+        """Uniform numbers (n, CHANCES) for n views."""
         source = device if generator is None else generator.device
-        chances = torch.rand((n, CHANCES), generator=generator, device=source).to(device)
-        return Draw.of(chances, self.family, height, width)
+        return torch.rand((n, CHANCES), generator=generator, device=source).to(device)
+
+    def _both(self, images: Tensor, chances: Tensor) -> Tensor:
+        drawn = Draw.of(chances, self.family, *images.shape[2:])
+        return self.render(images.repeat(2, 1, 1, 1), drawn)
 
     def render(self, images: Tensor, drawn: Draw) -> Tensor:
         """Apply what was drawn to uint8 images (n, 3, H, W), each its own row of `drawn`."""

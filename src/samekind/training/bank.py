@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from samekind.compute import Compute
+from samekind.compute import Compute, quick_kernels
+from samekind.training.compiled import Compiled
 from samekind.training.loop import TwoViews
 from samekind.training.network import Network, Output
-from samekind.training.steps import autocast, memory_is_enough
+from samekind.training.steps import NoMemory, autocast, memory_is_enough
 
 Floats = NDArray[np.float32]
 REFERENCE = 256
 """Items that stand for the batch when others are placed; more only make the estimate steadier."""
+SMALLEST = 8
+"""Items at a time below which reading does not go when memory is short."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +45,7 @@ class Reader:
     compute : where, and in which number format.
     reference : (R, width) features that items look at in place of a batch; None without attention.
     peers : items of a training batch less one.
+    compiled : the network compiled for batches of one size, or None.
     """
 
     network: Network
@@ -48,6 +53,7 @@ class Reader:
     compute: Compute
     reference: Tensor | None = None
     peers: int | None = None
+    compiled: Compiled | None = None
 
     @classmethod
     def of(
@@ -59,23 +65,49 @@ class Reader:
         *,
         peers: int,
         seed: int,
+        compiled: Compiled | None = None,
     ) -> Reader:
         """A reader whose reference set is drawn from the items by a seed."""
         if network.attention is None:
-            return cls(network, prepare, compute)
+            return cls(network, prepare, compute, compiled=compiled)
         rows = np.sort(np.random.default_rng((seed, 7)).permutation(len(data))[:REFERENCE])
         chosen = data[torch.from_numpy(rows).to(data.device)]
         with autocast(compute):
             parts = (prepare(part) for part in torch.split(chosen, 64))
             reference = network.reference_features(parts)
         reference = reference.to(torch.promote_types(reference.dtype, torch.float32))
-        return cls(network, prepare, compute, reference, max(peers, 0))
+        return cls(network, prepare, compute, reference, max(peers, 0), compiled)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but compiled code, which belongs to this process."""
+        return {**self.__dict__, "compiled": None}
 
     def bank(self, data: Tensor, *, chunk: int = 512) -> Bank:
         """What the network says of items (n, ...), as arrays on the host."""
-        parts = [self(part) for part in torch.split(data, chunk)]
-        h, z, p = (torch.cat([part[k] for part in parts]).float().cpu().numpy() for k in range(3))
+        while True:
+            try:
+                return self._bank(data, chunk)
+            except NoMemory:
+                if chunk <= SMALLEST:
+                    raise
+            chunk //= 4  # the result does not depend on it
+
+    def _bank(self, data: Tensor, chunk: int) -> Bank:
+        parts = [self(part) for part in self._split(data, chunk)]
+        h, z, p = (
+            torch.cat([part[k] for part in parts])[: len(data)].float().cpu().numpy()
+            for k in range(3)
+        )
         return Bank(h, z, p)
+
+    def _split(self, data: Tensor, chunk: int) -> Iterator[Tensor]:
+        """Batches of items; for a compiled network all of one size, the last one filled up."""
+        for part in torch.split(data, chunk):
+            missing = chunk - len(part)
+            if self.compiled is None or not missing:
+                yield part
+            else:
+                yield torch.cat([part, part[:1].expand(missing, *part.shape[1:])])
 
     def views_bank(
         self,
@@ -101,12 +133,20 @@ class Reader:
     @torch.no_grad()
     def __call__(self, items: Tensor) -> Output:
         """What the network says of some items."""
-        return self._run(self.prepare(items.to(self.compute.device)))
+        with memory_is_enough(len(items)):
+            rows = self.prepare(items.to(self.compute.device))
+        return self._run(rows)
 
     @torch.no_grad()
     def _run(self, rows: Tensor) -> Output:
-        with in_use(self.network), memory_is_enough(len(rows)), autocast(self.compute):
-            return self.network(rows, self.reference, 1, peers=self.peers)  # type: ignore[no-any-return]
+        run: Callable[..., Output] = self.network if self.compiled is None else self.compiled
+        with (
+            in_use(self.network),
+            memory_is_enough(len(rows)),
+            quick_kernels(),
+            autocast(self.compute),
+        ):
+            return run(rows, self.reference, 1, peers=self.peers)
 
 
 @contextmanager

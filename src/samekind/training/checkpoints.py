@@ -64,14 +64,23 @@ def load_checkpoint(path: str | Path, *, expected: Mapping[str, Any] | None = No
             "Give another file, or train anew without it."
         ) from error
     facts: dict[str, Any] = json.loads(metadata["facts"])
-    different = [
-        f"{name} is {facts.get(name)!r} there and {value!r} here"
-        for name, value in (expected or {}).items()
-        if facts.get(name) != value
-    ]
+    different = _differences(facts, expected or {})
     if different:
         raise InputError(
             f"The checkpoint {str(path)!r} belongs to another training: {'; '.join(different)}. "
             "Use the same settings, or another file."
         )
     return Checkpoint(tensors, facts)
+
+
+def _differences(there: Mapping[str, Any], here: Mapping[str, Any], where: str = "") -> list[str]:
+    """Which facts differ, in words; of those that hold others only the inner ones are named."""
+    found = []
+    for name, value in here.items():
+        other = there.get(name)
+        if isinstance(value, Mapping) and isinstance(other, Mapping):
+            missing = dict.fromkeys(other)  # what only the file knows
+            found += _differences(other, {**missing, **value}, f"{where}{name}: ")
+        elif other != value:
+            found.append(f"{where}{name} is {other!r} there and {value!r} here")
+    return found

@@ -56,6 +56,14 @@ class World:
         views = parts.view(self.size, 2, -1, rows.shape[1]).transpose(0, 1)  # (2, size, B, D)
         return views.flatten(0, 2)
 
+    @torch.no_grad()
+    def agree(self, *tensors: Tensor) -> None:
+        """Give all processes, in place, what the first one has."""
+        import torch.distributed as dist
+
+        for tensor in tensors if self.size > 1 else ():
+            dist.broadcast(tensor, 0)
+
     def wrapped(self, network: nn.Module) -> nn.Module:
         """The network such that gradients are averaged over all processes."""
         if self.size == 1:

@@ -15,13 +15,21 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from samekind.compute import COMPILE_MODES, Compute, best_device
+from samekind.compute import (
+    RECORDING,
+    Compute,
+    Recorded,
+    best_device,
+    compiled,
+    quick_kernels,
+)
 from samekind.constraints import Constraints
 from samekind.errors import SamekindError
-from samekind.objectives.links import BatchLinks
+from samekind.objectives.links import LinkMasks
 from samekind.training.answered import Answered, Guesses, batch_links, sent
 from samekind.training.batches import LinkedBatches
 from samekind.training.checkpoints import Checkpoint
+from samekind.training.compiled import Compiled
 from samekind.training.distributed import World
 from samekind.training.network import Network, Output
 from samekind.training.progress import Told, Watch
@@ -34,12 +42,13 @@ from samekind.training.steps import (
     mixed_seed,
     optimiser_of,
     rate_at,
+    set_rate,
 )
 
 __all__ = ["Moment", "Objective", "Plan", "Trainer", "TwoViews"]
 
 
-Objective = Callable[[Output, BatchLinks, Moment], Mapping[str, Tensor]]
+Objective = Callable[[Output, LinkMasks, Moment], Mapping[str, Tensor]]
 """From what the network says of a batch to the parts of the loss, which are added up."""
 
 
@@ -96,11 +105,18 @@ class Trainer:
 
     def renew(self) -> None:
         """Begin with a fresh optimiser: after parts of the network were exchanged."""
-        self.optimiser = optimiser_of(self.network, self.plan)
+        mode, alone = self.plan.compile, self.world.size == 1
+        self._records = mode in RECORDING and alone
+        self.optimiser = optimiser_of(self.network, self.plan, recorded=self._records)
         self._forward: Callable[..., Output] = self.world.wrapped(self.network)
-        if self.plan.compile:
-            mode = COMPILE_MODES[self.plan.compile]
-            self._forward = torch.compile(self._forward, dynamic=False, mode=mode)
+        self._run: Callable[[Tensor, LinkMasks, Moment], Mapping[str, Tensor]] = self._parts
+        if alone:
+            self._run = compiled(self._parts, mode)
+        else:  # processes talk to each other in between
+            self._forward = compiled(self._forward, mode)
+        self.compiled = Compiled(self.network, mode) if mode else None
+        self._recorded = Recorded(self._step, chances=[self._chance])
+        self._broken = torch.zeros((), dtype=torch.bool, device=self.device)
         self._keep()
 
     def learn_from(self, constraints: Constraints, guesses: Guesses | None = None) -> None:
@@ -127,40 +143,70 @@ class Trainer:
         horizon = before + epochs if horizon is None else horizon
         parts: Mapping[str, Tensor] = {}
         self.network.train()
-        while self.step < last:
-            self.watch.check()
-            moment = Moment(before + (self.step - first) / per_epoch, horizon)
-            parts = self.one_step(moment)
-            if self.step % self.watch.every == 0 or self.step == last:
-                self._report(parts)
+        try:
+            while self.step < last:
+                self.watch.check()
+                moment = Moment(before + (self.step - first) / per_epoch, horizon)
+                parts = self.one_step(moment)
+                if self.step % self.watch.every == 0 or self.step == last:
+                    self._report(parts)
+            # Averages of batch norms differ after the last step where they are not synchronous.
+            self.world.agree(*self.network.state_dict().values())
+        except BaseException:
+            if bool(self._broken):  # stopped before anybody looked
+                self.load(self._good)
+            raise
 
     def one_step(self, moment: Moment) -> Mapping[str, Tensor]:
         """One batch and one step of the optimiser; the parts of the loss stay on the device."""
-        with memory_is_enough(self.batches.size):
-            items = self.batches.items(self.step, self.known)
-            parts = self.losses(items, moment)
-            loss = torch.stack(list(parts.values())).sum()
-            self.optimiser.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            most = math.inf if self.plan.clip is None else self.plan.clip
-            length = nn.utils.clip_grad_norm_(self.network.parameters(), most)
-            self._set_rate(moment)
-            self.optimiser.step()
-        # Noted on the device, so that nobody waits for it; looked at when numbers are reported.
-        self._broken |= ~(torch.isfinite(loss.detach()) & torch.isfinite(length))
+        with memory_is_enough(self.batches.size), quick_kernels():
+            mine, masks = self._batch(self.batches.items(self.step, self.known))
+            rate = self.plan.learning_rate * rate_at(moment, self.plan.schedule)
+            if self._records:
+                numbers = sent(np.array([*moment, rate], dtype=np.float32), self.device)
+                parts: Mapping[str, Tensor] = self._recorded(mine, masks, numbers)
+            else:
+                parts = self._step(mine, masks, (*moment, rate))
         self.step += 1
         return parts
 
     def losses(self, items: Any, moment: Moment) -> Mapping[str, Tensor]:
         """The parts of the loss of a batch, given by the positions of its items."""
+        mine, masks = self._batch(items)
+        rows = self.views(self.data[mine], self._chance)
+        return self._run(rows, LinkMasks(*masks), moment)
+
+    def _batch(self, items: Any) -> tuple[Tensor, Tensor]:
+        """This process's items, and what is known of all, on the device; chance is ready."""
         known = self.known or Answered.from_constraints(Constraints(len(self.data)))
-        links = batch_links(items, known, self.guesses, device=self.device)
-        mine = sent(self.batches.part(items, self.world.rank).astype(np.int64), self.device)
+        links = torch.stack(batch_links(items, known, self.guesses).masks(len(items)))
+        mine = self.batches.part(items, self.world.rank).astype(np.int64)
         # Chance depends on seed, step and process alone: resuming needs no saved state of it.
         self._chance.manual_seed(mixed_seed(self.plan.seed, self.step, self.world.rank))
+        return sent(mine, self.device), sent(links.numpy(), self.device)
+
+    def _step(self, mine: Tensor, masks: Tensor, numbers: Any) -> Mapping[str, Tensor]:
+        """All that happens on the device; it never waits for it, so it can be recorded."""
+        epoch, epochs, rate = numbers
+        if self.plan.compile and not self._records:  # a plain number would be compiled in
+            given = sent(np.array([epoch, epochs], dtype=np.float32), self.device)
+            epoch, epochs = given[0], given[1]
         rows = self.views(self.data[mine], self._chance)
+        parts = self._run(rows, LinkMasks(*masks), Moment(epoch, epochs))
+        loss = torch.stack(list(parts.values())).sum()
+        self.optimiser.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        most = math.inf if self.plan.clip is None else self.plan.clip
+        length = nn.utils.clip_grad_norm_(self.network.parameters(), most)
+        set_rate(self.optimiser, rate)
+        self.optimiser.step()
+        # Noted on the device, so that nobody waits for it; looked at when numbers are reported.
+        self._broken |= ~(torch.isfinite(loss.detach()) & torch.isfinite(length))
+        return {name: part.detach() for name, part in parts.items()}
+
+    def _parts(self, rows: Tensor, links: LinkMasks, moment: Moment) -> Mapping[str, Tensor]:
+        gather = self.world.gather if self.world.size > 1 else None
         with autocast(self.compute):
-            gather = self.world.gather if self.world.size > 1 else None
             out = self._forward(rows, gather=gather)
         return self.objective(out, links, moment)
 
@@ -186,6 +232,7 @@ class Trainer:
         self.network.load_state_dict(network)
         groups = self.optimiser.state_dict()["param_groups"]
         self.optimiser.load_state_dict({"state": moments, "param_groups": groups})
+        self._recorded = Recorded(self._step, chances=[self._chance])  # its moments moved
         self.step = int(checkpoint.facts["step"])
         self._keep()
 
@@ -202,7 +249,7 @@ class Trainer:
         """Remember this state as the last good one (on the device: no wait)."""
         state = self.state()
         self._good = Checkpoint({k: t.clone() for k, t in state.tensors.items()}, state.facts)
-        self._broken = torch.zeros((), dtype=torch.bool, device=self.device)
+        self._broken.zero_()
 
     def _restore(self) -> None:
         bad = self.step
@@ -212,7 +259,3 @@ class Trainer:
             f"not a finite number. The model is back at step {self.step}. Try a learning rate "
             f"below {self.plan.learning_rate:g}, or a larger batch."
         )
-
-    def _set_rate(self, moment: Moment) -> None:
-        for group in self.optimiser.param_groups:
-            group["lr"] = self.plan.learning_rate * rate_at(moment, self.plan.schedule)

@@ -6,12 +6,12 @@ from torch import Tensor, nn
 
 from samekind.objectives import (
     ActiveContrast,
-    BatchLinks,
     ClusterContrast,
     ConstrainedContrast,
     NTXent,
     balance,
 )
+from samekind.objectives.links import LinkMasks
 from samekind.training.network import Output
 from samekind.training.steps import Moment
 
@@ -31,7 +31,7 @@ class PCLLoss(nn.Module):
         self.contrast = contrast or ConstrainedContrast()
         self.groups = ClusterContrast(temperature=2.0, profile=self.contrast.profile)
 
-    def forward(self, out: Output, links: BatchLinks, moment: Moment) -> Parts:
+    def forward(self, out: Output, links: LinkMasks, moment: Moment) -> Parts:
         """The parts of the loss of a batch."""
         return {
             "instance": self.contrast.instance(out.z, links),
@@ -55,7 +55,7 @@ class OCCLoss(nn.Module):
         self.groups = ClusterContrast(temperature=1.0, profile="occ")
         self.start = start
 
-    def forward(self, out: Output, links: BatchLinks, moment: Moment) -> Parts:
+    def forward(self, out: Output, links: LinkMasks, moment: Moment) -> Parts:
         """The parts of the loss of a batch."""
         lam = ActiveContrast.lam_at(moment.epoch, moment.epochs, start=self.start)
         return {
@@ -74,7 +74,7 @@ class CCLoss(nn.Module):
         self.items = NTXent(temperature=0.5)
         self.groups = ClusterContrast(temperature=1.0)
 
-    def forward(self, out: Output, links: BatchLinks, moment: Moment) -> Parts:
+    def forward(self, out: Output, links: LinkMasks, moment: Moment) -> Parts:
         """The parts of the loss of a batch."""
         return {
             "instance": self.items(out.z),
@@ -90,6 +90,6 @@ class ItemContrast(nn.Module):
         super().__init__()
         self.items = NTXent(temperature=temperature)
 
-    def forward(self, out: Output, links: BatchLinks, moment: Moment) -> Parts:
+    def forward(self, out: Output, links: LinkMasks, moment: Moment) -> Parts:
         """The one part of the loss of a batch."""
         return {"instance": self.items(out.z)}

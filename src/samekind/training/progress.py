@@ -1,21 +1,35 @@
-"""What a long training tells while it runs, and how it is stopped."""
+"""What a long training tells while it runs, and how it is stopped.
+
+A curve for TensorBoard, with a model that may be stopped from another thread::
+
+    with tensorboard_log("runs/first") as log:
+        PCL(watch=Watch(log=log, stop=event)).fit(images)
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 from samekind.errors import MissingExtra, SamekindError
 
 
 class Told(NamedTuple):
-    """One report: where training is, and the parts of the loss."""
+    """One report: where training is, and the parts of the loss.
+
+    Parameters
+    ----------
+    phase : empty in the main training; a name where another one has steps of its own.
+    share : how much of this run is done, 0 to 1, where that is known; None: count the steps.
+    """
 
     epoch: int
     step: int
     parts: Mapping[str, float]
+    phase: str = ""
+    share: float | None = None
 
 
 Log = Callable[[int, Mapping[str, float]], None]
@@ -41,7 +55,7 @@ class Watch:
     Parameters
     ----------
     report : called with a :class:`Told` at each report; may raise to cancel.
-    log : takes numbers, for a curve.
+    log : takes numbers, for a curve; those of a phase are named like ``tuning/loss``.
     stop : training ends with :class:`Cancelled` after the step in which this is raised.
     every : steps between two reports. Each one waits for the device, so rather few.
     """
@@ -51,13 +65,21 @@ class Watch:
     stop: Flag | None = None
     every: int = 50
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Watch:
+    def __copy__(self) -> Watch:
         return self  # copies of a model are watched, and stopped, by the same people
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Watch:
+        return self
+
+    def __reduce__(self) -> tuple[type[Watch], tuple[None, None, None, int]]:
+        # Open files, bars and events do not go into a pickle; a model that is read back has nobody.
+        return Watch, (None, None, None, self.every)
 
     def tell(self, told: Told) -> None:
         """Report, and log the same numbers."""
         if self.log is not None:
-            self.log(told.step, told.parts)
+            before = f"{told.phase}/" if told.phase else ""
+            self.log(told.step, {f"{before}{name}": value for name, value in told.parts.items()})
         if self.report is not None:
             self.report(told)
 
@@ -68,35 +90,72 @@ class Watch:
 
 
 @contextmanager
-def bar(title: str, steps: int) -> Iterator[Callable[[Told], None]]:
-    """A progress bar on the terminal; yields a report to give to a :class:`Watch`."""
+def bar(
+    title: str, steps: int | None = None, *, begun: int | None = None
+) -> Iterator[Callable[[Told], None]]:
+    """A progress bar on the terminal; yields a report to give to a :class:`Watch`.
+
+    Parameters
+    ----------
+    steps : of the whole run; None: not known, so the bar only shows that something goes on.
+    begun : the step before the first; None: that of the first report.
+    """
     from rich.console import Console
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task(title, total=steps)
-        begun: list[int] = []
+        phases: dict[str, Any] = {"": task}
+        first = begun
 
         def report(told: Told) -> None:
-            begun.append(told.step)
+            nonlocal first
+            if told.phase not in phases:
+                phases[told.phase] = shown.add_task(told.phase.capitalize(), total=None)
             loss = told.parts.get("loss", float("nan"))
-            text = f"{title}, epoch {told.epoch}, loss {loss:.4f}"
-            shown.update(task, completed=told.step - begun[0], description=text)
+            name = told.phase.capitalize() or title
+            text = f"{name}, epoch {told.epoch}, loss {loss:.4f}"
+            if told.share is not None:
+                shown.update(phases[told.phase], total=1, completed=told.share, description=text)
+                return
+            first = told.step if first is None else first
+            shown.update(phases[told.phase], completed=told.step - first, description=text)
 
         yield report
 
 
-def tensorboard_log(folder: str) -> Log:
-    """A log that TensorBoard can draw. Needs the package ``tensorboard``."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise MissingExtra("Writing logs for TensorBoard", "tensorboard") from error
-    writer: Any = SummaryWriter(folder)
+class TensorBoardLog:
+    """A log that TensorBoard draws. Close it, or use it in a ``with``, when training is over.
 
-    def log(step: int, values: Mapping[str, float]) -> None:
+    Parameters
+    ----------
+    folder : of the curves: ``tensorboard --logdir FOLDER``. Give every run one of its own.
+    """
+
+    def __init__(self, folder: str) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError as error:
+            raise MissingExtra("Writing logs for TensorBoard", "tensorboard") from error
+        writer: Any = SummaryWriter  # without annotations in torch
+        self._writer = writer(folder)
+
+    def __call__(self, step: int, values: Mapping[str, float]) -> None:
         for name, value in values.items():
-            writer.add_scalar(name, value, step)
-        writer.flush()
+            self._writer.add_scalar(name, value, step)
+        self._writer.flush()  # a training that is killed leaves its curve behind
 
-    return log
+    def close(self) -> None:
+        """Write what is left, and let go of the file."""
+        self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.close()
+
+
+def tensorboard_log(folder: str) -> TensorBoardLog:
+    """A log for :class:`Watch` that TensorBoard can draw. Needs the package ``tensorboard``."""
+    return TensorBoardLog(folder)

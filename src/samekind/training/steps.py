@@ -17,10 +17,13 @@ from samekind.errors import InputError, SamekindError
 
 
 class Moment(NamedTuple):
-    """How far training is: epochs done, as a fraction, of those that a schedule runs over."""
+    """How far training is: epochs done, as a fraction, of those that a schedule runs over.
 
-    epoch: float
-    epochs: float
+    Plain numbers, or numbers on the device in a compiled step.
+    """
+
+    epoch: Any
+    epochs: Any
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,8 @@ class Plan:
     clip : largest length of the gradient; None leaves it.
     linked_share : part of a batch that may be partners of its answered items.
     seed : of batches and views.
-    compile : "plain", "tuned" or "graphs" compiles the network; pays in long runs on a GPU.
+    compile : for a GPU. "record" records the launches of a whole step once and repeats them: quick
+        to begin with. "plain" and "tuned" compile it, which takes a minute, "graphs" does both.
     """
 
     batch_size: int = 128
@@ -46,7 +50,7 @@ class Plan:
     clip: float | None = 20.0
     linked_share: float = 0.25
     seed: int = 0
-    compile: Literal["", "plain", "tuned", "graphs"] = ""
+    compile: Literal["", "record", "plain", "tuned", "graphs"] = ""
 
 
 def rate_at(moment: Moment, schedule: str) -> float:
@@ -70,6 +74,10 @@ def autocast(compute: Compute) -> torch.autocast:
     return torch.autocast(kind, torch.bfloat16, enabled=compute.dtype == "bfloat16")
 
 
+class NoMemory(SamekindError):
+    """The device or the machine has too little memory for a batch."""
+
+
 @contextmanager
 def memory_is_enough(batch_size: int) -> Iterator[None]:
     """Turn "out of memory" into a sentence that names a batch size to try."""
@@ -81,28 +89,45 @@ def memory_is_enough(batch_size: int) -> Iterator[None]:
         if not lacking and not isinstance(error, (torch.OutOfMemoryError, MemoryError)):
             raise
         half = max(1, batch_size // 2)
-        raise SamekindError(
+        raise NoMemory(
             f"There is not enough memory for batches of {batch_size} items. Try "
             f"batch_size={half}, smaller images (size=...), or a smaller backbone."
         ) from error
 
 
-def optimiser_of(network: nn.Module, plan: Plan) -> torch.optim.Optimizer:
-    """The optimiser of a plan; batch norms and biases are not decayed."""
+def optimiser_of(
+    network: nn.Module, plan: Plan, *, recorded: bool = False
+) -> torch.optim.Optimizer:
+    """The optimiser of a plan; batch norms and biases are not decayed.
+
+    For recorded steps the learning rate lies on the device; see :func:`set_rate`.
+    """
     plain = [p for p in network.parameters() if p.ndim > 1]
     other = [p for p in network.parameters() if p.ndim <= 1]
     groups: list[dict[str, Any]] = [
         {"params": plain, "weight_decay": plan.weight_decay},
         {"params": other, "weight_decay": 0.0},
     ]
-    fused = next(network.parameters()).device.type not in ("cpu", "mps")
+    device = next(network.parameters()).device
+    fused = device.type not in ("cpu", "mps")
+    recorded = recorded and fused
+    rate: Any = plan.learning_rate
+    if recorded:
+        rate = torch.tensor(plan.learning_rate, device=device)
     if plan.optimiser == "sgd":
-        return torch.optim.SGD(
-            groups, lr=plan.learning_rate, momentum=0.9, nesterov=True, fused=fused
-        )
+        return torch.optim.SGD(groups, lr=rate, momentum=0.9, nesterov=True, fused=fused)
     if plan.optimiser != "adam":
         raise InputError(f"{plan.optimiser!r} is not an optimiser here. Choose adam or sgd.")
-    return torch.optim.AdamW(groups, lr=plan.learning_rate, fused=fused)
+    return torch.optim.AdamW(groups, lr=rate, fused=fused, capturable=recorded)
+
+
+def set_rate(optimiser: torch.optim.Optimizer, rate: Any) -> None:
+    """Use this learning rate from now on: a number, or one on the device."""
+    for group in optimiser.param_groups:
+        if isinstance(group["lr"], Tensor):
+            group["lr"].fill_(rate)
+        else:
+            group["lr"] = float(rate)
 
 
 def check_fit(network: nn.Module, found: Mapping[str, Tensor]) -> None:

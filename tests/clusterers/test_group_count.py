@@ -1,0 +1,48 @@
+"""How many groups: what answers tell of it, and when they leave it open."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from samekind.clusterers.centres import Blocks
+from samekind.clusterers.group_count import guessed_count, told_count
+from samekind.constraints import Constraints
+
+
+def placed(n_items: int, kinds: int) -> Constraints:
+    """Every item placed in one of the kinds, all of which were told apart."""
+    apart = [(a, b, False) for b in range(kinds) for a in range(b)]
+    return Constraints.from_links(
+        n_items, [*apart, *((i, i % kinds, True) for i in range(kinds, n_items))]
+    )
+
+
+def test_without_answers_nothing_is_told() -> None:
+    assert told_count(Constraints(5)) is None
+    assert told_count(Constraints.from_links(5, [(0, 1, True)])) is None
+
+
+def test_placed_items_tell_the_number_of_groups() -> None:
+    assert told_count(placed(30, 4)) == 4
+    assert told_count(placed(30, 2)) == 2
+
+
+def test_pairs_among_many_kinds_leave_the_number_open() -> None:
+    drawn = np.random.default_rng(0).permutation(400).reshape(-1, 2)[:50].tolist()
+    pairs = Constraints.from_links(400, [(a, b, a % 10 == b % 10) for a, b in drawn])
+    assert len(pairs.kinds) == 2
+    assert told_count(pairs) is None
+
+
+def test_enough_pairs_tell_the_number_after_all() -> None:
+    drawn = np.random.default_rng(0).integers(0, 60, (400, 2)).tolist()
+    pairs = Constraints.from_links(60, [(a, b, a % 3 == b % 3) for a, b in drawn if a != b])
+    assert told_count(pairs) == 3
+
+
+def test_a_guess_is_never_below_what_is_proven_different() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)) + 20 * (np.arange(60) % 2)[:, None]
+    free, told = Constraints(60), placed(60, 5)
+    assert guessed_count(X, Blocks.from_constraints(X, free), rng) == 2
+    assert guessed_count(X, Blocks.from_constraints(X, told), rng) >= 5
