@@ -68,6 +68,8 @@ class Ledger:
     """Answers told, changed or taken back since the last refit began."""
     told_at: list[int] = field(default_factory=list)
     """Sequence numbers of those changes, all of them, ascending."""
+    unsure: set[int] = field(default_factory=set)
+    """Answered questions whose answer says nothing; kept, as `passed` is needed for every ask."""
 
     def fold(self, event: Event) -> None:
         """Take in one event."""
@@ -104,7 +106,7 @@ class Ledger:
     @property
     def passed(self) -> tuple[Question, ...]:
         """Questions that the person was unsure about, or has skipped since the last refit."""
-        unsure = [n for n, answer in self.answers.items() if not answer.links]
+        unsure = [n for n in self.answers if n in self.unsure] if self.unsure else []
         late = [n for n, at in self.skipped.items() if at == self.snapshot]
         return tuple(self.asked[n].question for n in (*unsure, *late))
 
@@ -122,12 +124,14 @@ class Ledger:
         number = int(data["number"])
         answer = self.answer_of(number, data["choice"], data["by"], data.get("seconds"))
         self.answers[number] = answer
+        (self.unsure.discard if answer.links else self.unsure.add)(number)
         self._close(number)
         self._changed(seq)
 
     def _undone(self, data: Mapping[str, Any], seq: int) -> None:
         number = int(data["number"])
         del self.answers[number]
+        self.unsure.discard(number)
         if data.get("again", True):
             self.reopened.append(number)
         self._changed(seq)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from samekind.clusterers.deep_settings import Recipe, Setting
 from samekind.clusterers.deep_training import Learner
 from samekind.clusterers.fast import FastLearner
-from samekind.clusterers.group_count import checked_constraints
+from samekind.clusterers.group_count import checked_constraints, told_count
 from samekind.clusterers.pictures import pictures_of
 from samekind.clusterers.settling import settled
 from samekind.constraints import Constraints
@@ -201,7 +201,7 @@ class DeepClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ign
 
     def _read(self, X: Any, *, reset: bool = False) -> NDArray[Any]:
         """Pictures as bytes with channels in front, or vectors as float32."""
-        pictures = pictures_of(X, self.image_shape)
+        pictures = pictures_of(X, self.image_shape, side=self.size or 128)
         if pictures is None:
             if not reset and getattr(self, "_pictures", False):
                 raise VectorError(
@@ -229,7 +229,7 @@ class DeepClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ign
         """The number of groups: as asked for, as told apart, or None for a guess."""
         n = known.n_items
         if self.n_clusters is None:
-            return max(2, len(known.kinds)) if len(known.kinds) > 1 else None
+            return told_count(known)
         if isinstance(self.n_clusters, bool) or not 1 <= self.n_clusters <= n:
             raise InputError(
                 f"{self.n_clusters} groups cannot be made of {n} items (n_samples={n}). "

@@ -126,14 +126,14 @@ class Learner:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             if data.ndim == 4:
-                k = guess(_small(self._data), rng) if k is None else k
+                k = guess(_small(self._data), rng, known) if k is None else k
                 views = self._views()
                 network = Network(resnet(setting), k=k, attention=setting.attention)
                 if setting.start is not None:
                     load_backbone(setting.start, setting.features, network.backbone)
             else:
                 views = NoisyRows(data)
-                k = guess(views.plain(data).numpy(), rng) if k is None else k
+                k = guess(views.plain(data).numpy(), rng, known) if k is None else k
                 backbone = RowBackbone(data.shape[1])
                 network = Network(backbone, k=k, out=64, attention=setting.attention)
         plan = self._plan()
@@ -310,9 +310,9 @@ def _small(images: NDArray[np.uint8]) -> Floats:
     return np.asarray(small, dtype=np.float32)
 
 
-def guess(X: Floats, rng: np.random.Generator) -> int:
+def guess(X: Floats, rng: np.random.Generator, known: Constraints | None = None) -> int:
     """A number of groups when nobody has said anything."""
-    return max(1, guessed_count(X, Blocks.from_constraints(X, None), rng))
+    return max(1, guessed_count(X, Blocks.from_constraints(X, known), rng))
 
 
 def _digest(known: Constraints) -> str:

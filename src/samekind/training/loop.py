@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -58,6 +58,22 @@ class TwoViews(Protocol):
     def __call__(self, items: Tensor, generator: torch.Generator | None) -> Tensor: ...
 
     def plain(self, items: Tensor) -> Tensor: ...
+
+
+@runtime_checkable
+class OfItems(Protocol):
+    """An objective that looks up what it remembers of each item, (N,) positions in the set."""
+
+    def of_items(
+        self, out: Any, items: Tensor, links: LinkMasks, moment: Moment
+    ) -> Mapping[str, Tensor]: ...
+
+
+@runtime_checkable
+class Follows(Protocol):
+    """A network with a part that follows the trained one (BYOL): called after every step."""
+
+    def follow(self, moment: Moment) -> None: ...
 
 
 class Trainer:
@@ -109,7 +125,7 @@ class Trainer:
         self._records = mode in RECORDING and alone
         self.optimiser = optimiser_of(self.network, self.plan, recorded=self._records)
         self._forward: Callable[..., Output] = self.world.wrapped(self.network)
-        self._run: Callable[[Tensor, LinkMasks, Moment], Mapping[str, Tensor]] = self._parts
+        self._run: Callable[..., Mapping[str, Tensor]] = self._parts
         if alone:
             self._run = compiled(self._parts, mode)
         else:  # processes talk to each other in between
@@ -160,39 +176,43 @@ class Trainer:
     def one_step(self, moment: Moment) -> Mapping[str, Tensor]:
         """One batch and one step of the optimiser; the parts of the loss stay on the device."""
         with memory_is_enough(self.batches.size), quick_kernels():
-            mine, masks = self._batch(self.batches.items(self.step, self.known))
+            items, masks = self._batch(self.batches.items(self.step, self.known))
             rate = self.plan.learning_rate * rate_at(moment, self.plan.schedule)
             if self._records:
                 numbers = sent(np.array([*moment, rate], dtype=np.float32), self.device)
-                parts: Mapping[str, Tensor] = self._recorded(mine, masks, numbers)
+                parts: Mapping[str, Tensor] = self._recorded(items, masks, numbers)
             else:
-                parts = self._step(mine, masks, (*moment, rate))
+                parts = self._step(items, masks, (*moment, rate))
         self.step += 1
         return parts
 
     def losses(self, items: Any, moment: Moment) -> Mapping[str, Tensor]:
         """The parts of the loss of a batch, given by the positions of its items."""
-        mine, masks = self._batch(items)
-        rows = self.views(self.data[mine], self._chance)
-        return self._run(rows, LinkMasks(*masks), moment)
+        all_items, masks = self._batch(items)
+        rows = self.views(self.data[self._mine(all_items)], self._chance)
+        return self._run(rows, all_items, LinkMasks(*masks), moment)
+
+    def _mine(self, items: Tensor) -> Tensor:
+        """This process's part of a batch."""
+        width = len(items) // self.world.size
+        return items[self.world.rank * width : (self.world.rank + 1) * width]
 
     def _batch(self, items: Any) -> tuple[Tensor, Tensor]:
-        """This process's items, and what is known of all, on the device; chance is ready."""
+        """The items of a batch, and what is known of them, on the device; chance is ready."""
         known = self.known or Answered.from_constraints(Constraints(len(self.data)))
         links = torch.stack(batch_links(items, known, self.guesses).masks(len(items)))
-        mine = self.batches.part(items, self.world.rank).astype(np.int64)
         # Chance depends on seed, step and process alone: resuming needs no saved state of it.
         self._chance.manual_seed(mixed_seed(self.plan.seed, self.step, self.world.rank))
-        return sent(mine, self.device), sent(links.numpy(), self.device)
+        return sent(items.astype(np.int64), self.device), sent(links.numpy(), self.device)
 
-    def _step(self, mine: Tensor, masks: Tensor, numbers: Any) -> Mapping[str, Tensor]:
+    def _step(self, items: Tensor, masks: Tensor, numbers: Any) -> Mapping[str, Tensor]:
         """All that happens on the device; it never waits for it, so it can be recorded."""
         epoch, epochs, rate = numbers
         if self.plan.compile and not self._records:  # a plain number would be compiled in
             given = sent(np.array([epoch, epochs], dtype=np.float32), self.device)
             epoch, epochs = given[0], given[1]
-        rows = self.views(self.data[mine], self._chance)
-        parts = self._run(rows, LinkMasks(*masks), Moment(epoch, epochs))
+        rows = self.views(self.data[self._mine(items)], self._chance)
+        parts = self._run(rows, items, LinkMasks(*masks), Moment(epoch, epochs))
         loss = torch.stack(list(parts.values())).sum()
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
@@ -200,14 +220,20 @@ class Trainer:
         length = nn.utils.clip_grad_norm_(self.network.parameters(), most)
         set_rate(self.optimiser, rate)
         self.optimiser.step()
+        if isinstance(self.network, Follows):
+            self.network.follow(Moment(epoch, epochs))
         # Noted on the device, so that nobody waits for it; looked at when numbers are reported.
         self._broken |= ~(torch.isfinite(loss.detach()) & torch.isfinite(length))
         return {name: part.detach() for name, part in parts.items()}
 
-    def _parts(self, rows: Tensor, links: LinkMasks, moment: Moment) -> Mapping[str, Tensor]:
+    def _parts(
+        self, rows: Tensor, items: Tensor, links: LinkMasks, moment: Moment
+    ) -> Mapping[str, Tensor]:
         gather = self.world.gather if self.world.size > 1 else None
         with autocast(self.compute):
             out = self._forward(rows, gather=gather)
+        if isinstance(self.objective, OfItems):
+            return self.objective.of_items(out, items, links, moment)
         return self.objective(out, links, moment)
 
     def state(self) -> Checkpoint:
