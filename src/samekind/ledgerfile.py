@@ -66,6 +66,9 @@ def connect(path: Path, timeout: float, *, journal: str = "WAL") -> sqlite3.Conn
     try:
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute(f"PRAGMA journal_mode={journal}")
+    except UnicodeDecodeError as error:  # SQLite quotes a name that is no text
+        connection.close()
+        raise damaged(path, "a name in it is not text") from error
     except sqlite3.Error:
         connection.close()
         raise
