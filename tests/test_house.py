@@ -22,7 +22,7 @@ LEDGER = {"ledger", "positions", "refits", "registry"}
 RULES: dict[str, set[str]] = {
     **dict.fromkeys(GROUND, GROUND),
     "sources": GROUND,
-    "encoders": GROUND,
+    "encoders": GROUND | {"training"},
     "strategies": GROUND,
     "objectives": GROUND,
     "training": GROUND | {"objectives"},

@@ -18,7 +18,11 @@ export interface Question {
   kind: string;
   prompt: string;
   why: string;
+  /** Whether several numbers may be chosen at once, joined by commas. */
+  many: boolean;
   items: Item[];
+  /** The same items, those together that stand for one group. */
+  parts: Item[][];
   choices: Choice[];
 }
 

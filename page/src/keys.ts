@@ -34,7 +34,15 @@ export function printed(key: string): string {
 export function taken(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.closest("input, textarea, select, dialog, [contenteditable]")) return true;
-  // A button reached with Tab is pressed with space or return, as everywhere.
+  return onButton(target, key);
+}
+
+/** Whether a key presses the button that has the focus. */
+export function onButton(target: EventTarget | null, key: string): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  // A button reached with Tab is pressed with space or return, as everywhere; a box that is ticked
+  // with space leaves return to the question, as in any form.
+  if (key === "Enter" && target.closest('[role="checkbox"]')) return false;
   return (key === " " || key === "Enter") && target.closest("button, a, summary") !== null;
 }
 

@@ -11,6 +11,7 @@ import "./style/base.css";
 import "./style/frame.css";
 import "./style/items.css";
 import "./style/question.css";
+import "./style/several.css";
 import "./style/views.css";
 import "./style/phone.css";
 import { Answers } from "./views/answers";

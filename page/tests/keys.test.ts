@@ -7,7 +7,9 @@ const question: Question = {
   kind: "same-pair",
   prompt: "Are these two the same kind?",
   why: "",
+  many: false,
   items: [],
+  parts: [],
   choices: [
     { value: "same", label: "Same", keys: ["y"], exemplars: [] },
     { value: "different", label: "Different", keys: ["n"], exemplars: [] },

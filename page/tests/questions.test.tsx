@@ -11,18 +11,28 @@ const choice = (value: string, keys: string[], exemplars: Item[] = []) => ({
   exemplars,
 });
 
-function show(question: Partial<Question>, chosen: string | null = null) {
+function show(
+  question: Partial<Question>,
+  chosen: string | null = null,
+  picked: ReadonlySet<string> = new Set(),
+) {
   const choose = vi.fn();
+  const items = question.items ?? [item("a"), item("b")];
   const whole: Question = {
     number: 1,
     kind: "same-pair",
     prompt: "?",
     why: "",
-    items: [item("a"), item("b")],
+    many: false,
+    items,
+    parts: items.map((one) => [one]),
     choices: [choice("same", ["y"]), choice("unsure", ["u", " "])],
     ...question,
   };
-  render(<QuestionView question={whole} chosen={chosen} choose={choose} />, document.body);
+  render(
+    <QuestionView question={whole} chosen={chosen} picked={picked} choose={choose} />,
+    document.body,
+  );
   return choose;
 }
 

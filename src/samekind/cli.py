@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from samekind import __version__
+from samekind.commands.learn import learn
 from samekind.commands.plot import plot
 from samekind.commands.speech import complain, note, plain_warnings, progress_bar, say, screen
 from samekind.errors import SamekindError
@@ -265,6 +266,9 @@ def predict(
     request = Request(path, orientation, encoder, method, groups=groups, ledger=ledger)
     pile, session = request.reopened()
     place_others(pile, session, new, out)
+
+
+app.command()(learn)
 
 
 @app.command("list")

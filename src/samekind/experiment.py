@@ -10,15 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from samekind.errors import InputError, UnknownName
 from samekind.evaluation import Curve, Scores
 from samekind.items import Collection
-from samekind.oracles import Noisy, Truth
+from samekind.oracles import Matched, Noisy, Truth, Unsure
 from samekind.pile import encoded_pile
 from samekind.protocols import Oracle, Progress
 from samekind.registry import find
 from samekind.session import Session
 from samekind.simulate import Run, run
 from samekind.sources import LabelledSet
+
+PERSONS = ("shown", "matched")
+"""Who answers: one who looks at the items shown, or the published IDC protocol (all labels)."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,8 @@ class Experiment:
     method, strategy, encoder : names from ``samekind list``; encoder None takes the default.
     questions : the budget. noise : share of wrong answers. groups : their number, if it is given.
     refit_every : answers per refit; each refit gives a row of the curve.
+    person : "shown" answers from the items shown; "matched" from all labels, as published for IDC,
+        to be compared with such figures only. unsure : share of questions that get no answer.
     """
 
     orientation: str
@@ -42,6 +48,15 @@ class Experiment:
     seed: int = 0
     groups: int | None = None
     refit_every: int = 5
+    person: str = "shown"
+    unsure: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.person not in PERSONS:
+            raise UnknownName("person", self.person, PERSONS)
+        for what, share in (("noise", self.noise), ("share of unsure", self.unsure)):
+            if not 0 <= share <= 1:
+                raise InputError(f"The {what} must be from 0 to 1; {share} came.")
 
     def run(
         self,
@@ -72,8 +87,7 @@ class Experiment:
             refit_every=self.refit_every,
             budget=self.questions,
         )
-        oracle: Oracle = Truth(truth)
-        oracle = Noisy(oracle, self.noise, self.seed) if self.noise else oracle
+        oracle = self._oracle(truth, session)
         scorer = _Scorer(truth, heldout, heldout_truth, on_refit)
         scorer.note(session, 0)
         log = run(session, oracle, self.questions, on_refit=scorer.note)
@@ -81,6 +95,14 @@ class Experiment:
             session.refit()
             scorer.note(session, log.told)
         return self._report(labelled.name, pile.encoded.encoder.name, session, scorer, log)
+
+    def _oracle(self, truth: Any, session: Session) -> Oracle:
+        """Who answers. The matching, where there is one, is made on the first groups and kept."""
+        oracle: Oracle = Truth(truth)
+        if self.person == "matched":
+            oracle = Matched(truth, session.clustering.labels)
+        oracle = Noisy(oracle, self.noise, self.seed) if self.noise else oracle
+        return Unsure(oracle, self.unsure, self.seed) if self.unsure else oracle
 
     def _report(
         self, name: str, encoder: str, session: Session, scorer: _Scorer, log: Run
@@ -93,6 +115,8 @@ class Experiment:
             "strategy": self.strategy,
             "seed": self.seed,
             "noise": self.noise,
+            "person": self.person,
+            "unsure": self.unsure,
             "items": len(session.collection),
             "questions": log.told,
             "choices": session.progress()["choices"],

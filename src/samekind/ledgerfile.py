@@ -170,7 +170,7 @@ def _names(connection: sqlite3.Connection, end: str, beyond: str) -> Iterator[st
         where, given = ("", ()) if last is None else (f"WHERE session {beyond} ?", (last,))
         try:
             row = connection.execute(f"SELECT {end}(session) FROM events {where}", given).fetchone()
-        except sqlite3.Error:
+        except (sqlite3.Error, UnicodeDecodeError):  # SQLite may quote bytes that are no text
             return
         if row[0] is None:
             return
@@ -181,7 +181,10 @@ def _names(connection: sqlite3.Connection, end: str, beyond: str) -> Iterator[st
 def _events(connection: sqlite3.Connection, session: str, order: str) -> Iterator[Event]:
     """Readable events of a session from one end, until the damage."""
     query = f"SELECT kind, data, at, seq FROM events WHERE session = ? ORDER BY seq {order}"
-    cursor = connection.execute(query, (session,))
+    try:
+        cursor = connection.execute(query, (session,))
+    except (sqlite3.Error, UnicodeDecodeError):
+        return
     while True:
         try:
             row = cursor.fetchone()

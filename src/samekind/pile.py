@@ -17,7 +17,7 @@ from samekind.encoders import (
     default_encoder,
     encode,
     encode_more,
-    make_encoder,
+    named_encoder,
 )
 from samekind.items import Collection
 from samekind.protocols import Progress
@@ -60,7 +60,7 @@ def encoded_pile(
     if encoder is None:
         chosen, reason = default_encoder(collection)
     else:
-        chosen, reason = make_encoder(encoder), f"{encoder}, because it was asked for"
+        chosen, reason = named_encoder(encoder, collection)
     encoded = encode(collection, chosen, cache=cache_folder(), progress=progress)
     if encoded.failed:
         collection = collection.take(encoded.positions.tolist())

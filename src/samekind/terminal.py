@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -12,14 +13,15 @@ from rich.text import Text
 
 from samekind import wording
 from samekind.commands.drawings import drawn
-from samekind.oracles import BACK, KEYS, SKIP, STOP, Console
-from samekind.questions import Question
+from samekind.oracles import BACK, KEYS, SKIP, STOP, Console, choice_of
+from samekind.questions import NONE, Question
 from samekind.session import Session
 
 COMMANDS = {BACK: "Back", SKIP: "Skip for now", STOP: "Finish"}
 FINISH = KEYS[STOP][0]
 END_OF_INPUT = "\x04"
 ESCAPE = "\x1b"
+ERASING = ("\x7f", "\b")
 LOOK_EVERY = 25
 """Answers between two looks at the groups."""
 
@@ -52,7 +54,7 @@ class AtTerminal:
 
     def answer(self, question: Question) -> str:
         """What the person says to a question."""
-        choice = self._console.answer(question)
+        choice = self._named(question) if question.many else self._console.answer(question)
         if choice == STOP:
             self.finished = True
         elif choice == BACK and not self._session.answers:
@@ -60,6 +62,20 @@ class AtTerminal:
         elif choice not in (BACK, SKIP) and self._session.progress()["until_refit"] <= 1:
             self._screen.print("[dim]Learning from your answers ...[/dim]")
         return choice
+
+    def _named(self, question: Question) -> str:
+        """Ask until the person has named all numbers that are meant, or given a command."""
+        self._show(question)
+        while True:
+            typed = self._keyboard.line(self._echo)
+            meant = choice_of(typed, question) or wording.typed_numbers(typed, question.choices())
+            if meant is not None:
+                return meant
+            self._refuse(typed, question)
+
+    def _echo(self, written: str) -> None:
+        self._screen.file.write(written)
+        self._screen.file.flush()
 
     def _show(self, question: Question) -> None:
         progress = self._session.progress()
@@ -84,7 +100,10 @@ class AtTerminal:
             self._screen.print(explained(question))
         elif typed.strip() or self._keyboard.is_terminal:
             said = repr(typed) if typed.isprintable() else "That"
-            self._screen.print(f"{said} is not one of the keys.", markup=False, highlight=False)
+            wrong = f"{said} is not one of the keys."
+            if question.many and len(typed) > 1:
+                wrong = f"{said} is not made of the numbers {span(question)}."
+            self._screen.print(wrong, markup=False, highlight=False)
             self._screen.print(menu(question))
 
 
@@ -131,6 +150,23 @@ class Keyboard:
             self.forget()
         return FINISH if key in ("", END_OF_INPUT) else key
 
+    def line(self, echo: Callable[[str], None]) -> str:
+        """Numbers up to Enter, shown as they are typed; any other key at once and alone."""
+        if not self.is_terminal:
+            return self.read()
+        typed = ""
+        while True:
+            key = self.read()
+            if typed and key in ERASING:
+                typed = typed[:-1]
+                echo("\b \b")
+            elif key.isdecimal() or (typed and key in " ,"):
+                typed += key
+                echo(key)
+            else:
+                echo("\n" if typed else "")
+                return typed if key in "\r\n" else key
+
     def _character(self) -> str:
         read = b""
         while True:
@@ -146,17 +182,27 @@ class Keyboard:
                     return "?"
 
 
+def span(question: Question) -> str:
+    """The numbers among the choices, as in "1-5"; empty when there are none."""
+    numbers = [choice for choice in question.choices() if choice.isdecimal()]
+    return "-".join(dict.fromkeys((numbers[0], numbers[-1]))) if numbers else ""
+
+
 def menu(question: Question) -> Text:
     """All keys in one line."""
-    keys = {
-        choice: (*given, choice)[0] for choice, given in wording.keys(question.choices()).items()
-    }
-    numbers = [choice for choice in keys if choice.isdecimal()]
-    parts = [(key, wording.label(choice)) for choice, key in keys.items() if choice not in numbers]
+    numbers = span(question)
+    parts = [
+        ((*given, choice)[0], wording.label(choice, question.words))
+        for choice, given in wording.keys(question.choices(), many=question.many).items()
+        if not choice.isdecimal()
+    ]
     parts += [(KEYS[verb][0], label) for verb, label in COMMANDS.items()] + [("?", "Help")]
     if numbers:
-        span = numbers[0] if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}"
-        parts.insert(0, (span, "This group" if len(numbers) == 1 else "That group"))
+        one = "-" not in numbers
+        words = "This group" if one else "That group"
+        if question.many:
+            words = "Type its number, then Enter" if one else "Type their numbers, then Enter"
+        parts.insert(0, (numbers, words))
     line = Text()
     for position, (key, label) in enumerate(parts):
         line.append(" · " if position else "").append(key, "bold").append(f" {label}")
@@ -166,7 +212,14 @@ def menu(question: Question) -> Text:
 def explained(question: Question) -> Text:
     """What the keys do."""
     lines = ["One key is an answer; nothing has to be confirmed, and each answer is saved at once."]
-    if any(choice.isdecimal() for choice in question.choices()):
+    if question.many:
+        none = wording.label(NONE, question.words).lower()
+        lines = [
+            f"{question.prompt} Type their numbers and press Enter; each answer is saved at once.",
+            "  2 5      Enter: those two; commas do as well as spaces, and the order is free",
+            f"  Enter    nothing typed: {none}",
+        ]
+    elif span(question):
         lines.append("  1-5      it belongs to that group      0  to none of those shown")
     if "same" in question.choices():
         lines.append("  y        the same kind                 n  different kinds")

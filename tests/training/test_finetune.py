@@ -13,7 +13,7 @@ from samekind.compute import Compute
 from samekind.constraints import Constraints
 from samekind.errors import SamekindError
 from samekind.objectives import BatchLinks
-from samekind.training import finetune
+from samekind.training import tuning
 from samekind.training.answered import Answered
 from samekind.training.augment import FAMILIES
 from samekind.training.finetune import Tuner, Tuning, linked_loss
@@ -41,13 +41,13 @@ class LacksMemory(Tuner):
         raise self.error
 
 
-def tuner(kind: type[Tuner] = Tuner, *, watch: Watch | None = None, **tuning: Any) -> Tuner:
+def tuner(kind: type[Tuner] = Tuner, *, watch: Watch | None = None, **wanted: Any) -> Tuner:
     rng = np.random.default_rng(0)
     data = torch.from_numpy(rng.integers(0, 256, (32, 3, 8, 8)).astype(np.uint8))
     torch.manual_seed(0)
     network = Network(ResNet(18, stem="3x3", base=4), k=2, attention=False)
     known = Answered.from_constraints(Constraints.from_links(32, [(0, 1, False), (2, 3, True)]))
-    settings: dict[str, Any] = {"answered": 8, "company": 16, "epochs": 5, **tuning}
+    settings: dict[str, Any] = {"answered": 8, "company": 16, "epochs": 5, **wanted}
     return kind(
         network,
         data,
@@ -78,7 +78,7 @@ def test_a_loss_that_is_not_a_number_falls_back_to_the_network_it_began_with(
 
 
 def test_the_last_good_network_is_kept_and_training_ends_there(monkeypatch: Any) -> None:
-    monkeypatch.setattr(finetune, "EVERY", 4)
+    monkeypatch.setattr(tuning, "EVERY", 4)
     seen: dict[int, dict[str, torch.Tensor]] = {}
 
     def note(told: Told) -> None:

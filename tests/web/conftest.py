@@ -15,8 +15,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from samekind.errors import InputError
 from samekind.items import Collection, Item, Preview, Skipped
-from samekind.protocols import View
-from samekind.questions import Question, SamePair, WhichGroup
+from samekind.protocols import QueryStrategy, View
+from samekind.questions import OddOnes, Question, SameGroups, SamePair, WhichGroup
 from samekind.session import Session
 from samekind.store import MemoryStore
 from samekind.web.app import create_app
@@ -102,6 +102,24 @@ class Alternating:
         return []
 
 
+@dataclass(frozen=True)
+class AboutGroups:
+    """Asks whether two groups are one kind, then which of `shown` items are odd, and so on."""
+
+    shown: int = 12
+
+    def propose(self, view: View, n: int = 1) -> Sequence[Question]:
+        size = len(view.clustering.labels)
+        for _ in range(200):
+            picks = [int(i) for i in view.rng.choice(size, size=17, replace=False)]
+            asked: Question = SameGroups(tuple(picks[:5]), tuple(picks[5:8]), why="They are near.")
+            if view.spent % 2:
+                asked = OddOnes(tuple(picks[:5]), tuple(picks[5 : 5 + self.shown]), why="A check.")
+            if asked.truthful(view.constraints.same) == "unsure":
+                return [asked]
+        return []
+
+
 def pile(n: int = 48) -> Collection:
     items = [
         Drawn(f"photos/{k % 4}/n° {k:02d} #a?.png", COLOURS[k % 4], 6 if k % 3 else 38)
@@ -128,6 +146,7 @@ def make_desk() -> Iterator[MakeDesk]:
         store: MemoryStore | None = None,
         most: int = 1000,
         refit_every: int = 5,
+        strategy: QueryStrategy | None = None,
     ) -> Desk:
         things = pile() if collection is None else collection
         kept = MemoryStore() if store is None else store
@@ -139,7 +158,7 @@ def make_desk() -> Iterator[MakeDesk]:
                 store=kept,
                 name=name,
                 clusterer=Nearest(),
-                strategy=Alternating(most),
+                strategy=Alternating(most) if strategy is None else strategy,
                 seed=1,
                 refit_every=refit_every,
             )
@@ -155,8 +174,9 @@ def make_desk() -> Iterator[MakeDesk]:
 
 
 @pytest.fixture
-def desk(make_desk: MakeDesk) -> Desk:
-    return make_desk()
+def desk(make_desk: MakeDesk, request: pytest.FixtureRequest) -> Desk:
+    """A desk; a test may choose how it asks with ``parametrize("desk", [...], indirect=True)``."""
+    return make_desk(strategy=getattr(request, "param", None))
 
 
 @pytest.fixture

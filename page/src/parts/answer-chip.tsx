@@ -2,10 +2,11 @@
 
 import type { Answer } from "../api";
 import { ItemView } from "../items/item";
+import { stoodFor } from "../picks";
 
 export function AnswerChip({ answer, open }: { answer: Answer; open: () => void }) {
-  const chosen = answer.question.choices.find((choice) => choice.value === answer.choice);
-  const shown = [...answer.question.items, ...(chosen?.exemplars ?? [])].slice(0, 2);
+  const central = answer.question.parts.flatMap((part) => part.slice(0, 1));
+  const shown = [...central, ...stoodFor(answer)].slice(0, 2);
   return (
     <button
       type="button"

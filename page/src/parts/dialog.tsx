@@ -11,7 +11,12 @@ interface Props {
 
 export function Dialog({ title, close, children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
-  useLayoutEffect(() => element.current?.showModal(), []);
+  const head = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => {
+    element.current?.showModal();
+    // Not the button that closes: return must send what is marked, not throw it away.
+    head.current?.focus();
+  }, []);
   return (
     <dialog
       ref={element}
@@ -20,7 +25,9 @@ export function Dialog({ title, close, children }: Props) {
       onClick={(event) => event.target === element.current && close()}
     >
       <div class="dialog-head">
-        <h2>{title}</h2>
+        <h2 ref={head} tabIndex={-1}>
+          {title}
+        </h2>
         <button type="button" class="quiet" onClick={close} aria-label="Close">
           ✕
         </button>

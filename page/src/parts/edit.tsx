@@ -2,7 +2,8 @@
 
 import type { Answer } from "../api";
 import type { Desk } from "../desk";
-import { meaning, useKeys } from "../keys";
+import { meaning, onButton, useKeys } from "../keys";
+import { usePicks } from "../picks";
 import { QuestionView } from "../questions/registry";
 import { Dialog } from "./dialog";
 
@@ -17,14 +18,24 @@ export function EditAnswer({ answer, desk, close }: Props) {
     if (choice !== answer.choice) void desk.change(answer.number, choice);
     close();
   };
+  const { picked, press } = usePicks(answer.question, change, { start: answer.choice });
   useKeys((event) => {
     const meant = meaning(event, answer.question, []);
-    if (meant && "choose" in meant && event.key !== " ") change(meant.choose);
+    if (event.key === " " || onButton(event.target, event.key)) return;
+    if (meant && "choose" in meant) {
+      event.preventDefault();
+      press(meant.choose);
+    }
   });
   return (
     <Dialog title={`Answer ${answer.number}: ${answer.question.prompt}`} close={close}>
       <div class="edit">
-        <QuestionView question={answer.question} chosen={answer.choice} choose={change} />
+        <QuestionView
+          question={answer.question}
+          chosen={answer.choice}
+          picked={picked}
+          choose={press}
+        />
         <button
           type="button"
           class="quiet"

@@ -1,16 +1,19 @@
 /** What every key does. */
 
-import type { Act, Question } from "../api";
+import type { Act, Choice, Question } from "../api";
+import { isNumber, NONE } from "../picks";
 import { Keys } from "../questions/button";
 import { Dialog } from "./dialog";
 
-const CHOICES: [string[], string][] = [
+const PAIR: [string[], string][] = [
   [["y"], "Same"],
   [["n"], "Different"],
+];
+const GROUPS: [string[], string][] = [
   [["1", "2", "3", "4", "5"], "This group"],
   [["0"], "None of these"],
-  [["u", " "], "Not sure"],
 ];
+const UNSURE: [string[], string] = [["u", " "], "Not sure"];
 
 interface Props {
   question: Question | null;
@@ -18,11 +21,23 @@ interface Props {
   close: () => void;
 }
 
+/** The keys of a question in which several numbers may be chosen. */
+function marking(choices: Choice[]): [string[], string][] {
+  const none = choices.find((one) => one.value === NONE);
+  const numbers = choices.filter((one) => isNumber(one.value));
+  return [
+    [numbers.flatMap((one) => one.keys), "Mark this one, or take its mark away"],
+    [none?.keys ?? [], `Send what is marked; without a mark: ${none?.label.toLowerCase() ?? ""}`],
+  ];
+}
+
 export function Help({ question, acts, close }: Props) {
-  const known = new Set(CHOICES.flatMap(([keys]) => keys));
-  const other = (question?.choices ?? []).filter((one) => !one.keys.some((key) => known.has(key)));
+  const choices = question?.choices ?? [];
+  const usual = [...PAIR, ...(question?.many ? marking(choices) : GROUPS), UNSURE];
+  const known = new Set(usual.flatMap(([keys]) => keys));
+  const other = choices.filter((one) => !one.keys.some((key) => known.has(key)));
   const rows: [string[], string][] = [
-    ...CHOICES,
+    ...usual,
     ...other.map((one): [string[], string] => [one.keys, one.label]),
     ...acts.map((act): [string[], string] => [act.keys, act.label]),
   ];

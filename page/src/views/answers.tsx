@@ -7,24 +7,29 @@ import { ItemView } from "../items/item";
 import { EditAnswer } from "../parts/edit";
 import { Notice } from "../parts/notice";
 import { count } from "../parts/progress";
+import { stoodFor } from "../picks";
 
 const PAGE = 25;
 
 function Row({ answer, edit, aside }: { answer: Answer; edit: () => void; aside: boolean }) {
-  const chosen = answer.question.choices.find((choice) => choice.value === answer.choice);
+  const chosen = stoodFor(answer);
   return (
     <li class={aside ? "answer aside" : "answer"}>
       <span class="quiet-text number">{answer.number}</span>
       <span class="answer-items">
-        {answer.question.items.map((item) => (
-          <ItemView key={item.id} item={item} size="small" />
+        {answer.question.parts.map((part) => (
+          <span key={part[0]?.id} class="answer-part">
+            {part.slice(0, 3).map((item) => (
+              <ItemView key={item.id} item={item} size="small" />
+            ))}
+          </span>
         ))}
-        {chosen && chosen.exemplars.length > 0 && (
+        {chosen.length > 0 && (
           <>
             <span class="arrow" aria-hidden="true">
-              →
+              {answer.question.many ? "·" : "→"}
             </span>
-            {chosen.exemplars.slice(0, 3).map((item) => (
+            {chosen.slice(0, answer.question.many ? chosen.length : 3).map((item) => (
               <ItemView key={item.id} item={item} size="small" />
             ))}
           </>

@@ -9,6 +9,7 @@ import { EditAnswer } from "../parts/edit";
 import { Help } from "../parts/help";
 import { Link } from "../parts/link";
 import { Notice } from "../parts/notice";
+import { usePicks } from "../picks";
 import { Keys } from "../questions/button";
 import { QuestionView } from "../questions/registry";
 import { go, here } from "../router";
@@ -22,6 +23,8 @@ export function Ask({ desk }: { desk: Desk }) {
   const prompt = useRef<HTMLHeadingElement>(null);
   const question = desk.now?.question ?? null;
   const acts = desk.about?.acts ?? [];
+  const sent = question && desk.sending?.number === question.number ? desk.sending.choice : null;
+  const { picked, press } = usePicks(question, desk.answer, { sent });
 
   const perform = (name: string) => {
     if (name === "back") desk.back();
@@ -35,7 +38,7 @@ export function Ask({ desk }: { desk: Desk }) {
     const meant = meaning(event, question, acts);
     if (meant === null) return;
     event.preventDefault();
-    if ("choose" in meant) desk.answer(meant.choose);
+    if ("choose" in meant) press(meant.choose);
     else perform(meant.act);
   });
 
@@ -55,8 +58,9 @@ export function Ask({ desk }: { desk: Desk }) {
         <QuestionView
           key={question.number}
           question={question}
-          chosen={desk.sending?.number === question.number ? desk.sending.choice : null}
-          choose={desk.answer}
+          chosen={sent}
+          picked={picked}
+          choose={press}
         />
       ) : (
         <div class="question nothing">

@@ -10,5 +10,8 @@ CLUSTERERS: dict[str, str] = {
     "pcl": "samekind.clusterers.pcl:PCL",
     "occ": "samekind.clusterers.occ:OCC",
     "cc": "samekind.clusterers.cc:CC",
+    "idc": "samekind.clusterers.idc:IDC",
+    "fixmatch": "samekind.clusterers.fixmatch:FixMatch",
+    "corrected": "samekind.clusterers.corrected:Corrected",
 }
 DEFAULT = "propagation"

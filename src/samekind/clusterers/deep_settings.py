@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from samekind.errors import InputError
+from samekind.training.feedback_tuning import FeedbackTuning
+from samekind.training.finetune import Tuning
 from samekind.training.progress import Watch
 
 
@@ -37,6 +39,9 @@ class Setting:
     start: str | None = None
     watch: Watch | None = None
     verbose: bool = False
+    feedback: FeedbackTuning = field(default_factory=FeedbackTuning)
+    tuning: Tuning = field(default_factory=Tuning)
+    views: str | None = None
 
     @property
     def architecture(self) -> dict[str, Any]:
@@ -48,6 +53,19 @@ class Setting:
     def features(self) -> dict[str, Any]:
         """What the weights of a backbone must agree in to be of use."""
         return {name: getattr(self, name) for name in ("backbone", "stem", "channels")}
+
+
+FAST: dict[str, Any] = {
+    "profile": "fast",
+    "backbone": "resnet18",
+    "stem": "3x3",
+    "size": 32,
+    "family": "cc-small",
+    "attention": False,
+    "batch_size": 512,
+    "learning_rate": 0.25,
+}
+"""Self-supervised training of minutes, on small pictures."""
 
 
 @dataclass(frozen=True)
@@ -63,17 +81,7 @@ class Recipe:
             return self.paper
         if profile != "fast":
             raise InputError(f"{profile!r} is not a profile. Choose one of: paper, fast.")
-        return replace(
-            self.paper,
-            profile="fast",
-            backbone="resnet18",
-            stem="3x3",
-            size=32,
-            family="cc-small",
-            attention=False,
-            batch_size=512,
-            learning_rate=0.25,
-        )
+        return replace(self.paper, **FAST)
 
     def for_rows(self) -> Setting:
         """The settings for plain vectors: small, quick, the same loss."""

@@ -22,12 +22,12 @@ from samekind.clusterers.deep_settings import Setting
 from samekind.clusterers.group_count import guessed_count
 from samekind.clusterers.kmeans import KMeans
 from samekind.clusterers.seeds import restricted
+from samekind.clusterers.starting import Start, load_start
 from samekind.compute import COMPILE_MODES, best_device
 from samekind.constraints import Constraints
 from samekind.errors import UnknownName
 from samekind.training.answered import Guesses
 from samekind.training.augment import Views, family_named
-from samekind.training.backbone_file import load_backbone
 from samekind.training.bank import Bank, Reader, in_use
 from samekind.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from samekind.training.loop import Objective, Plan, Trainer
@@ -66,6 +66,7 @@ class Learner:
         self._resumed = 0  # epochs of this fit that were done before an interruption
         self._trainer: Trainer | None = None
         self._reader: Reader | None = None
+        self._start = Start()
 
     def same_data(self, data: NDArray[Any]) -> bool:
         """Whether these are the items that it was trained on."""
@@ -130,7 +131,7 @@ class Learner:
                 views = self._views()
                 network = Network(resnet(setting), k=k, attention=setting.attention)
                 if setting.start is not None:
-                    load_backbone(setting.start, setting.features, network.backbone)
+                    self._start = load_start(setting.start, setting.features, network.backbone)
             else:
                 views = NoisyRows(data)
                 k = guess(views.plain(data).numpy(), rng, known) if k is None else k
@@ -191,8 +192,9 @@ class Learner:
         most = max(1, trainer.batches.size // 4)
         return Guesses.of(bank.z, bank.p, certain=self.setting.certain, most=most)
 
-    def _reading(self, trainer: Trainer) -> Bank:
-        network, views = trainer.network, trainer.views
+    def _reading(self, trainer: Trainer, network: Network | None = None) -> Bank:
+        """What a network, by default the one in training, says of all items; it is used now."""
+        network, views = network or trainer.network, trainer.views
         prepare: Callable[[torch.Tensor], torch.Tensor] = views.plain
         if isinstance(views, NoisyRows) and trainer.device.type != "mps":
             network, prepare = deepcopy(network).double(), views.exact

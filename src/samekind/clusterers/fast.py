@@ -66,16 +66,8 @@ class FastLearner(Learner):
 
     def fit(self, known: Constraints, k: int | None) -> Bank:
         """Groups from these answers."""
-        trainer = self._trainer
         with ExitStack() as stack:
-            if trainer is None:
-                trainer = self._trainer = self._begun(known, k or 2)
-                trainer.watch = self._watch(stack, trainer)
-                if self.setting.start is None:
-                    self._pretrain(trainer)
-                self._frozen = self._reading(trainer)
-            else:
-                trainer.watch = self._watch(stack, trainer)
+            trainer = self._ready(stack, known, k)
             bank, features = self._by_head(trainer, known, k)
             groups = trainer.network.k
             if len(known.answers) >= self.setting.tune_from and groups > 1:
@@ -86,6 +78,25 @@ class FastLearner(Learner):
                     bank = self._reader.bank(trainer.data)
         self._fits += 1
         return bank
+
+    def _ready(self, stack: ExitStack, known: Constraints, k: int | None) -> Trainer:
+        """The trainer; before the first fit features are learnt, unless there are some to use."""
+        trainer = self._trainer
+        if trainer is not None:
+            trainer.watch = self._watch(stack, trainer)
+            return trainer
+        rows = self._data is not None and self._data.ndim == 2
+        trainer = self._trainer = self._begun(known, k if rows else k or 2)
+        trainer.watch = self._watch(stack, trainer)
+        if self._learns_features:
+            self._pretrain(trainer)
+        self._frozen = self._reading(trainer)
+        return trainer
+
+    @property
+    def _learns_features(self) -> bool:
+        """Whether there is self-supervised training."""
+        return self.setting.start is None
 
     def stopped(self, known: Constraints, k: int | None) -> Bank | None:
         """Groups by a head on the features as far as they are; the next fit trains them on."""

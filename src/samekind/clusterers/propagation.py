@@ -15,6 +15,7 @@ from samekind.clusterers.graph import Reference, one_thread, spread
 from samekind.clusterers.group_count import checked_constraints
 from samekind.clusterers.kmeans import KMeans
 from samekind.clusterers.orientation import Axes, Orientation
+from samekind.clusterers.portable import PortableHead
 from samekind.clusterers.seeds import Seeds, placed, restricted
 from samekind.constraints import Constraints
 from samekind.errors import InputError
@@ -124,6 +125,15 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return np.asarray(self._members(X)[1].argmax(axis=1), dtype=np.intp)
+
+    def portable(self) -> PortableHead:
+        """What places other items, as a few plain arrays that fit into a small file."""
+        check_is_fitted(self)
+        reference = self._reference
+        turn = self._axes.axes @ reference.orientation.turn
+        return PortableHead.from_reference(
+            self._axes.mean, turn, reference.space, reference.strength, self.n_neighbors
+        )
 
     def _learnt(self, Z: Floats, seeds: Seeds, answers: Constraints) -> Reference:
         """Reference items in the person's orientation, with the strength of each group."""

@@ -20,6 +20,7 @@ __all__ = [
     "encode",
     "encode_more",
     "make_encoder",
+    "named_encoder",
 ]
 
 ENCODERS: dict[str, str] = {
@@ -27,6 +28,11 @@ ENCODERS: dict[str, str] = {
     "efficientnet-lite0": "samekind.encoders.pretrained:EfficientNetLite0",
     "pixels": "samekind.encoders.simple:Pixels",
     "images": "samekind.encoders.images:Images",
+    "simclr": "samekind.encoders.learnt:SimCLR",
+    "byol": "samekind.encoders.learnt:BYOL",
+    "cc": "samekind.encoders.learnt:CC",
+    "tcl": "samekind.encoders.learnt:TCL",
+    "propos": "samekind.encoders.learnt:ProPos",
     "tfidf": "samekind.encoders.simple:TfIdf",
     "rows": "samekind.encoders.simple:Rows",
     "vectors": "samekind.encoders.simple:Ready",
@@ -64,6 +70,21 @@ def make_encoder(name: str) -> Encoder:
             raise
         raise UnknownName("encoder", name, [*ENCODERS, *LIBRARIES]) from problem
     return encoder
+
+
+def named_encoder(name: str, collection: Collection) -> tuple[Encoder, str]:
+    """The encoder of a name for a pile, with what it has learnt from it, and the reason in words.
+
+    An encoder that learns from the person's pictures and has not done so yet is an error that says
+    what to type.
+    """
+    from samekind.encoders.learnt import Learnt
+
+    encoder = make_encoder(name)
+    if isinstance(encoder, Learnt) and collection.kind in encoder.kinds:
+        recalled = encoder.recalled(collection)
+        return recalled, recalled.reason
+    return encoder, f"{name}, because it was asked for"
 
 
 def describe() -> dict[str, str]:

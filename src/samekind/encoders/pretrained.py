@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from samekind.encoders.colour import WIDTH as COLOURS
 from samekind.encoders.colour import colours
 from samekind.encoders.places import default_cache
-from samekind.encoders.reduction import Reduction
+from samekind.encoders.reduction import Reduced, Reduction
 from samekind.errors import MissingExtra
 from samekind.items import Item
 
@@ -72,7 +72,7 @@ LITE2 = Weights(
 )
 
 
-class EfficientNetLite2:
+class EfficientNetLite2(Reduced):
     """A frozen image network, EfficientNet-Lite2 at 260 pixels: sees objects, textures and colours.
 
     The mean of the network's last feature map, and beside it the shares of colours: the network was

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -80,6 +80,39 @@ class Reduction:
             raise VectorError("The raw features hold NaN or infinite numbers. Check the items.")
         return out
 
+    def outside(self, raw: Any) -> NDArray[np.float64]:
+        """(n,) how far each item lies from the space of the axes: what its vector does not tell."""
+        lost = np.zeros(len(raw))
+        start = 0
+        for part in chunks(raw) if self.axes_ is not None else ():
+            centred = self._centred(part).astype(np.float64)
+            along = ((centred @ self.axes_) ** 2).sum(axis=1)
+            lost[start : start + len(part)] = (centred**2).sum(axis=1) - along
+            start += len(part)
+        return np.asarray(np.sqrt(np.maximum(lost, 0.0)))
+
+    def state(self) -> dict[str, Any]:
+        """What was learnt, as plain arrays and numbers, for :meth:`from_state`."""
+        known = {"mean": self.mean_, "normalise": self.normalise}
+        if self.axes_ is not None:
+            known["axes"] = self.axes_
+        return {**known, "blocks": [[width, weight] for width, weight in self.blocks]}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Self:
+        """The reduction again; ValueError or KeyError when these are not parts of one."""
+        mean, axes = np.asarray(state["mean"]), state.get("axes")
+        blocks = [(int(width), float(weight)) for width, weight in state["blocks"]]
+        wide = len(mean) if axes is None else axes.shape[1]
+        if mean.ndim != 1 or (axes is not None and axes.shape != (len(mean), wide)):
+            raise ValueError("the axes do not fit the mean")
+        if blocks and sum(width for width, _ in blocks) != len(mean):
+            raise ValueError("the blocks do not fit the mean")
+        reduction = cls(components=wide, normalise=bool(state["normalise"]), blocks=blocks)
+        reduction.mean_ = mean.astype(np.float32)
+        reduction.axes_ = None if axes is None else np.ascontiguousarray(axes, dtype=np.float32)
+        return reduction
+
     def _centred(self, part: NDArray[Any]) -> NDArray[np.float32]:
         centred: NDArray[np.float32] = part.astype(np.float32) - self.mean_
         start = 0
@@ -113,6 +146,29 @@ class Reduction:
         axes = centred.T @ left[:, kept]
         axes /= np.maximum(np.linalg.norm(axes, axis=0), 1e-12)
         return signed(axes[:, ::-1])
+
+
+class Reduced:
+    """For encoders whose second step is a reduction: what it learnt, to take elsewhere."""
+
+    width: int | None
+    _reduction: Reduction
+
+    def state(self) -> dict[str, Any]:
+        """What was learnt from the pile, as plain arrays and numbers."""
+        return self._reduction.state()
+
+    def restored(self, state: Mapping[str, Any]) -> Self:
+        """This encoder as if fitted on the pile that the state comes from."""
+        reduction = Reduction.from_state(state)
+        if self.width is not None and len(reduction.mean_) != self.width:
+            raise ValueError(f"{len(reduction.mean_)} numbers per item, not {self.width}")
+        self._reduction = reduction
+        return self
+
+    def outside(self, raw: Any) -> NDArray[np.float64]:
+        """(n,) how much of each item its vector does not tell: much for items unlike the pile."""
+        return self._reduction.outside(raw)
 
 
 def chunks(raw: Any) -> Iterator[NDArray[Any]]:

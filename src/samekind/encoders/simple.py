@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.encoders.reduction import Reduction, chunks
+from samekind.encoders.reduction import Reduced, Reduction, chunks
 from samekind.errors import VectorError
 from samekind.items import Item
 
 
-class Pixels:
+class Pixels(Reduced):
     """Small copies of the images, reduced to their main axes: quick, sees colour and layout only.
 
     Parameters
@@ -91,10 +91,9 @@ class TfIdf:
     def fit(self, raw: Any) -> Self:
         """Learn the words, their weights and the themes of the pile."""
         from sklearn.decomposition import TruncatedSVD
-        from sklearn.feature_extraction.text import TfidfVectorizer
 
         texts = list(raw)
-        self._words = TfidfVectorizer(sublinear_tf=True, strip_accents="unicode", dtype=np.float32)
+        self._words = _weighted_words()
         try:
             table = self._words.fit_transform(texts)
         except ValueError as problem:
@@ -103,25 +102,60 @@ class TfIdf:
                 "compared by their words. Check that these are texts, or bring vectors."
             ) from problem
         components = min(self.components, table.shape[0])
-        self._themes = None  # few words: the weights themselves are the vector
+        self._themes: NDArray[Any] | None = None  # few words: their weights are the vector
         if table.shape[1] > components:
-            self._themes = TruncatedSVD(components, random_state=0).fit(table)
+            self._themes = TruncatedSVD(components, random_state=0).fit(table).components_
         return self
 
     def transform(self, raw: Any) -> NDArray[np.float32]:
         """Unit vectors (n, at most `components`); a text without known words is all zeros."""
-        texts = list(raw)
-        if not texts:
-            return np.empty((0, self._n_out), dtype=np.float32)
-        table = self._words.transform(texts)
-        vectors = table.toarray() if self._themes is None else self._themes.transform(table)
+        vectors = self._on_themes(list(raw))
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.asarray(vectors / np.maximum(norms, 1e-12), dtype=np.float32)
 
+    def outside(self, raw: Any) -> NDArray[np.float64]:
+        """(n,) how much of each text its themes do not tell; 1 for a text without known words."""
+        along = (self._on_themes(list(raw)).astype(np.float64) ** 2).sum(axis=1)
+        return np.asarray(np.sqrt(np.clip(1.0 - along, 0.0, 1.0)))
+
+    def state(self) -> dict[str, Any]:
+        """What was learnt from the texts: the words, their weights and the themes."""
+        words = "\n".join(sorted(self._words.vocabulary_, key=self._words.vocabulary_.__getitem__))
+        known = {"words": np.frombuffer(words.encode(), dtype=np.uint8), "rarity": self._words.idf_}
+        if self._themes is not None:
+            known["themes"] = self._themes.astype(np.float16)  # many words: half the room
+        return known
+
+    def restored(self, state: Mapping[str, Any]) -> Self:
+        """This encoder as if fitted on the texts that the state comes from."""
+        words = np.asarray(state["words"], dtype=np.uint8).tobytes().decode().split("\n")
+        themes, rarity = state.get("themes"), np.asarray(state["rarity"], dtype=np.float32)
+        if rarity.shape != (len(words),) or len(set(words)) != len(words):
+            raise ValueError("the words do not fit their weights")
+        if themes is not None and (themes.ndim != 2 or themes.shape[1] != len(words)):
+            raise ValueError("the themes do not fit the words")
+        self._words = _weighted_words({word: place for place, word in enumerate(words)})
+        self._words.idf_ = rarity
+        self._themes = None if themes is None else np.asarray(themes, dtype=np.float32)
+        return self
+
+    def _on_themes(self, texts: list[str]) -> NDArray[Any]:
+        if not texts:
+            return np.empty((0, self._n_out), dtype=np.float32)
+        table = self._words.transform(texts)
+        return np.asarray(table.toarray() if self._themes is None else table @ self._themes.T)
+
     @property
     def _n_out(self) -> int:
-        themes = self._themes
-        return len(self._words.vocabulary_) if themes is None else len(themes.components_)
+        return len(self._words.vocabulary_) if self._themes is None else len(self._themes)
+
+
+def _weighted_words(vocabulary: Mapping[str, int] | None = None) -> Any:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    return TfidfVectorizer(
+        sublinear_tf=True, strip_accents="unicode", dtype=np.float32, vocabulary=vocabulary
+    )
 
 
 class Rows:
@@ -174,6 +208,21 @@ class Rows:
         whole = np.where(np.isnan(table), self._median, table)
         return np.asarray((whole - self._mean) / self._spread, dtype=np.float32)
 
+    def state(self) -> dict[str, Any]:
+        """What was learnt from the table: which columns count, their middle and their spread."""
+        numbers = np.stack([self._median, self._mean, self._spread])
+        return {"n_columns": self._n_columns, "columns": self._columns, "numbers": numbers}
+
+    def restored(self, state: Mapping[str, Any]) -> Self:
+        """This encoder as if fitted on the table that the state comes from."""
+        n_columns, columns = int(state["n_columns"]), np.asarray(state["columns"], dtype=np.intp)
+        median, mean, spread = np.asarray(state["numbers"], dtype=np.float64)
+        if not (len(columns) == len(spread) and (columns < n_columns).all() and spread.all()):
+            raise ValueError("the columns do not fit their numbers")
+        self._n_columns, self._columns = n_columns, columns
+        self._median, self._mean, self._spread = median, mean, spread
+        return self
+
 
 class Ready:
     """Vectors that are ready: taken as they are, never copied when they are 32-bit floats."""
@@ -215,6 +264,15 @@ class Ready:
                 )
             start += len(part)
         return vectors
+
+    def state(self) -> dict[str, Any]:
+        """How many numbers a vector has."""
+        return {"n_columns": self._n_columns}
+
+    def restored(self, state: Mapping[str, Any]) -> Self:
+        """This encoder as if fitted on the vectors that the state comes from."""
+        self._n_columns = int(state["n_columns"])
+        return self
 
 
 def _stacked(items: Sequence[Item], dtype: type[np.floating[Any]]) -> NDArray[Any]:

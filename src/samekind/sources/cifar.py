@@ -1,4 +1,4 @@
-"""CIFAR10-2 and CIFAR100-4: the two orientations of each, from files that a user has.
+"""CIFAR-10 and CIFAR-100 under several orientations, from files that a user has.
 
 Nothing is downloaded. The folder (``--data``, or SAMEKIND_DATA) holds the lossless pictures as
 Parquet files (``cifar10-train-0.parquet``, ..., ``cifar10-test.parquet``, with columns ``image``
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.intp]
-CIFAR_SETS = ("cifar10-2", "cifar100-4")
+CIFAR_SETS = ("cifar10-2", "cifar100-4", "cifar10", "cifar20")
+"""PCL's two sets; CIFAR-10 in its ten classes; CIFAR-100 in its twenty coarse ones."""
 
 
 class PixelItem(Picture):
@@ -69,13 +70,23 @@ class PictureSet:
     labelled: LabelledSet
     n_groups: int
 
+    def whole(self, orientation: str = "default") -> tuple[Bytes, Collection, Ints]:
+        """Both parts as one pile, as OCC and IDC use them: pictures, items, true groups."""
+        images = np.concatenate([self.images, self.held_out_images])
+        items = [*self.labelled.collection, *(self.labelled.held_out or ())]
+        truths = [truth for truth in self.labelled.truth(orientation) if truth is not None]
+        name = self.labelled.name
+        return images, Collection(name, items, (), name), np.concatenate(truths)
+
 
 def open_cifar(name: str, folder: str | Path | None = None) -> PictureSet:
-    """CIFAR10-2 or CIFAR100-4 with the orientations ``default`` and ``personalized``.
+    """Pictures of CIFAR-10 or CIFAR-100, with the orientations of a set and the class of each.
 
     Parameters
     ----------
-    name : ``cifar10-2`` or ``cifar100-4``.
+    name : ``cifar10-2`` and ``cifar100-4`` have the orientations ``default`` and
+        ``personalized``; ``cifar10`` (ten classes) and ``cifar20`` (the twenty coarse classes of
+        CIFAR-100) have only ``default``.
     folder : where the files are, or an archive; None: the folder named by SAMEKIND_DATA.
 
     Raises
@@ -85,7 +96,7 @@ def open_cifar(name: str, folder: str | Path | None = None) -> PictureSet:
     """
     maps = class_maps(name)
     place = Path(folder or os.environ.get("SAMEKIND_DATA", "."))
-    base = name.rpartition("-")[0]
+    base = str(maps["pictures"])
     train, test = (_read(place, base, part) for part in ("train", "test"))
     classes = len(maps["classes"])
     for part, (images, labels) in (("train", train), ("test", test)):

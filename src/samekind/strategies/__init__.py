@@ -10,6 +10,10 @@ STRATEGIES: dict[str, str] = {
     "hardness": "samekind.strategies.hardness:Hardness",
     "csd": "samekind.strategies.csd:CSD",
     "entropy": "samekind.strategies.entropy:Entropy",
+    "value": "samekind.strategies.value:Value",
+    "value-hard": "samekind.strategies.value:ValueHard",
+    "value-hard-rep": "samekind.strategies.value:ValueHardRep",
+    "value-random": "samekind.strategies.value:ValueRandom",
     "random": "samekind.strategies.random:Random",
 }
 DEFAULT = "placement"

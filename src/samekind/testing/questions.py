@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 
 from samekind.errors import AnswerError
-from samekind.questions import UNSURE, Question, question_from_json
+from samekind.questions import UNSURE, Question, joined, question_from_json
 from samekind.testing.expecting import raises
 
 
@@ -20,13 +20,36 @@ def check_question(question: Question) -> None:
         for link in question.links(choice):
             assert {link.a, link.b} <= set(items), "links speak of items that are shown"
         assert set(question.exemplars(choice)) <= set(items), "exemplars are shown items"
+    beside = [i for choice in choices for i in question.exemplars(choice)]
+    above = [i for part in question.parts() for i in part]
+    assert set(above) | set(beside) == set(items), "every item is shown above or with a choice"
+    assert not set(above) & set(beside) and len(set(above)) == len(above), "and above only once"
     with raises(AnswerError):
         question.links("no such choice")
+    _check_joined(question)
     assert question.prompt.strip() and question.kind.strip()
     assert question.truthful(lambda a, b: None) == UNSURE, "who knows nothing is unsure"
     _check_truth(question)
     again = question_from_json(question.to_json(str), int)
     assert again == question and again.why == question.why, "the JSON form must come back the same"
+
+
+def _check_joined(question: Question) -> None:
+    """Several numbers may be joined where the question says so, and nowhere else."""
+    numbers = [int(choice) for choice in question.choices() if choice.isdecimal()]
+    for two in combinations(numbers, 2):
+        if question.many:
+            shown = [question.exemplars(str(number)) for number in two]
+            assert question.exemplars(joined(two)) == (*shown[0], *shown[1])
+            assert question.links(joined(two)), "every joined choice means something"
+        for spelling in (
+            "{1},{0}",
+            "{0},{0}",
+            "{0}, {1}",
+            *(() if question.many else ("{0},{1}",)),
+        ):
+            with raises(AnswerError):
+                question.links(spelling.format(*two))
 
 
 def _check_truth(question: Question) -> None:
@@ -35,6 +58,7 @@ def _check_truth(question: Question) -> None:
     for kinds in product(range(3), repeat=len(items)):
         kind = dict(zip(items, kinds, strict=True))
         choice = question.truthful(lambda a, b: kind.get(a, 9) == kind.get(b, 9))  # noqa: B023
-        assert choice in question.choices() and choice != UNSURE
+        question.check(choice)
+        assert choice != UNSURE, "who knows everything is sure"
         for a, b, same in question.links(choice):
             assert (kind.get(a, 9) == kind.get(b, 9)) == same, "the truthful choice must be true"

@@ -3,37 +3,33 @@
 Answered items are learnt by their group and by their links; items without answers must keep, under
 strong changes of the picture, the group that the averaged network is sure of under weak ones
 (FixMatch, arXiv 2001.07685).
-
-A loss that is not a number ends it early with a warning, not with an error: the network that it
-began with is there to fall back on, so nobody has to lose a session over it.
 """
 
 from __future__ import annotations
 
 import math
-import time
-import warnings
-from copy import deepcopy
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import nll_loss
 
-from samekind.compute import COMPILE_MODES, RECORDING, Compute, Recorded, quick_kernels, synchronise
-from samekind.compute import compiled as in_mode
+from samekind.compute import COMPILE_MODES, Compute
 from samekind.training.answered import Answered, batch_links, sent
 from samekind.training.augment import Draw, Family, Views
 from samekind.training.network import Network
-from samekind.training.progress import Told, Watch
-from samekind.training.steps import Plan, autocast, memory_is_enough, optimiser_of, set_rate
+from samekind.training.progress import Watch
+from samekind.training.rows import NoisyRows
+from samekind.training.steps import Plan, autocast
+from samekind.training.tuning import FineTuning
 
 Ints = NDArray[np.intp]
-EVERY = 20
-"""Steps between two looks at the clock and at whether all numbers are finite."""
+Change = Callable[[Tensor, torch.Generator], Tensor]
+"""From items to one random view of each."""
 
 
 @dataclass(frozen=True)
@@ -88,18 +84,50 @@ class OneView:
         return self.views.render(images, drawn)
 
 
-class Tuner:
-    """Trains a copy of a network on answers; :meth:`run` returns the averaged one.
+class OneNoisyRow:
+    """One noisy copy of each row, where :class:`NoisyRows` makes two."""
 
-    If the loss or its gradient is no finite number, training stops with a warning and the averaged
-    network is the last good one: at most 20 steps older, at worst that which it began with.
+    def __init__(self, rows: NoisyRows) -> None:
+        self.rows = rows
+
+    @torch.no_grad()
+    def __call__(self, items: Tensor, generator: torch.Generator) -> Tensor:
+        both: Tensor = self.rows(items, generator)
+        return both[: len(items)]
+
+
+class Changes(NamedTuple):
+    """Two ways to change items: little, so that their kind is clear, and much."""
+
+    weak: Change
+    strong: Change
+
+
+def picture_changes(family: Family, data: Tensor, compute: Compute, compiled: str = "") -> Changes:
+    """Weak and strong views of pictures that lie where `data` lies."""
+    dtype = torch.bfloat16 if compute.dtype == "bfloat16" else torch.float32
+    return Changes(
+        *(
+            OneView(Views(make(family), dtype=dtype).to(data.device), compiled in COMPILE_MODES)
+            for make in (weak, strong)
+        )
+    )
+
+
+def row_changes(data: Tensor) -> Changes:
+    """Weak and strong views of plain vectors: little and much noise."""
+    little, much = NoisyRows(data, noise=0.1, left_out=0.0), NoisyRows(data)
+    return Changes(OneNoisyRow(little), OneNoisyRow(much))
+
+
+class Tuner(FineTuning):
+    """Trains a copy of a network on answers; :meth:`run` returns the averaged one.
 
     Parameters
     ----------
-    network : with a cluster head that has begun to know the groups; it stays as it is.
-    data : (n, 3, height, width) uint8, on the device.
     rows, labels : the items whose group is known, and their groups.
-    known : the answers to learn from.
+    known : the answers to learn from, as links.
+    views : a family of views for pictures (n, 3, height, width), uint8; or both changes as such.
     """
 
     def __init__(
@@ -109,7 +137,7 @@ class Tuner:
         rows: Ints,
         labels: Ints,
         known: Answered,
-        family: Family,
+        views: Family | Changes,
         tuning: Tuning,
         *,
         compute: Compute,
@@ -117,65 +145,31 @@ class Tuner:
         compiled: str = "",
         watch: Watch | None = None,
     ) -> None:
-        self.data, self.rows, self.known, self.tuning = data, rows, known, tuning
-        self.company = min(tuning.company, len(data))
-        with memory_is_enough(self.company):
-            self.network, self.averaged = deepcopy(network), deepcopy(network).eval()
-        self.compute, self.seed, self.watch = compute, seed, watch or Watch()
+        company = min(tuning.company, len(data))
+        rate, decay = tuning.learning_rate, tuning.weight_decay
+        super().__init__(
+            network,
+            data,
+            Plan(tuning.answered, rate, decay, "sgd", clip=5.0),
+            company=company,
+            steps=max(1, math.ceil(tuning.epochs * len(data) / company)),
+            seconds=tuning.seconds,
+            average=tuning.average,
+            compute=compute,
+            seed=seed,
+            compiled=compiled,
+            watch=watch,
+        )
+        self.rows, self.known, self.tuning = rows, known, tuning
         self.label_of = torch.full((len(data),), -1, dtype=torch.long)
         self.label_of[torch.from_numpy(rows)] = torch.from_numpy(labels.astype(np.int64))
         self.label_of = self.label_of.to(data.device)
-        dtype = torch.bfloat16 if compute.dtype == "bfloat16" else torch.float32
-        self.weak, self.strong = (
-            OneView(Views(make(family), dtype=dtype).to(data.device), compiled in COMPILE_MODES)
-            for make in (weak, strong)
-        )
-        self._student: Any = self.network
-        self._teacher: Any = self.averaged
-        if compiled:
-            self._student = in_mode(self.network, compiled)
-            self._teacher = in_mode(self.averaged, compiled)
-        self.chance = torch.Generator(data.device).manual_seed(seed)
-        plan = Plan(tuning.answered, tuning.learning_rate, tuning.weight_decay, "sgd")
-        records = compiled in RECORDING
-        self.optimiser = optimiser_of(self.network, plan, recorded=records)
-        self._broken = torch.zeros((), dtype=torch.bool, device=data.device)
-        step = self._step
-        self._recorded: Any = Recorded(step, chances=[self.chance]) if records else step
-        self.rng = np.random.default_rng((seed, 5))
+        if isinstance(views, Family):
+            views = picture_changes(views, data, compute, compiled)
+        self.weak: Any = views.weak
+        self.strong: Any = views.strong
 
-    def run(self) -> Network:
-        """Train, and return the averaged network."""
-        tuning, company = self.tuning, self.company
-        steps = max(1, math.ceil(tuning.epochs * len(self.data) / company))
-        begun, done = time.monotonic(), 0.0
-        step = 0
-        self._keep(step)
-        self.network.train()
-        while done < 1:
-            self.watch.check()
-            # The rate falls to a fifth, as in FixMatch; the average is short at first.
-            rate = tuning.learning_rate * math.cos(7 * math.pi * done / 16)
-            past = min(tuning.average, (1 + step) / (10 + step))
-            with memory_is_enough(company), quick_kernels():
-                numbers = sent(np.array([rate, past], dtype=np.float32), self.data.device)
-                loss = self._recorded(*self._batch(), numbers)
-            step += 1
-            if tuning.seconds is None:
-                done = step / steps
-            elif step % EVERY == 0:
-                synchronise(self.compute.device)
-                done = (time.monotonic() - begun) / tuning.seconds
-            told = step % self.watch.every == 0
-            if (told or step % EVERY == 0 or done >= 1) and not self._is_good(step):
-                break
-            if told:
-                parts = {"loss": float(loss)}
-                epoch = step * company // len(self.data)
-                self.watch.tell(Told(epoch, step, parts, "tuning", min(done, 1.0)))
-        return self.averaged
-
-    def _batch(self) -> tuple[Tensor, Tensor, Tensor]:
+    def _batch(self) -> tuple[Tensor, ...]:
         """Answered items, others, and what is known of the answered ones, on the device."""
         device = self.data.device
         items = self._answered()
@@ -184,41 +178,8 @@ class Tuner:
         links = torch.stack([same, different]).numpy()
         return sent(items.astype(np.int64), device), sent(others, device), sent(links, device)
 
-    def _step(self, items: Tensor, others: Tensor, links: Tensor, numbers: Tensor) -> Tensor:
-        """All that happens on the device; it never waits for it, so it can be recorded."""
-        parameters = list(self.network.parameters())
-        loss = self._loss(items, others, links)
-        self.optimiser.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
-        length = nn.utils.clip_grad_norm_(parameters, 5.0)
-        set_rate(self.optimiser, numbers[0])
-        self.optimiser.step()
-        self._average(numbers[1])
-        # Noted on the device, so that nobody waits for it.
-        self._broken |= ~(torch.isfinite(loss.detach()) & torch.isfinite(length))
-        return loss.detach()
-
-    def _is_good(self, step: int) -> bool:
-        """Whether all is finite; if so it is kept, if not the last good network comes back."""
-        if not bool(self._broken):
-            self._keep(step)
-            return True
-        self.averaged.load_state_dict(self._good)
-        warnings.warn(
-            f"Training on the answers broke down between steps {self._kept_at} and {step}: the "
-            "loss or its gradient is not a finite number. The network of step "
-            f"{self._kept_at} is kept. Try a larger batch_size, or leave the network as it is "
-            "with a tune_from beyond the number of answers.",
-            RuntimeWarning,
-            stacklevel=3,
-        )
-        return False
-
-    def _keep(self, step: int) -> None:
-        """Remember the averaged network as good (on the device: no wait)."""
-        self._kept_at = step
-        self._good = {name: value.clone() for name, value in self.averaged.state_dict().items()}
-        self._broken.zero_()
+    def _parts(self, numbers: Tensor, *batch: Tensor) -> Mapping[str, Tensor]:
+        return {"loss": self._loss(*batch)}
 
     def _loss(self, items: Tensor, others: Tensor, links: Tensor) -> Tensor:
         """Groups and links of answered items, and steadiness of the others."""
@@ -254,14 +215,6 @@ class Tuner:
         partners = self.known.partners(drawn, int(self.tuning.linked_share * size), self.rng)
         partners = partners[: max(0, size - 1)]
         return np.concatenate([drawn[: size - len(partners)], partners])
-
-    @torch.no_grad()
-    def _average(self, past: Tensor) -> None:
-        ours, theirs = self.averaged.state_dict(), self.network.state_dict()
-        floating = [name for name, value in ours.items() if value.is_floating_point()]
-        old, new = ([state[name] for name in floating] for state in (ours, theirs))
-        torch._foreach_mul_(old, past)  # one launch for all weights
-        torch._foreach_add_(old, torch._foreach_mul(new, 1 - past))
 
 
 def linked_loss(p: Tensor, links: Tensor) -> Tensor:

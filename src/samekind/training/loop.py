@@ -76,6 +76,17 @@ class Follows(Protocol):
     def follow(self, moment: Moment) -> None: ...
 
 
+@runtime_checkable
+class Draws(Protocol):
+    """A network with chance of its own (ProPos' noise): called before every step.
+
+    It draws for so many rows into memory that stays where it is; its forward pass draws nothing,
+    so that this one can be compiled.
+    """
+
+    def draw(self, rows: int, chance: torch.Generator, moment: Moment) -> None: ...
+
+
 class Trainer:
     """Trains a network on items that lie on the device. Call :meth:`run` as often as wanted.
 
@@ -104,7 +115,7 @@ class Trainer:
         self.world, self.compute = World.joined(compute or best_device())
         self.device = torch.device(self.compute.device)
         self.objective, self.plan, self.watch = objective, plan, watch or Watch()
-        self.known: Answered | None = None
+        self.known = Answered.from_constraints(Constraints(len(data)))
         self.guesses: Guesses | None = None
         self.step = 0
         with memory_is_enough(plan.batch_size):
@@ -117,6 +128,8 @@ class Trainer:
             len(data), plan.batch_size, plan.seed, plan.linked_share, self.world.size
         )
         self._chance = torch.Generator(self.device)
+        size = self.batches.size
+        self._no_links = torch.zeros(3, size, size, dtype=torch.bool, device=self.device)
         self.renew()
 
     def renew(self) -> None:
@@ -140,6 +153,13 @@ class Trainer:
         self.known = Answered.from_constraints(constraints)
         self.guesses = guesses
 
+    def change(self, objective: Objective, views: TwoViews | None = None) -> None:
+        """Go on with another loss, and other views if given; the optimiser stays as it is."""
+        self.objective = objective
+        if views is not None:
+            self.views = views.to(self.device) if isinstance(views, nn.Module) else views
+        self._recorded = Recorded(self._step, chances=[self._chance])
+
     @property
     def epoch(self) -> int:
         """Epochs done."""
@@ -156,14 +176,17 @@ class Trainer:
         """
         first, per_epoch = self.step, self.batches.steps
         last = first + max(1, round(epochs * per_epoch)) if epochs > 0 else first
-        horizon = before + epochs if horizon is None else horizon
+        span = before + epochs if horizon is None else horizon
+        self.run_until(last, lambda step: Moment(before + (step - first) / per_epoch, span))
+
+    def run_until(self, last: int, moment_of: Callable[[int], Moment]) -> None:
+        """Train up to the step `last`; `moment_of` says where in its schedule a step is."""
         parts: Mapping[str, Tensor] = {}
         self.network.train()
         try:
             while self.step < last:
                 self.watch.check()
-                moment = Moment(before + (self.step - first) / per_epoch, horizon)
-                parts = self.one_step(moment)
+                parts = self.one_step(moment_of(self.step))
                 if self.step % self.watch.every == 0 or self.step == last:
                     self._report(parts)
             # Averages of batch norms differ after the last step where they are not synchronous.
@@ -190,6 +213,8 @@ class Trainer:
         """The parts of the loss of a batch, given by the positions of its items."""
         all_items, masks = self._batch(items)
         rows = self.views(self.data[self._mine(all_items)], self._chance)
+        if isinstance(self.network, Draws):
+            self.network.draw(len(rows), self._chance, moment)
         return self._run(rows, all_items, LinkMasks(*masks), moment)
 
     def _mine(self, items: Tensor) -> Tensor:
@@ -199,11 +224,14 @@ class Trainer:
 
     def _batch(self, items: Any) -> tuple[Tensor, Tensor]:
         """The items of a batch, and what is known of them, on the device; chance is ready."""
-        known = self.known or Answered.from_constraints(Constraints(len(self.data)))
-        links = torch.stack(batch_links(items, known, self.guesses).masks(len(items)))
         # Chance depends on seed, step and process alone: resuming needs no saved state of it.
         self._chance.manual_seed(mixed_seed(self.plan.seed, self.step, self.world.rank))
-        return sent(items.astype(np.int64), self.device), sent(links.numpy(), self.device)
+        there = sent(items.astype(np.int64), self.device)
+        nothing = not self.known.any and self.guesses is None
+        if nothing and len(items) == len(self._no_links[0]):
+            return there, self._no_links
+        links = torch.stack(batch_links(items, self.known, self.guesses).masks(len(items)))
+        return there, sent(links.numpy(), self.device)
 
     def _step(self, items: Tensor, masks: Tensor, numbers: Any) -> Mapping[str, Tensor]:
         """All that happens on the device; it never waits for it, so it can be recorded."""
@@ -212,6 +240,8 @@ class Trainer:
             given = sent(np.array([epoch, epochs], dtype=np.float32), self.device)
             epoch, epochs = given[0], given[1]
         rows = self.views(self.data[self._mine(items)], self._chance)
+        if isinstance(self.network, Draws):
+            self.network.draw(len(rows), self._chance, Moment(epoch, epochs))
         parts = self._run(rows, items, LinkMasks(*masks), Moment(epoch, epochs))
         loss = torch.stack(list(parts.values())).sum()
         self.optimiser.zero_grad(set_to_none=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 from samekind.objectives import (
@@ -11,8 +12,13 @@ from samekind.objectives import (
     NTXent,
     balance,
 )
+from samekind.objectives.boost import BoostedContrast, balanced_nll
+from samekind.objectives.byol import regression
 from samekind.objectives.links import LinkMasks
+from samekind.objectives.prototypes import PrototypeScattering
+from samekind.training.momentum import MomentumOutput
 from samekind.training.network import Output
+from samekind.training.pseudo_labels import PseudoLabels
 from samekind.training.steps import Moment
 
 Parts = dict[str, Tensor]
@@ -67,11 +73,11 @@ class OCCLoss(nn.Module):
 
 
 class CCLoss(nn.Module):
-    """CC: contrast of items, contrast of groups, balance. Answers are not used."""
+    """CC, and TCL before its boosting: contrast of items, of groups, balance. No answers."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, temperature: float = 0.5) -> None:
         super().__init__()
-        self.items = NTXent(temperature=0.5)
+        self.items = NTXent(temperature=temperature)
         self.groups = ClusterContrast(temperature=1.0)
 
     def forward(self, out: Output, links: LinkMasks, moment: Moment) -> Parts:
@@ -93,3 +99,69 @@ class ItemContrast(nn.Module):
     def forward(self, out: Output, links: LinkMasks, moment: Moment) -> Parts:
         """The one part of the loss of a batch."""
         return {"instance": self.items(out.z)}
+
+
+class BoostLoss(nn.Module):
+    """TCL's boosting: items of one own sure label do not repel; the strong view learns that label.
+
+    Parameters
+    ----------
+    memory : the labels that the network itself was sure of; somebody else keeps them up to date.
+    """
+
+    def __init__(self, memory: PseudoLabels, *, temperature: float = 0.5) -> None:
+        super().__init__()
+        self.memory = memory
+        self.contrast = BoostedContrast(temperature=temperature)
+
+    def of_items(self, out: Output, items: Tensor, links: LinkMasks, moment: Moment) -> Parts:
+        """The parts of the loss of a batch; the weak view of all comes before the strong one."""
+        labels = self.memory.labels[items]
+        strong = out.p[len(items) :]
+        return {
+            "instance": self.contrast(out.z, labels),
+            "groups": balanced_nll(strong, labels, self.memory.k),
+        }
+
+
+class BYOLLoss(nn.Module):
+    """BYOL, Eq. 2 and its mirror image: each view predicts what the slow copy says of the other."""
+
+    def forward(self, out: MomentumOutput, links: LinkMasks, moment: Moment) -> Parts:
+        """The one part of the loss of a batch."""
+        return {"alignment": _both_ways(out)}
+
+
+class ProPosLoss(nn.Module):
+    """ProPos: alignment with noise (the network adds it), and prototypes that scatter.
+
+    Parameters
+    ----------
+    n, k : items and groups.
+    weight : of the scattering.
+    temperature : of the scattering.
+    """
+
+    labels: Tensor
+
+    def __init__(self, n: int, k: int, *, weight: float = 0.1, temperature: float = 0.5) -> None:
+        super().__init__()
+        self.k, self.weight = k, weight
+        self.scattering = PrototypeScattering(temperature=temperature)
+        # (n,) groups by k-means; -1, none yet, leaves only the alignment.
+        self.register_buffer("labels", torch.full((n,), -1, dtype=torch.long))
+
+    def of_items(
+        self, out: MomentumOutput, items: Tensor, links: LinkMasks, moment: Moment
+    ) -> Parts:
+        """The parts of the loss of a batch."""
+        n, labels = len(items), self.labels[items]
+        there = self.scattering(out.v[:n], out.t[n:], labels, self.k)
+        back = self.scattering(out.v[n:], out.t[:n], labels, self.k)
+        return {"alignment": _both_ways(out), "scattering": self.weight * (there + back)}
+
+
+def _both_ways(out: MomentumOutput) -> Tensor:
+    """The first view predicts the second and the second the first; both are added."""
+    other = out.t.roll(len(out.t) // 2, dims=0)
+    return 2 * regression(out.q, other, shifted=True)

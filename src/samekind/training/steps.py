@@ -40,6 +40,8 @@ class Plan:
     seed : of batches and views.
     compile : for a GPU. "record" records the launches of a whole step once and repeats them: quick
         to begin with. "plain" and "tuned" compile it, which takes a minute, "graphs" does both.
+    factors : parts of the network, by the beginning of their parameters' names, whose learning
+        rate is that of the plan times a number.
     """
 
     batch_size: int = 128
@@ -51,6 +53,7 @@ class Plan:
     linked_share: float = 0.25
     seed: int = 0
     compile: Literal["", "record", "plain", "tuned", "graphs"] = ""
+    factors: tuple[tuple[str, float], ...] = ()
 
 
 def rate_at(moment: Moment, schedule: str) -> float:
@@ -98,22 +101,18 @@ def memory_is_enough(batch_size: int) -> Iterator[None]:
 def optimiser_of(
     network: nn.Module, plan: Plan, *, recorded: bool = False
 ) -> torch.optim.Optimizer:
-    """The optimiser of a plan; batch norms and biases are not decayed.
+    """The optimiser of a plan; batch norms and biases are not decayed, what is fixed is left out.
 
     For recorded steps the learning rate lies on the device; see :func:`set_rate`.
     """
-    plain = [p for p in network.parameters() if p.ndim > 1]
-    other = [p for p in network.parameters() if p.ndim <= 1]
-    groups: list[dict[str, Any]] = [
-        {"params": plain, "weight_decay": plan.weight_decay},
-        {"params": other, "weight_decay": 0.0},
-    ]
     device = next(network.parameters()).device
     fused = device.type not in ("cpu", "mps")
     recorded = recorded and fused
-    rate: Any = plan.learning_rate
+    groups = _groups(network, plan)
+    rate = plan.learning_rate
     if recorded:
-        rate = torch.tensor(plan.learning_rate, device=device)
+        for group in groups:
+            group["lr"] = torch.tensor(rate * group["factor"], device=device)
     if plan.optimiser == "sgd":
         return torch.optim.SGD(groups, lr=rate, momentum=0.9, nesterov=True, fused=fused)
     if plan.optimiser != "adam":
@@ -121,13 +120,28 @@ def optimiser_of(
     return torch.optim.AdamW(groups, lr=rate, fused=fused, capturable=recorded)
 
 
+def _groups(network: nn.Module, plan: Plan) -> list[dict[str, Any]]:
+    """Parameters that share a decay and a factor of the learning rate."""
+    found: dict[tuple[float, bool], list[nn.Parameter]] = {(1.0, True): [], (1.0, False): []}
+    for name, parameter in network.named_parameters():
+        if parameter.requires_grad:
+            fit = [factor for start, factor in plan.factors if name.startswith(start)]
+            key = (fit[0] if fit else 1.0, parameter.ndim > 1)
+            found.setdefault(key, []).append(parameter)
+    return [
+        {"params": some, "weight_decay": plan.weight_decay if decayed else 0.0, "factor": factor}
+        for (factor, decayed), some in found.items()
+    ]
+
+
 def set_rate(optimiser: torch.optim.Optimizer, rate: Any) -> None:
     """Use this learning rate from now on: a number, or one on the device."""
     for group in optimiser.param_groups:
+        own = rate * group.get("factor", 1.0)
         if isinstance(group["lr"], Tensor):
-            group["lr"].fill_(rate)
+            group["lr"].fill_(own)
         else:
-            group["lr"] = float(rate)
+            group["lr"] = float(own)
 
 
 def check_fit(network: nn.Module, found: Mapping[str, Tensor]) -> None:

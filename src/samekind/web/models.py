@@ -63,7 +63,11 @@ class QuestionView(Shape):
     kind: str
     prompt: str
     why: str
+    many: bool
+    """Whether several numbers may be chosen at once, joined by commas: "2,5"."""
     items: list[ItemView]
+    parts: list[list[ItemView]]
+    """The same items, those together that stand for one group."""
     choices: list[ChoiceView]
 
 

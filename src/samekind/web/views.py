@@ -49,21 +49,22 @@ def shown_item(desk: Desk, session: Session, position: int) -> models.ItemView:
 
 def question(desk: Desk, session: Session, number: int, asked: Question) -> models.QuestionView:
     """A question of any kind: what a choice stands for is shown with it, the rest above."""
-    exemplars = {choice: asked.exemplars(choice) for choice in asked.choices()}
-    shown = {position for group in exemplars.values() for position in group}
-    keys = wording.keys(asked.choices())
+    keys = wording.keys(asked.choices(), many=asked.many)
+    parts = [[shown_item(desk, session, i) for i in part] for part in asked.parts()]
     return models.QuestionView(
         number=number,
         kind=asked.kind,
         prompt=asked.prompt,
         why=asked.why,
-        items=[shown_item(desk, session, i) for i in asked.items() if i not in shown],
+        many=asked.many,
+        items=[one for part in parts for one in part],
+        parts=parts,
         choices=[
             models.ChoiceView(
                 value=choice,
-                label=wording.label(choice),
+                label=wording.label(choice, asked.words),
                 keys=list(keys[choice]),
-                exemplars=[shown_item(desk, session, i) for i in exemplars[choice]],
+                exemplars=[shown_item(desk, session, i) for i in asked.exemplars(choice)],
             )
             for choice in asked.choices()
         ],
@@ -116,7 +117,7 @@ def answer(desk: Desk, session: Session, told: Answer) -> models.AnswerView:
     return models.AnswerView(
         number=told.number,
         choice=told.choice,
-        label=wording.short_label(told.choice),
+        label=wording.short_label(told.choice, told.question.words),
         by=told.by,
         seconds=told.seconds,
         question=question(desk, session, told.number, told.question),
