@@ -14,9 +14,11 @@ from typing import Any
 
 from samekind.errors import InputError, SourceError, UnknownName
 from samekind.registry import find
+from samekind.sources.cifar import CIFAR_SETS
 
 HERE = Path(__file__).parent / "suites"
-SETS = ("cifar10-2", "cifar100-4", "tiles", "digits")
+SETS = (*CIFAR_SETS, "tiles", "digits")
+PERSONS = ("shown", "matched")
 TOP = ("about", "set", "orientations", "seeds", "compare_with", "curve_at")
 TABLES = ("base", "variant", "published")
 PUBLISHED = ("variant", "orientation", "source", "note", "difference")
@@ -24,6 +26,8 @@ METRICS = ("acc", "nmi", "ari", "fm")
 """Scores of a curve, in the order of tables; ``fm`` (Fowlkes-Mallows) is PCL's F."""
 NOT_IN_A_FILE = {"random_state", "watch", "objective", "checkpoint"}
 """Constructor parameters that the runner sets, or that cannot be written down."""
+LATER: dict[str, Any] = {"strategy_with": {}, "person": "shown", "noise": 0.0, "unsure": 0.0}
+"""Keys that were added after the first rows were kept, and what they were before."""
 HOW = {"device", "verbose", "compile"}
 """Parameters that say how a result is computed, not which: they do not make it another run."""
 
@@ -43,6 +47,9 @@ class Settings:
     held_out : keep the test part apart (PCL); false trains on and scores all of it (OCC).
     items : only the first so many items to train on; 0: all.
     without : parts of the loss that are left out.
+    strategy_with : parameters of the strategy, such as how many groups a question shows.
+    person : ``shown`` answers from the items shown, ``matched`` from all labels, as published for
+        IDC. noise, unsure : shares of wrong answers, and of questions left open.
     parameters : of the method's constructor.
     """
 
@@ -57,6 +64,10 @@ class Settings:
     held_out: bool = True
     items: int = 0
     without: tuple[str, ...] = ()
+    strategy_with: Mapping[str, Any] = field(default_factory=dict)
+    person: str = "shown"
+    noise: float = 0.0
+    unsure: float = 0.0
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -71,8 +82,15 @@ class Settings:
 
 
 KINDS: dict[str, type] = {
-    name: {"tuple[int, ...]": list, "tuple[str, ...]": list}.get(str(of.type))
-    or {"str": str, "int": int, "bool": bool}[str(of.type)]
+    name: {
+        "tuple[int, ...]": list,
+        "tuple[str, ...]": list,
+        "Mapping[str, Any]": dict,
+        "str": str,
+        "int": int,
+        "float": float,
+        "bool": bool,
+    }[str(of.type)]
     for name, of in Settings.__dataclass_fields__.items()
     if name != "parameters"
 }
@@ -94,6 +112,9 @@ class Run:
     def name(self) -> str:
         """What tells it from all other runs; changed settings make another run."""
         kept = asdict(self.settings)
+        for key, value in LATER.items():  # rows from before there was such a key keep their name
+            if kept[key] == value:
+                del kept[key]
         kept["parameters"] = {
             # Weights to start from are known by their file's name, wherever the file lies.
             key: Path(value).name if key == "start" else value
@@ -211,7 +232,7 @@ def _settings(
     known = (*KINDS, *parameters_of(method))
     _check_keys(f"{suite}: [variant.{variant}]", differs, known)
     _check_keys(f"{suite}: [base] (for the method {method!r})", base, known)
-    find("strategy", str(merged.get("strategy", Settings.strategy)))
+    _check_strategy(f"{suite}: [variant.{variant}]", merged)
     budgets = merged.pop("questions", 0)
     protocol = {key: merged.pop(key) for key in KINDS if key in merged}
     parameters = {key: tuple(v) if isinstance(v, list) else v for key, v in merged.items()}
@@ -223,6 +244,19 @@ def _settings(
         wanted = {k: tuple(v) if isinstance(v, list) else v for k, v in wanted.items()}
         found.append(Settings(**wanted, parameters=parameters))
     return tuple(found)
+
+
+def _check_strategy(where: str, merged: Mapping[str, Any]) -> None:
+    """Whether there is such a strategy, it takes these parameters, and there is such a person."""
+    strategy = find("strategy", str(merged.get("strategy", Settings.strategy)))
+    given = merged.get("strategy_with", {})
+    _check_kind(where, "strategy_with", given)
+    _check_keys(f"{where}: strategy_with", given, inspect.signature(strategy).parameters)
+    if given:
+        strategy(**given)  # says by itself what it cannot take
+    person = merged.get("person", Settings.person)
+    if person not in PERSONS:
+        raise UnknownName("person", str(person), PERSONS)
 
 
 def _check_keys(where: str, table: Mapping[str, Any], allowed: Iterable[str]) -> None:
@@ -239,9 +273,11 @@ def _check_keys(where: str, table: Mapping[str, Any], allowed: Iterable[str]) ->
 
 def _check_kind(where: str, key: str, value: Any) -> None:
     kind = KINDS[key]
-    right = isinstance(value, kind) and (kind is not int or not isinstance(value, bool))
-    if not right or (kind is int and value < 0) or (key == "score_every" and value < 1):
+    right = isinstance(value, (int, float) if kind is float else kind)
+    right = right and (kind is bool or not isinstance(value, bool))
+    if not right or (kind in (int, float) and value < 0) or (key == "score_every" and value < 1):
         wanted = {int: "a whole number, not negative", bool: "true or false", str: "a text"}
+        wanted |= {float: "a number, not negative", dict: "a table like { shown = 3 }"}
         raise InputError(
             f"{where}: {key} = {value!r} cannot be used. Give {wanted.get(kind, 'a list')}."
         )

@@ -19,7 +19,8 @@ from samekind.compute import best_device
 from samekind.errors import InputError
 from samekind.evaluation import score
 from samekind.items import Collection
-from samekind.oracles import Truth
+from samekind.oracles import Matched, Noisy, Truth, Unsure
+from samekind.protocols import Oracle
 from samekind.registry import find
 from samekind.session import Session
 from samekind.simulate import run as simulate
@@ -92,7 +93,11 @@ class Diary:
         row: dict[str, float] = {"questions": told, "refits": refits}
         if self.test is not None and self.test_truth is not None:
             row |= _scores("test", self.test_truth, session.predict(self.test))
-        row |= _scores("train", self.truth, session.clustering.labels)
+        labels, asked = session.clustering.labels, session.constraints.touched
+        row |= _scores("train", self.truth, labels)
+        rest = np.setdiff1d(np.arange(len(labels)), asked)  # not put right by the answers as such
+        if len(asked) and len(rest):
+            row |= _scores("unasked", self.truth[rest], labels[rest])
         row["seconds"] = round(time.monotonic() - self.began, 1)
         self.curve.append(row)
         shown = {k: v for k, v in row.items() if k.endswith(("acc", "questions", "seconds"))}
@@ -116,14 +121,15 @@ def run_one(run: Run, data: str | None, limit: Limit, notes: Mapping[str, Any]) 
         material.labelled.collection.take(range(len(X))),
         X,
         clusterer=model_of(settings, len(set(diary.truth.tolist()))),
-        strategy=settings.strategy,
+        strategy=find("strategy", settings.strategy)(**settings.strategy_with),
         seed=run.seed,
         refit_every=first,
         ahead=first,
         budget=settings.questions,
     )
     diary.note(session, 0)
-    told, complete = carry_out(session, Truth(diary.truth), settings, diary, limit)
+    oracle = person(settings, diary.truth, session.clustering.labels, run.seed)
+    told, complete = carry_out(session, oracle, settings, diary, limit)
     diary.note(session, told)
     kept = asdict(settings)
     return {
@@ -151,7 +157,7 @@ def run_one(run: Run, data: str | None, limit: Limit, notes: Mapping[str, Any]) 
 
 
 def carry_out(
-    session: Session, oracle: Truth, settings: Settings, diary: Diary, limit: Limit
+    session: Session, oracle: Oracle, settings: Settings, diary: Diary, limit: Limit
 ) -> tuple[int, bool]:
     """Ask and learn round by round. Returns the answers told, and whether it came to its end."""
     told, longest = 0, 0.0
@@ -171,7 +177,7 @@ def carry_out(
     return told, True
 
 
-def answered(session: Session, oracle: Truth, told: int, until: int) -> int:
+def answered(session: Session, oracle: Oracle, told: int, until: int) -> int:
     """Answer up to `until` questions with as few refits as the strategy allows."""
     while told < until:
         session.refit_every = session.ahead = until - told
@@ -184,9 +190,21 @@ def answered(session: Session, oracle: Truth, told: int, until: int) -> int:
     return told
 
 
+def person(settings: Settings, truth: Any, groups: Any, seed: int) -> Oracle:
+    """Who answers: from the items shown, or as IDC was published; perhaps wrong, perhaps unsure."""
+    oracle: Oracle = Matched(truth, groups) if settings.person == "matched" else Truth(truth)
+    oracle = Noisy(oracle, settings.noise, seed) if settings.noise else oracle
+    return Unsure(oracle, settings.unsure, seed) if settings.unsure else oracle
+
+
 def model_of(settings: Settings, n_groups: int) -> Any:
     """The method with its parameters; the number of groups is given, as in the papers."""
     model = find("method", settings.method)(**{"n_clusters": n_groups, **settings.parameters})
+    if settings.without and not hasattr(model, "published_objective"):
+        raise InputError(
+            f"The loss of {settings.method!r} has no parts that `without` could leave out. "
+            "Say which losses are used with the method's own parameters."
+        )
     if settings.without:
         model.set_params(objective=Without(model.published_objective(), settings.without))
     return model

@@ -1,4 +1,4 @@
-"""What the recipes can be told: one list of arguments for all of them."""
+"""What the recipes can be told, and what they all do with it: one list of arguments for them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,27 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.oracles import Matched, Noisy, Truth, Unsure
+from samekind.plots import Snapshots
+from samekind.protocols import Oracle
+from samekind.session import Session
+from samekind.sources.cifar import CIFAR_SETS
+from samekind.training.progress import Watch, tensorboard_log
+
 ROUNDS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 """Answers after which the fast profile learns again."""
+DRAWN = 3000
+"""Items that are kept for pictures."""
 
 
 def arguments(about: str, *, questions: int, strategy: str, epochs: int) -> argparse.Namespace:
-    """The command line of a recipe; its published settings are the defaults."""
-    parser = argparse.ArgumentParser(description=about.splitlines()[0])
+    """The command line of PCL and OCC; their published settings are the defaults."""
+    parser = _parser(about, "cifar10-2", "personalized", questions, strategy)
     add = parser.add_argument
-    add("--set", default="cifar10-2", choices=("cifar10-2", "cifar100-4"))
-    add("--orientation", default="personalized", choices=("default", "personalized"))
-    add("--questions", type=int, default=questions)
-    add("--strategy", default=strategy, help="any of `samekind list`")
     add("--profile", default="paper", choices=("paper", "fast"))
-    add("--data", default=None, help="folder with the pictures (or SAMEKIND_DATA)")
     add("--epochs", type=int, default=epochs, help="of the paper profile")
     add("--first-epochs", type=int, default=None, help="paper: before the first question")
     add("--per-epoch", type=int, default=None, help="paper: questions between two epochs")
@@ -30,7 +37,46 @@ def arguments(about: str, *, questions: int, strategy: str, epochs: int) -> argp
     add("--rounds", type=int, nargs="*", default=ROUNDS, help="fast: answers between refits")
     add("--tune-from", type=int, default=2000, help="fast: answers from which all is trained")
     add("--tune-seconds", type=float, default=None, help="fast: of each such training")
-    add("--start", default=None, help="backbone weights to begin from")
+    add("--attention", default="auto", choices=("auto", "on", "off"))
+    add("--extension", type=float, default=None, help="last part of the epochs with guessed links")
+    add("--score-every", type=int, default=10, help="paper: epochs between two scores")
+    return _checked(parser)
+
+
+def idc_arguments(about: str) -> argparse.Namespace:
+    """The command line of IDC and of what it is compared with."""
+    parser = _parser(about, "cifar10", "default", 500, "value")
+    add = parser.add_argument
+    add("--method", default="idc", choices=("idc", "fixmatch", "corrected"))
+    add("--person", default="shown", choices=("shown", "matched"), help="matched: as published")
+    add("--noise", type=float, default=0.0, help="share of wrong answers")
+    add("--unsure", type=float, default=0.0, help="share of questions left open")
+    add("--profile", default="repaired", choices=("repaired", "program"), help="idc")
+    add("--refused", default="one", choices=("one", "all"), help="idc: refused groups per step")
+    add("--losses", default="pos,neg,reg", help="idc: those that are used")
+    add("--views", default=None, choices=("strong", "own"), help="idc: None: as in the start")
+    add("--average", type=float, default=0.0, help="idc: weight of the past")
+    add("--warm-up", type=float, default=None, help="idc: part of it before guesses count")
+    add("--sure", type=float, default=None, help="membership of a guess; None: as published")
+    add("--epochs", type=float, default=None, help="None: 100 over the asked items (fixmatch: 20)")
+    add("--company", type=int, default=None, help="items without answers in a step")
+    add("--first-epochs", type=int, default=None, help="of learning features, without a start")
+    add("--seconds", type=float, default=None, help="for learning features, without a start")
+    add("--tune-seconds", type=float, default=None, help="for learning from answers")
+    return _checked(parser)
+
+
+def _parser(
+    about: str, name: str, orientation: str, questions: int, strategy: str
+) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
+    add = parser.add_argument
+    add("--set", default=name, choices=CIFAR_SETS)
+    add("--orientation", default=orientation, choices=("default", "personalized"))
+    add("--questions", type=int, default=questions)
+    add("--strategy", default=strategy, help="any of `samekind list`")
+    add("--data", default=None, help="folder with the pictures (or SAMEKIND_DATA)")
+    add("--start", default=None, help="weights to begin from: --save-features, `samekind learn`")
     add("--save-features", default=None, help="file for the backbone's weights at the end")
     add("--items", type=int, default=None, help="only the first so many pictures")
     add("--batch-size", type=int, default=None)
@@ -38,21 +84,32 @@ def arguments(about: str, *, questions: int, strategy: str, epochs: int) -> argp
     add("--size", type=int, default=None, help="pixels a side")
     add("--stem", default=None, choices=("7x7", "3x3"))
     add("--backbone", default=None, choices=("resnet18", "resnet34"))
-    add("--channels", type=int, default=64)
-    add("--attention", default="auto", choices=("auto", "on", "off"))
-    add("--extension", type=float, default=None, help="last part of the epochs with guessed links")
+    add("--channels", type=int, default=None)
     add("--compile", default="", choices=("", "record", "plain", "tuned", "graphs"))
     add("--checkpoint", default=None)
-    add("--score-every", type=int, default=10, help="paper: epochs between two scores")
     add("--seed", type=int, default=0)
     add("--commit", default="", help="noted in the result")
     add("--json", default=None, help="file for the result")
+    add("--tensorboard", default=None, help="folder for the curves of the training")
+    add("--snapshots", default=None, help="file for `samekind plot evolution --from`")
     add("--verbose", action="store_true")
-    return parser.parse_args()
+    return parser
+
+
+def _checked(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    wanted = parser.parse_args()
+    if wanted.snapshots and Path(wanted.snapshots).exists():
+        parser.error(f"{wanted.snapshots} exists already. Choose another name.")
+    return wanted
+
+
+def watch_of(wanted: argparse.Namespace) -> Watch | None:
+    """Curves for TensorBoard, if a folder was named."""
+    return Watch(log=tensorboard_log(wanted.tensorboard)) if wanted.tensorboard else None
 
 
 def model_settings(wanted: argparse.Namespace) -> dict[str, Any]:
-    """Parameters of the estimator that all recipes pass on."""
+    """Parameters of the estimator that PCL and OCC pass on."""
     fast = wanted.profile == "fast"
     planned = wanted.seconds if fast else None
     return {
@@ -68,14 +125,30 @@ def model_settings(wanted: argparse.Namespace) -> dict[str, Any]:
         "size": wanted.size,
         "stem": wanted.stem,
         "backbone": wanted.backbone,
-        "channels": wanted.channels,
+        "channels": wanted.channels or 64,
         "attention": None if wanted.attention == "auto" else wanted.attention == "on",
         "extension": wanted.extension,
         "compile": wanted.compile,
         "checkpoint": wanted.checkpoint,
+        "watch": watch_of(wanted),
         "verbose": wanted.verbose,
         "random_state": wanted.seed,
     }
+
+
+def idc_settings(wanted: argparse.Namespace, takes: Sequence[str]) -> dict[str, Any]:
+    """Parameters that were told, of those that the estimator takes."""
+    told = {name: value for name, value in vars(wanted).items() if value is not None}
+    told |= {"losses": tuple(wanted.losses.split(",")), "random_state": wanted.seed}
+    told["watch"] = watch_of(wanted)
+    return {name: value for name, value in told.items() if name in takes}
+
+
+def person(wanted: argparse.Namespace, truth: NDArray[np.intp], groups: NDArray[np.intp]) -> Oracle:
+    """Who answers. Only the published protocol looks at more than the items shown."""
+    oracle: Oracle = Matched(truth, groups) if wanted.person == "matched" else Truth(truth)
+    oracle = Noisy(oracle, wanted.noise, wanted.seed) if wanted.noise else oracle
+    return Unsure(oracle, wanted.unsure, wanted.seed) if wanted.unsure else oracle
 
 
 def rounds_until(wanted: argparse.Namespace) -> list[int]:
@@ -88,8 +161,31 @@ def over(began: float, seconds: float | None) -> bool:
     return seconds is not None and time.monotonic() - began > seconds
 
 
-def write(wanted: argparse.Namespace, curve: Sequence[Mapping[str, float]]) -> None:
+class Album:
+    """The learnt space before and after, for a picture; empty unless a file was named."""
+
+    def __init__(
+        self, wanted: argparse.Namespace, method: str, truths: Mapping[str, NDArray[Any]]
+    ) -> None:
+        self.wanted = wanted
+        note = f"Method {method}, strategy {wanted.strategy}, seed {wanted.seed}"
+        self.moments = Snapshots(truths, name=wanted.set, note=note)
+
+    def add(self, session: Session, told: int) -> None:
+        """Remember this moment."""
+        if self.wanted.snapshots:
+            asked = self.wanted.orientation if told else ""
+            title = f"After {told:,} answers" if told else "Before any answer"
+            self.moments = self.moments.with_moment(title, session.clustering, told, asked=asked)
+
+    def save(self) -> None:
+        """Write the file, if one was named."""
+        if self.wanted.snapshots:
+            self.moments.sampled(DRAWN).save(self.wanted.snapshots)
+
+
+def write(wanted: argparse.Namespace, method: str, curve: Sequence[Mapping[str, float]]) -> None:
     """The result as JSON, if a file was named."""
     if wanted.json:
-        result = {**vars(wanted), "curve": curve, **curve[-1]}
+        result = {**vars(wanted), "method": method, "curve": curve, **curve[-1]}
         Path(wanted.json).write_text(json.dumps(result, default=str, indent=1))

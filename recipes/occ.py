@@ -12,12 +12,10 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
-from arguments import arguments, model_settings, over, rounds_until, write
+from arguments import Album, arguments, model_settings, over, rounds_until, write
 
 from samekind.clusterers.occ import OCC
 from samekind.evaluation import score
-from samekind.items import Collection
 from samekind.oracles import Truth
 from samekind.session import Session
 from samekind.simulate import run, run_in_one_go
@@ -28,9 +26,8 @@ def main() -> None:
     wanted = arguments(__doc__ or "", questions=50_000, strategy="csd", epochs=1000)
     began = time.monotonic()
     pile = open_cifar(wanted.set, wanted.data)
-    images = np.concatenate([pile.images, pile.held_out_images])[: wanted.items]
-    truth = np.concatenate(pile.labelled.truth(wanted.orientation))[: wanted.items]
-    items = [*pile.labelled.collection, *(pile.labelled.held_out or ())][: wanted.items]
+    images, collection, truth = pile.whole(wanted.orientation)
+    images, truth = images[: wanted.items], truth[: wanted.items]
     print(f"{wanted.set}, {wanted.orientation}: {len(images)} pictures", flush=True)
     fast = wanted.profile == "fast"
     model = OCC(
@@ -38,7 +35,7 @@ def main() -> None:
     )
     quota = wanted.per_epoch or 2 * max(1, len(images) // (wanted.batch_size or 256))
     session = Session(
-        Collection(wanted.set, items),
+        collection.take(range(len(images))),
         images,
         clusterer=model,
         strategy=wanted.strategy,
@@ -59,6 +56,8 @@ def main() -> None:
         print({name: round(value, 4) for name, value in row.items()}, flush=True)
 
     note(session, 0)
+    album = Album(wanted, "occ", {wanted.orientation: truth})
+    album.add(session, 0)
     oracle = Truth(truth)
     if fast:
         told = 0
@@ -73,7 +72,9 @@ def main() -> None:
             note(session, log.told)
     if wanted.save_features:
         session.model.save_features(wanted.save_features)
-    write(wanted, curve)
+    album.add(session, int(curve[-1]["questions"]))
+    album.save()
+    write(wanted, "occ", curve)
 
 
 if __name__ == "__main__":

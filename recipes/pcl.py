@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from arguments import arguments, model_settings, over, rounds_until, write
+from arguments import Album, arguments, model_settings, over, rounds_until, write
 
 from samekind.clusterers.pcl import PCL
 from samekind.evaluation import score
@@ -65,6 +65,8 @@ def main() -> None:
         print({k: round(v, 4) for k, v in curve[-1].items() if k in SHOWN}, flush=True)
 
     note(session, 0)
+    album = Album(wanted, "pcl", {wanted.orientation: truth[: len(images)]})
+    album.add(session, 0)
     oracle = Truth(truth)
     if fast:
         told = 0
@@ -81,7 +83,9 @@ def main() -> None:
         note(session, log.told)
     if wanted.save_features:
         session.model.save_features(wanted.save_features)
-    write(wanted, curve)
+    album.add(session, int(curve[-1]["questions"]))
+    album.save()
+    write(wanted, "pcl", curve)
 
 
 def every(n: int, note: Note) -> Note:

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from samekind.encoders import ENCODERS, make_encoder
 from samekind.items import Collection
-from samekind.questions import KINDS, Question, SamePair, WhichGroup
+from samekind.questions import KINDS, OddOnes, Question, SameGroups, SamePair, WhichGroup
 from samekind.registry import find, first_line, shelf
 from samekind.sources import open_source
 from samekind.testing import check_clusterer, check_encoder, check_question, check_strategy
@@ -27,6 +27,11 @@ EXAMPLES: list[Question] = [
     SamePair(0, 5, why="two"),
     WhichGroup(3, ((1,),), why="one group"),
     WhichGroup(0, ((1, 4), (2,), (3,), (5,), (6,)), why="five groups"),
+    SameGroups((0,), (1,), why="one exemplar each"),
+    SameGroups((3, 1, 0), (2, 5), why="several exemplars"),
+    OddOnes((4,), (2,), why="one item"),
+    OddOnes((0, 1), (5, 2, 9, 7), why="four items"),
+    OddOnes((20,), tuple(range(12)), why="twelve items"),
 ]
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+
+from samekind.plots import Snapshots
 
 pytestmark = pytest.mark.slow
 
@@ -57,6 +60,7 @@ def run_recipe(recipe: str, folder: Path, out: Path, *options: str) -> dict[str,
         ("pcl", ["--epochs", "14", "--questions", "6", "--score-every", "1"], "test_acc", 6),
         ("occ", ["--epochs", "4", "--questions", "8"], "acc", 8),
         ("pcl", ["--profile", "fast", "--questions", "30", "--seconds", "2"], "test_acc", 30),
+        ("idc", ["--questions", "30", "--first-epochs", "20", "--company", "30"], "acc", 30),
     ],
 )
 def test_a_recipe_runs_and_writes_its_result(
@@ -64,6 +68,7 @@ def test_a_recipe_runs_and_writes_its_result(
 ) -> None:
     result = run_recipe(recipe, folder, tmp_path / "result.json", *options)
     assert result["questions"] == answers and 0.5 <= result[key] <= 1
+    assert result["method"] == recipe
     assert result["curve"][0]["questions"] == 0 and len(result["curve"]) >= 2
 
 
@@ -75,3 +80,41 @@ def test_features_learnt_once_serve_another_recipe(folder: Path, tmp_path: Path)
     second = run_recipe("occ", folder, tmp_path / "second.json", *fast, *again)
     assert first["questions"] == 0 and second["questions"] == 20
     assert weights.stat().st_size > 1000
+
+
+@pytest.fixture(scope="module")
+def weights(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Features that IDC's recipe learnt without a question."""
+    place = tmp_path_factory.mktemp("weights")
+    file = place / "features.safetensors"
+    learning = ("--first-epochs", "10", "--questions", "0", "--save-features", str(file))
+    run_recipe("idc", folder, place / "first.json", *learning)
+    return file
+
+
+@pytest.mark.parametrize("method", ["idc", "fixmatch", "corrected"])
+def test_what_idc_is_compared_with_begins_from_the_same_features(
+    method: str, folder: Path, weights: Path, tmp_path: Path
+) -> None:
+    again = ("--method", method, "--questions", "20", "--start", str(weights), "--epochs", "2")
+    doubtful = ("--noise", ".05", "--unsure", ".1", "--company", "30")
+    result = run_recipe("idc", folder, tmp_path / "second.json", *again, *doubtful)
+    assert result["method"] == method and result["curve"][0]["questions"] == 0
+    assert {"acc", "nmi", "ari", "unasked_acc"} <= set(result["curve"][-1])
+
+
+@pytest.mark.parametrize("recipe", ["pcl", "occ", "idc"])
+def test_a_recipe_leaves_curves_and_what_a_picture_needs(
+    recipe: str, folder: Path, tmp_path: Path
+) -> None:
+    drawing, log = tmp_path / "run.npz", tmp_path / "log"
+    extra = ["--snapshots", str(drawing), "--questions", "6", "--first-epochs", "1"]
+    extra += ["--epochs", "60" if recipe == "idc" else "14"]
+    logged = find_spec("tensorboard") is not None
+    extra += ["--tensorboard", str(log)] if logged else []
+    run_recipe(recipe, folder, tmp_path / "result.json", *extra)
+    assert [m.answers for m in Snapshots.load(drawing).moments] == [0, 6]
+    assert not logged or list(log.iterdir())
+    command = [sys.executable, str(RECIPES / f"{recipe}.py"), *extra]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "exists already" in done.stderr

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import termios
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -24,7 +25,9 @@ from rich.console import Console as Screen
 from piles import clouds
 from samekind.commands.drawings import drawn, picture, printable
 from samekind.items import Collection, Item, Preview
-from samekind.questions import Question, SamePair, WhichGroup
+from samekind.oracles import BACK, SKIP, STOP
+from samekind.protocols import View
+from samekind.questions import OddOnes, Question, SameGroups, SamePair, WhichGroup
 from samekind.session import Session
 from samekind.simulate import run
 from samekind.store import open_store
@@ -70,6 +73,7 @@ def lines_of(collection: Collection, question: Question, width: int, height: int
     return written.getvalue().splitlines()
 
 
+TWELVE = OddOnes((20, 21, 22, 23, 24), tuple(range(12)))
 FIVE = WhichGroup(25, tuple(tuple(range(5 * g, 5 * g + 5)) for g in range(5)))
 
 
@@ -91,6 +95,24 @@ def test_a_pair_fits_an_old_terminal(collection: Collection) -> None:
     lines = lines_of(collection, SamePair(0, 1), 80, 24)
     assert len(lines) <= 18
     assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("collection", [pictures(), pictures(60, 20), pictures(20, 60)])
+@pytest.mark.parametrize(("width", "height"), [(120, 40), (200, 60)])
+def test_twelve_doubtful_items_fit_the_screen_with_their_numbers(
+    collection: Collection, width: int, height: int
+) -> None:
+    lines = lines_of(collection, TWELVE, width, height)
+    assert len(lines) <= height - 6
+    assert max(map(len, lines)) <= width
+    assert all(f" {number} " in "\n".join(lines) for number in range(1, 13))
+
+
+@pytest.mark.parametrize("collection", [pictures(), texts("one\ntwo\n" * 50)])
+def test_two_groups_fit_the_screen(collection: Collection) -> None:
+    lines = lines_of(collection, SameGroups((0, 1, 2, 3, 4), (5, 6, 7)), 120, 40)
+    assert len(lines) <= 34
+    assert max(map(len, lines)) <= 120
 
 
 def test_a_picture_keeps_its_proportions() -> None:
@@ -122,6 +144,55 @@ def test_the_menu_names_every_key_in_one_line() -> None:
         assert words in line
     assert menu(SamePair(0, 1)).plain.startswith("y Same · n Different · u Not sure")
     assert "the same kind" in explained(SamePair(0, 1)).plain
+
+
+def test_the_menu_says_how_several_are_named() -> None:
+    line = menu(TWELVE).plain
+    assert len(line) <= 120
+    assert line.startswith("1-12 Type their numbers, then Enter · Enter All belong · u Not sure")
+    assert menu(OddOnes((0,), (1,))).plain.startswith("1 Type its number, then Enter")
+    assert "commas do as well as spaces" in explained(TWELVE).plain
+    assert "Enter    nothing typed: all belong" in explained(TWELVE).plain
+
+
+@pytest.mark.parametrize(
+    ("typed", "choice"),
+    [
+        ("2 5", "2,5"),
+        ("12, 3,3", "3,12"),
+        (" 7 ", "7"),
+        ("", "none"),
+        ("0", "none"),
+        ("none", "none"),
+        ("u", "unsure"),
+        (" ", "unsure"),
+        ("z", BACK),
+        ("s", SKIP),
+        ("q", STOP),
+    ],
+)
+def test_numbers_are_typed_as_people_do(
+    monkeypatch: pytest.MonkeyPatch, typed: str, choice: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{typed}\n"))
+    session = Session(pictures(), np.random.default_rng(0).normal(size=(26, 3)))
+    with AtTerminal(Screen(file=io.StringIO()), session) as person:
+        assert person.answer(TWELVE) == choice
+
+
+def test_numbers_that_are_not_there_are_refused_and_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("2 13\n2 x\n?\n2\n"))
+    screen = Screen(file=io.StringIO(), width=120)
+    session = Session(pictures(), np.random.default_rng(0).normal(size=(26, 3)))
+    with AtTerminal(screen, session) as person:
+        assert person.answer(TWELVE) == "2"
+    written = screen.file
+    assert isinstance(written, io.StringIO)
+    assert "'2 13' is not made of the numbers 1-12." in written.getvalue()
+    assert "'2 x' is not made of the numbers 1-12." in written.getvalue()
+    assert "nothing typed: all belong" in written.getvalue()
 
 
 @dataclass(frozen=True)
@@ -184,13 +255,22 @@ def test_the_person_can_go_back_and_finish(monkeypatch: pytest.MonkeyPatch) -> N
 class Terminal:
     """``samekind ask`` in a pseudo terminal of 120 x 40."""
 
-    def __init__(self, table: Path, ledger: Path, home: Path) -> None:
+    def __init__(self, table: Path, ledger: Path, home: Path, *options: str) -> None:
         self.control, inside = pty.openpty()
         termios.tcsetwinsize(inside, (40, 120))
         self.before = termios.tcgetattr(inside)
         self.inside = inside
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "samekind", "ask", str(table), "--ledger", str(ledger)],
+            [
+                sys.executable,
+                "-m",
+                "samekind",
+                "ask",
+                str(table),
+                "--ledger",
+                str(ledger),
+                *options,
+            ],
             stdin=inside,
             stdout=inside,
             stderr=inside,
@@ -262,6 +342,41 @@ def test_one_key_is_an_answer_in_a_real_terminal(terminal: Terminal, ledger: Pat
     assert terminal.process.wait(20) == 0
     assert choices(ledger) == ["none", "1"]
     assert termios.tcgetattr(terminal.inside)[3] == terminal.before[3]
+
+
+@dataclass(frozen=True)
+class OddInTwelve:
+    """Asks which of twelve items do not belong, and nothing else."""
+
+    def propose(self, view: View, n: int = 1) -> Sequence[Question]:
+        p = [int(i) for i in view.rng.permutation(len(view.clustering.labels))]
+        asked = OddOnes(tuple(p[:3]), tuple(p[3:15]), why="A check.")
+        return [asked] if asked.truthful(view.constraints.same) == "unsure" else []
+
+
+def test_numbers_are_shown_while_they_are_typed_and_can_be_corrected(
+    tmp_path: Path, ledger: Path
+) -> None:
+    np.save(tmp_path / "clouds.npy", clouds(40)[0])
+    asking = ("--strategy", "test_terminal:OddInTwelve")
+    terminal = Terminal(tmp_path / "clouds.npy", ledger, tmp_path / "home", *asking)
+    try:
+        assert len(terminal.wait_for("Help").splitlines()) <= 40
+        terminal.press("13\x7f2 5\n")  # 13, corrected to 12, and 5
+        assert "12 5" in terminal.wait_for("Question 2").replace("13\b \b", "1")
+        terminal.wait_for("Help")
+        terminal.press("4u")  # not sure, whatever was typed before
+        terminal.wait_for("Question 3")
+        terminal.wait_for("Help")
+        terminal.press("\n")
+        terminal.wait_for("Question 4")
+        terminal.wait_for("Help")
+        terminal.press("q")
+        terminal.wait_for("3 answers are saved")
+        assert terminal.process.wait(20) == 0
+    finally:
+        terminal.close()
+    assert choices(ledger) == ["5,12", "unsure", "none"]
 
 
 @pytest.mark.parametrize("by", ["key", "signal"])

@@ -59,6 +59,13 @@ test("space presses a button that has the focus, but letters still answer", () =
   expect(taken(document.body, " ")).toBe(false);
 });
 
+test("a ticked box leaves return to the question, which sends all that are ticked", () => {
+  document.body.innerHTML = "<button role=checkbox id=b>y</button>";
+  const box = document.querySelector("#b");
+  expect(taken(box, "Enter")).toBe(false);
+  expect(taken(box, " ")).toBe(true);
+});
+
 test("keys are printed as people know them", () => {
   expect([" ", "Backspace", "y", "?"].map(printed)).toEqual(["space", "⌫", "Y", "?"]);
 });

@@ -87,3 +87,67 @@ test("a text is shown as text, never as markup", async () => {
   expect(document.querySelector(".words b")).toBeNull();
   vi.unstubAllGlobals();
 });
+
+const twelve = Array.from({ length: 12 }, (_, k) =>
+  choice(`${k + 1}`, ["1234567890-=".charAt(k)], [item(`s${k + 1}`)]),
+);
+const odd: Partial<Question> = {
+  kind: "odd-ones",
+  many: true,
+  items: [item("g"), item("h")],
+  parts: [[item("g"), item("h")]],
+  choices: [
+    { ...choice("none", ["Enter"]), label: "All belong" },
+    ...twelve,
+    { ...choice("unsure", ["u", " "]), label: "Not sure" },
+  ],
+};
+
+test("two groups are shown apart, each by its exemplars", () => {
+  const choose = show({
+    kind: "same-groups",
+    parts: [
+      [item("a"), item("b"), item("c")],
+      [item("d"), item("e")],
+    ],
+    choices: [choice("same", ["y"]), choice("different", ["n"]), choice("unsure", ["u"])],
+  });
+  const groups = [...document.querySelectorAll(".one-group")];
+  expect(groups.map((group) => group.querySelectorAll("img").length)).toEqual([3, 2]);
+  expect(groups.map((group) => group.getAttribute("aria-label"))).toEqual([
+    "One group",
+    "The other group",
+  ]);
+  document.querySelector<HTMLButtonElement>("[data-choice=different]")?.click();
+  expect(choose).toHaveBeenCalledWith("different");
+});
+
+test("each doubtful item is a box to tick, with its key and a name that is read aloud", () => {
+  const choose = show(odd);
+  const boxes = [...document.querySelectorAll<HTMLButtonElement>("[role=checkbox]")];
+  expect(boxes).toHaveLength(12);
+  expect(boxes.map((box) => box.textContent).join("")).toBe("1234567890-=");
+  expect(boxes[1]?.getAttribute("aria-label")).toBe("2: s2 does not belong");
+  expect(boxes.every((box) => box.getAttribute("aria-checked") === "false")).toBe(true);
+  boxes[1]?.click();
+  expect(choose).toHaveBeenCalledWith("2");
+  expect(document.querySelectorAll(".belonging img")).toHaveLength(2);
+  expect(document.querySelector("[data-choice=none]")?.textContent).toBe("EnterAll belong");
+});
+
+test("what is marked is seen without colours, and the button says how many", () => {
+  show(odd, null, new Set(["2", "5"]));
+  const marked = [...document.querySelectorAll('[aria-checked="true"]')];
+  expect(marked.map((box) => box.getAttribute("data-choice"))).toEqual(["2", "5"]);
+  expect(marked.every((box) => box.textContent?.includes("✕"))).toBe(true);
+  expect(document.querySelectorAll(".mark-sign")).toHaveLength(2);
+  expect(document.querySelector("[data-choice=none]")?.textContent).toBe("Enter2 do not belong");
+  expect(document.querySelector("[data-choice=unsure]")?.textContent).toContain("Not sure");
+});
+
+test("a kind of tomorrow in which several may be chosen marks them on its buttons", () => {
+  show({ ...odd, kind: "a-kind-of-tomorrow" }, null, new Set(["3"]));
+  const pressed = [...document.querySelectorAll('[aria-pressed="true"]')];
+  expect(pressed.map((button) => button.getAttribute("data-choice"))).toEqual(["3"]);
+  expect(document.querySelector("[data-choice=none]")?.textContent).toContain("Only the one marked");
+});

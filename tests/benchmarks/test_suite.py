@@ -20,7 +20,7 @@ from suite_format import Settings, Suite, open_suite, parsed  # noqa: E402
 from suite_report import paired, report  # noqa: E402
 from suite_run import Limit, opened, run_one  # noqa: E402
 
-from samekind.errors import InputError, UnknownName  # noqa: E402
+from samekind.errors import InputError, SamekindError, UnknownName  # noqa: E402
 
 SHIPPED = sorted(file.stem for file in (BENCHMARKS / "suites").glob("*.toml"))
 QUICK = """
@@ -107,8 +107,12 @@ def test_a_key_that_nothing_reads_is_named_with_those_that_are_allowed() -> None
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("questions", "many"), ("questions", True), ("items", -1), ("without", "x")]
-)
+    ("key", "value"),
+    [
+        ("questions", "many"), ("questions", True), ("items", -1), ("without", "x"),
+        ("noise", "much"), ("unsure", -0.1), ("noise", True), ("strategy_with", 3),
+    ],
+)  # fmt: skip
 def test_a_value_of_the_wrong_kind_is_refused(key: str, value: Any) -> None:
     with pytest.raises(InputError, match=f"{key} = .* cannot be used. Give"):
         suite_of({key: value})
@@ -124,6 +128,36 @@ def test_unknown_names_are_refused_before_anything_runs() -> None:
         suite_of({}, published=[{"variant": "two", "acc": 0.5}])
     with pytest.raises(UnknownName):
         suite_of({}).runs(only=["two"])
+
+
+def test_parameters_of_a_strategy_are_checked_and_make_another_run() -> None:
+    def name(**more: Any) -> str:
+        return suite_of({"strategy": "value", "questions": 4, **more}).runs()[0].name
+
+    assert name() == name(strategy_with={}) != name(strategy_with={"shown": 2})
+    assert name() != name(person="matched") and name() != name(noise=0.05)
+    with pytest.raises(InputError, match=r"strategy_with has the key 'show'.*'shown'"):
+        name(strategy_with={"show": 2})
+    with pytest.raises(SamekindError, match="5"):
+        name(strategy_with={"shown": 7})
+    with pytest.raises(UnknownName, match="person"):
+        name(person="all-knowing")
+
+
+def test_keys_that_came_later_leave_the_names_of_older_rows() -> None:
+    run = open_suite("ablation-cifar100-4").runs()[0]
+    assert run.name.endswith("/0/f07cdf90")
+
+
+def test_the_suites_of_idc_have_the_published_variants() -> None:
+    strategies = {n: s[0].strategy for n, s in open_suite("idc-table3").variants.items()}
+    assert list(strategies) == ["none", "random", "hard", "hard-rep", "hard-rep-div", "placement"]
+    losses = {s[0].parameters["losses"] for s in open_suite("idc-table4").variants.values()}
+    assert len(losses) == 7 and ("pos", "neg", "reg") in losses
+    budgets = [s.questions for s in open_suite("idc-figure4-m").variants["value"]]
+    assert budgets == list(range(0, 701, 100))
+    shown = [s[0].strategy_with["shown"] for s in open_suite("idc-figure4-t").variants.values()]
+    assert shown == [1, 2, 3, 4, 5]
 
 
 def test_a_list_of_questions_means_one_run_each_and_seeds_come_first() -> None:
@@ -314,6 +348,21 @@ def test_occ_runs_on_all_pictures_with_a_part_of_its_loss_left_out(without: list
     assert row["complete"] and row["told"] == 8 and "test_acc" not in row["curve"][-1]
     assert [point["refits"] for point in row["curve"]] == [0, 2, 4]
     assert [point["questions"] for point in row["curve"]] == [0, 4, 8]
+
+
+def test_idc_is_asked_once_by_a_person_who_errs_and_is_unsure() -> None:
+    base = {
+        "method": "idc", "strategy": "value", "strategy_with": {"shown": 2}, "questions": 20,
+        "epochs": 2, "noise": 0.1, "unsure": 0.2, "losses": ["pos", "reg"],
+    }  # fmt: skip
+    content = {"set": "digits", "orientations": ["digit"], "base": base}
+    row = run_one(parsed("made", content, {}).runs()[0], None, Limit(None), {})
+    assert row["complete"] and row["told"] == 20 and row["choices"]["unsure"] > 0
+    assert [point["questions"] for point in row["curve"]] == [0, 20]
+    assert {"train_acc", "unasked_acc", "test_acc"} <= set(row["curve"][-1])
+    assert set(row["choices"]) <= {"1", "2", "none", "unsure"}
+    with pytest.raises(InputError, match="own parameters"):
+        run_one(parsed("made", content, {"without": ["pos"]}).runs()[0], None, Limit(None), {})
 
 
 def test_a_part_that_the_loss_does_not_have_cannot_be_left_out() -> None:

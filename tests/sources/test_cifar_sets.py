@@ -33,6 +33,35 @@ def test_the_maps_have_the_published_sizes() -> None:
         class_maps("cifar10-3")
 
 
+def test_the_ten_classes_and_the_twenty_coarse_ones_are_whole() -> None:
+    assert class_maps("cifar10")["orientations"]["default"] == list(range(10))
+    coarse = class_maps("cifar20")
+    of = np.array(coarse["orientations"]["default"])
+    assert np.bincount(of).tolist() == [5] * 20 and len(coarse["groups"]["default"]) == 20
+    assert coarse["classes"] == class_maps("cifar100-4")["classes"]
+    members = {
+        name: sorted(np.array(coarse["classes"])[of == k])
+        for k, name in enumerate(coarse["groups"]["default"])
+    }
+    assert members["people"] == ["baby", "boy", "girl", "man", "woman"]
+    assert members["trees"] == ["maple_tree", "oak_tree", "palm_tree", "pine_tree", "willow_tree"]
+    assert members["fish"] == ["aquarium_fish", "flatfish", "ray", "shark", "trout"]
+
+
+def test_both_parts_make_one_pile_of_ten_classes(tmp_path: Path) -> None:
+    images = pictures(20, 3)
+    for batch in range(1, 6):
+        some = range(2 * batch - 2, 2 * batch)
+        binary(tmp_path / f"data_batch_{batch}.bin", [0], [(i, images[i]) for i in some])  # type: ignore[arg-type]
+    rest = [(i - 10, images[i]) for i in range(10, 20)]
+    binary(tmp_path / "test_batch.bin", [0], rest)  # type: ignore[arg-type]
+    found = open_cifar("cifar10", tmp_path)
+    pile, items, truth = found.whole()
+    assert found.n_groups == 10 and np.array_equal(pile, images)
+    assert truth.tolist() == [*range(10), *range(10)] and len(items) == 20
+    assert len({item.id for item in items}) == 20
+
+
 def test_binary_archives_are_read_in_order(tmp_path: Path) -> None:
     folder = tmp_path / "cifar-10-batches-bin"
     folder.mkdir()

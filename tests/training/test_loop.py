@@ -164,3 +164,45 @@ def test_two_views_of_every_item_are_banked_in_order() -> None:
 def test_an_unknown_optimiser_is_refused() -> None:
     with pytest.raises(InputError, match="adam or sgd"):
         small_trainer(optimiser="magic")
+
+
+def test_a_part_of_the_network_may_have_a_rate_of_its_own() -> None:
+    trainer = small_trainer(optimiser="sgd", factors=(("cluster.", 10.0),), schedule="cosine")
+    trainer.one_step(Moment(5.0, 10.0))
+    rates = {id(p): g["lr"] for g in trainer.optimiser.param_groups for p in g["params"]}
+    network = trainer.network
+    assert len(rates) == len(list(network.parameters()))
+    plain = rates[id(network.instance.layers[0].weight)]
+    assert 0 < plain < 3e-3 and plain == rates[id(network.instance.layers[0].bias)]
+    assert rates[id(network.cluster.layers[0].weight)] == pytest.approx(10 * plain)
+    assert rates[id(network.cluster.layers[0].bias)] == pytest.approx(10 * plain)
+
+
+def test_what_is_fixed_is_not_trained() -> None:
+    trainer = small_trainer()
+    trainer.network.instance.requires_grad_(False)
+    trainer.renew()
+    before = trainer.network.instance.layers[0].weight.clone()
+    trainer.run(1)
+    assert torch.equal(before, trainer.network.instance.layers[0].weight)
+    count = sum(len(group["params"]) for group in trainer.optimiser.param_groups)
+    assert count == sum(p.requires_grad for p in trainer.network.parameters())
+
+
+def test_no_links_are_the_same_whether_looked_up_or_known_to_be_none() -> None:
+    short, long = small_trainer(), small_trainer()
+    long.guesses = Guesses(np.full(60, -1), np.ones((60, 2), dtype=np.float32))  # guesses nothing
+    items = short.batches.items(0)
+    quick, looked_up = short._batch(items)[1], long._batch(items)[1]
+    assert torch.equal(quick, looked_up) and not quick.any()
+    assert quick.shape == (3, 20, 20)
+
+
+def test_another_loss_takes_over_with_the_same_optimiser() -> None:
+    trainer = small_trainer(CCLoss(), compile="record")
+    trainer.run(1)
+    optimiser, recorded = trainer.optimiser, trainer._recorded
+    trainer.change(ItemContrast())
+    assert trainer.one_step(Moment(1, 2)).keys() == {"instance"}
+    assert trainer.optimiser is optimiser and trainer._recorded is not recorded
+    assert trainer.step == 4

@@ -175,8 +175,9 @@ def make_desk() -> Iterator[MakeDesk]:
 
 @pytest.fixture
 def desk(make_desk: MakeDesk, request: pytest.FixtureRequest) -> Desk:
-    """A desk; a test may choose how it asks with ``parametrize("desk", [...], indirect=True)``."""
-    return make_desk(strategy=getattr(request, "param", None))
+    """A desk; ``parametrize("desk", ["about groups"], indirect=True)`` makes it ask about those."""
+    asking = {"alternating": Alternating(), "about groups": AboutGroups()}
+    return make_desk(strategy=asking[getattr(request, "param", "alternating")])
 
 
 @pytest.fixture

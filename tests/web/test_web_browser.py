@@ -266,3 +266,81 @@ def test_a_refit_that_fails_is_told_in_words(
         press(page, "u", k + 1)
     page.wait_for_selector("text=The groups could not be refreshed.")
     press(page, "u", 6)
+
+
+# -- questions about groups -----------------------------------------------------------------------
+
+about_groups = pytest.mark.parametrize("desk", ["about groups"], indirect=True)
+
+
+@about_groups
+def test_items_that_do_not_belong_are_marked_by_key_and_sent_together(
+    page: Any, desk: Desk
+) -> None:
+    expect(page.locator(".one-group")).to_have_count(2)
+    press(page, "y", 1)
+    expect(page.locator(".mark")).to_have_count(12)
+    expect(page.locator("[data-choice=none]")).to_contain_text("All belong")
+    for key in ("5", "=", "0", "2", "5"):  # 5 is marked and unmarked
+        page.keyboard.press(key)
+    expect(page.locator("[data-choice=none]")).to_contain_text("3 do not belong")
+    expect(page.locator(".mark[aria-checked=true]")).to_have_count(3)
+    press(page, "Enter", 2)
+    press(page, "n", 3)
+    press(page, "Enter", 4)
+    told = [answer.choice for answer in desk.session().answers]
+    assert told == ["same", "2,10,12", "different", "none"]
+
+
+@about_groups
+def test_items_are_marked_by_click_and_return_still_sends(page: Any, desk: Desk) -> None:
+    press(page, "u", 1)
+    page.click(".mark[data-choice='3']")
+    page.click(".mark[data-choice='1']")
+    page.keyboard.press("Space")  # the box that was clicked has the focus: its mark is taken away
+    box = page.get_by_role("checkbox", name=re.compile("^3: .* does not belong$"))
+    expect(box).to_be_checked()
+    press(page, "Enter", 2)
+    assert [answer.choice for answer in desk.session().answers] == ["unsure", "3"]
+
+
+@about_groups
+def test_an_answer_that_names_several_is_listed_and_changed(page: Any, desk: Desk) -> None:
+    press(page, "u", 1)
+    for key in ("2", "7"):
+        page.keyboard.press(key)
+    press(page, "Enter", 2)
+    expect(page.locator(".chip").first).to_contain_text("Choice 2, 7")
+    page.locator(".chip").first.click()
+    expect(page.locator("dialog .mark[aria-checked=true]")).to_have_count(2)
+    page.keyboard.press("2")
+    page.keyboard.press("9")
+    page.keyboard.press("Enter")
+    expect(page.locator(".chip").first).to_contain_text("Choice 7, 9")
+    assert desk.session().answers[1].choice == "7,9"
+    page.click("nav >> text=Answers")
+    expect(page.locator(".answer").first).to_contain_text("Which of these do not belong?")
+
+
+@about_groups
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (375, 667)])
+def test_questions_about_groups_fit_the_screen(page: Any, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    for answers in range(4):
+        assert page.evaluate(
+            "() => document.documentElement.scrollHeight <= innerHeight"
+            " && document.documentElement.scrollWidth <= innerWidth"
+        ), f"question {answers + 1} needs scrolling"
+        boxes = [one.bounding_box() for one in page.locator(".question .item").all()]
+        assert min(min(box["width"], box["height"]) for box in boxes) >= 40, "large enough to see"
+        press(page, "u", answers + 1)
+
+
+@about_groups
+def test_the_help_explains_how_several_are_marked(page: Any) -> None:
+    press(page, "u", 1)
+    page.keyboard.press("?")
+    words = page.locator("dialog").inner_text()
+    assert "Mark this one, or take its mark away" in words
+    assert "without a mark: all belong" in words
+    assert "None of these" not in words

@@ -26,12 +26,16 @@ function Row({ answer, edit, aside }: { answer: Answer; edit: () => void; aside:
         ))}
         {chosen.length > 0 && (
           <>
-            <span class="arrow" aria-hidden="true">
-              {answer.question.many ? "·" : "→"}
+            {!answer.question.many && (
+              <span class="arrow" aria-hidden="true">
+                →
+              </span>
+            )}
+            <span class="answer-part">
+              {chosen.slice(0, answer.question.many ? 6 : 3).map((item) => (
+                <ItemView key={item.id} item={item} size="small" />
+              ))}
             </span>
-            {chosen.slice(0, answer.question.many ? chosen.length : 3).map((item) => (
-              <ItemView key={item.id} item={item} size="small" />
-            ))}
           </>
         )}
       </span>

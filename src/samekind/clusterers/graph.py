@@ -34,21 +34,35 @@ def one_thread(n_items: int) -> AbstractContextManager[Any]:
     return limits
 
 
-def spread(space: Floats, seeds: Seeds, n_neighbors: int) -> Floats:
-    """(m, k) how strongly each group reaches each row over the neighbour graph."""
+def spread(
+    space: Floats,
+    seeds: Seeds,
+    n_neighbors: int,
+    weight: Floats | None = None,
+    *,
+    width: int | None = None,
+) -> Floats:
+    """(m, k) how strongly each group reaches each row over the neighbour graph.
+
+    Parameters
+    ----------
+    weight : (s,) how much each seed has to give; None: all the same.
+    width : coordinates by which neighbours are found, in short numbers; None: all, in full.
+    """
     import scipy.sparse as sp
 
     m = len(space)
-    near, apart = neighbours(space, min(n_neighbors, m - 1))
+    points = space if width is None else np.asarray(space[:, :width], dtype=np.float32)
+    near, apart = neighbours(points, min(n_neighbors, m - 1))
     reach = apart[:, -1] + 1e-12
-    weight = np.exp(-(apart**2) / (reach[:, None] * reach[near])) + 1e-6
+    close = np.exp(-(apart**2) / (reach[:, None] * reach[near])) + 1e-6
     rows = np.repeat(np.arange(m), near.shape[1])
-    graph = sp.csr_matrix((weight.ravel(), (rows, near.ravel())), shape=(m, m))
+    graph = sp.csr_matrix((close.ravel(), (rows, near.ravel())), shape=(m, m))
     graph = graph.maximum(graph.T)
     scale = sp.diags(1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel()))
     step = scale @ graph @ scale
     source = np.zeros((m, seeds.n_kinds))
-    source[seeds.rows, seeds.labels] = 1.0
+    source[seeds.rows, seeds.labels] = 1.0 if weight is None else weight
     strength = source.copy()
     for _ in range(STEPS):
         strength = KEEP * (step @ strength) + (1 - KEEP) * source

@@ -56,9 +56,14 @@ class Orientation:
         return cls(np.eye(Z.shape[1]))
 
     @classmethod
-    def learnt(cls, Z: Floats, seeds: Seeds, shrinkage: float) -> Orientation:
-        """Whiten the spread within groups as a linear classifier guesses them from the seeds."""
-        guess = guessed(Z, seeds)  # (m, k)
+    def learnt(
+        cls, Z: Floats, seeds: Seeds, shrinkage: float, weight: Floats | None = None
+    ) -> Orientation:
+        """Whiten the spread within groups as a linear classifier guesses them from the seeds.
+
+        `weight` (s,) says how much each seed is believed; None: all the same.
+        """
+        guess = guessed(Z, seeds, weight)  # (m, k)
         means = (guess.T @ Z) / (guess.sum(axis=0)[:, None] + 1e-9)
         rest = Z - guess @ means
         within = rest.T @ rest / len(Z)
@@ -95,7 +100,7 @@ def _signed(axes: Floats) -> Floats:
     return np.asarray(axes * np.sign(largest)[:, None])
 
 
-def guessed(Z: Floats, seeds: Seeds) -> Floats:
+def guessed(Z: Floats, seeds: Seeds, weight: Floats | None = None) -> Floats:
     """(m, k) what a regularised linear classifier, trained on the seeds, says of all rows."""
     from sklearn.linear_model import LogisticRegression
 
@@ -104,5 +109,5 @@ def guessed(Z: Floats, seeds: Seeds) -> Floats:
     model = LogisticRegression(C=CONFIDENCE, max_iter=300)
     with warnings.catch_warnings():  # many kinds and few answers are the usual beginning here
         warnings.filterwarnings("ignore", message="The number of unique classes is greater")
-        model.fit(Z[seeds.rows] * SHARPNESS, seeds.labels)
+        model.fit(Z[seeds.rows] * SHARPNESS, seeds.labels, sample_weight=weight)
     return np.asarray(model.predict_proba(Z * SHARPNESS))

@@ -39,17 +39,24 @@ class Seeds:
         found, index = np.unique(labels, return_inverse=True)
         return cls(np.arange(len(labels)), index.astype(np.intp), len(found), everywhere=True)
 
-    def completed(self, Z: Floats, groups: Ints, answered: Ints) -> Seeds:
+    def completed(self, Z: Floats, groups: Ints, answered: Ints, *, share: float = 1.0) -> Seeds:
         """With the middle of each group (of a plain clustering) that no kind has reached yet.
 
         Answered items are left out of the middles: they are placed as whole components later.
+        Groups are taken from the largest on until they hold this share of all items.
         """
         if not self.n_kinds:
             return Seeds.from_groups(groups)
         reached = set(groups[self.rows].tolist())
         rows, labels = [self.rows], [self.labels]
         count = self.n_kinds
-        for group in sorted(set(groups.tolist()) - reached):
+        sizes = np.bincount(groups)
+        new = sorted(set(groups.tolist()) - reached)
+        if share < 1:
+            new = sorted(new, key=lambda group: (-sizes[group], group))
+            held = np.cumsum(sizes[new]) if new else np.empty(0)
+            new = [group for group, mass in zip(new, held, strict=True) if mass <= share * len(Z)]
+        for group in new:
             members = np.setdiff1d(np.flatnonzero(groups == group), answered)
             if not len(members):
                 continue

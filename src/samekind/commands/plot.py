@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,10 @@ from samekind.commands.speech import note, progress_bar, say
 from samekind.errors import ExportError, InputError
 
 if TYPE_CHECKING:
+    from samekind.clustering import Clustering
     from samekind.plots import Snapshots
+    from samekind.plots.picks import Picks
+    from samekind.protocols import QueryStrategy
     from samekind.session import Session
     from samekind.sources import LabelledSet
 
@@ -20,6 +24,13 @@ plot = typer.Typer(
     rich_markup_mode="rich",
     help="Draw pictures: what was learnt, and what an answer is worth.",
 )
+CHOICES = {
+    "Hard": "value-hard",
+    "Hard + representative": "value-hard-rep",
+    "Hard + representative + diverse": "value",
+    "Random": "value-random",
+}
+"""The parts of value mining (IDC), one after the other: heading and strategy."""
 Out = Annotated[Path, typer.Option(help="A new .png, .svg or .pdf file.")]
 
 
@@ -107,6 +118,47 @@ def curves(
     say(f"Drew {write_picture(figure, out)}.")
 
 
+@plot.command()
+def picks(
+    source: Annotated[str, typer.Argument(help="A set (tiles, digits) or a table with labels.")],
+    orientation: Annotated[
+        str | None, typer.Option(help="The true kinds that colour the dots.")
+    ] = None,
+    choice: Annotated[
+        list[str] | None, typer.Option(help="A strategy whose picks are drawn; give several.")
+    ] = None,
+    method: Annotated[str, typer.Option(help="What groups the items; see `list`.")] = "kmeans",
+    encoder: Annotated[
+        str | None, typer.Option(help="How items become vectors; see `list`.")
+    ] = None,
+    questions: Annotated[int, typer.Option(min=1, help="How many items are picked.")] = 50,
+    groups: Annotated[
+        int | None, typer.Option(min=1, help="How many groups; else as many as there are kinds.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same picture.")] = 0,
+    items: Annotated[int, typer.Option(min=8, help="Draw at most so many other items.")] = 3000,
+    out: Out = Path("picks.png"),
+) -> None:
+    """Map which items each way of choosing would ask about, before any answer."""
+    from samekind.commands.labelled import is_table, labelled_set
+    from samekind.commands.request import check_groups, check_names
+    from samekind.plots.canvas import check_picture, new_figure, write_picture
+    from samekind.plots.picks import draw_picks
+
+    check_picture(out)
+    new_figure(1, 1)  # what is not installed is told before long work begins
+    chosen = {name: name for name in choice} if choice else CHOICES
+    for strategy in chosen.values():
+        check_names(method, strategy, encoder)
+    wanted = [orientation] if orientation and is_table(source) else []
+    labelled = labelled_set(source, wanted, option="--orientation")
+    check_groups(groups, labelled.collection)
+    column = orientation or next(iter(labelled.orientations))
+    run = _Picking(method, encoder, questions, groups, seed)
+    found = run.picked(labelled, column, chosen)
+    say(f"Drew {write_picture(draw_picks(found, most=items, seed=seed), out)}.")
+
+
 class _Evolution:
     """The same beginning, then one simulated person per orientation."""
 
@@ -172,6 +224,63 @@ class _Evolution:
         (session, told) = last[0]
         title = f"Asked about {asked}"
         return found[0].with_moment(title, session.clustering, told, asked=asked)
+
+
+class _Picking:
+    """What strategies would ask about first, from the same groups, without asking anybody."""
+
+    def __init__(
+        self, method: str, encoder: str | None, questions: int, groups: int | None, seed: int
+    ) -> None:
+        self.method, self.encoder, self.questions = method, encoder, questions
+        self.groups, self.seed = groups, seed
+
+    def picked(self, labelled: LabelledSet, orientation: str, choices: Mapping[str, str]) -> Picks:
+        """The items that each choice picks, under its heading."""
+        import numpy as np
+
+        from samekind.pile import encoded_pile
+        from samekind.plots.picks import Picks
+        from samekind.registry import find
+        from samekind.session import Session
+        from samekind.sources.labelled import label_texts
+
+        labelled.truth(orientation)  # an unknown name is told before long work begins
+        with progress_bar("Encoding") as progress:
+            pile = encoded_pile(labelled.collection, encoder=self.encoder, progress=progress)
+        kept = [labelled.collection.position(id) for id in pile.collection.ids()]
+        truth = np.asarray(label_texts(labelled.orientations[orientation]))[kept]
+        count = self.groups or len(set(truth.tolist()) - {""})
+        model = find("method", self.method)(n_clusters=count)
+        session = Session(pile.collection, pile.X, clusterer=model, seed=self.seed)
+        chosen: dict[str, list[int]] = {}
+        standing: set[int] = set()
+        for title, strategy in choices.items():
+            chosen[title], central = self._asked(session.clustering, find("strategy", strategy)())
+            standing |= central
+        note = f"Method {self.method}, {count} groups, {pile.encoded.encoder.name}, "
+        return Picks(
+            session.clustering.space, session.clustering.labels, orientation, truth, chosen,
+            sorted(standing), labelled.name, f"{note}seed {self.seed}",
+        )  # fmt: skip
+
+    def _asked(self, clustering: Clustering, strategy: QueryStrategy) -> tuple[list[int], set[int]]:
+        """Items that are asked about, and those that stand for the groups, before any answer."""
+        import numpy as np
+
+        from samekind.constraints import Constraints
+        from samekind.protocols import View
+
+        known, rng = Constraints(len(clustering.labels)), np.random.default_rng(self.seed)
+        view = View(clustering, known, rng, budget=self.questions, seed=self.seed)
+        items: list[int] = []
+        standing: set[int] = set()
+        for question in strategy.propose(view, self.questions)[: self.questions]:
+            groups = [question.exemplars(choice) for choice in question.choices()]
+            shown = {item for group in groups for item in group}
+            items += [item for item in question.items() if item not in shown]
+            standing |= {group[0] for group in groups if group}
+        return items, standing
 
 
 def _truths(labelled: LabelledSet, chosen: list[str], session: Session, note: str) -> Snapshots:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass
 from functools import cache as remembered
 from inspect import signature
@@ -21,7 +22,7 @@ from samekind.errors import InputError, SourceError, VectorError
 from samekind.items import Collection, Item, Preview, Skipped
 from samekind.protocols import Encoder, Progress
 
-__all__ = ["Encoded", "default_cache", "encode", "encode_more"]
+__all__ = ["Encoded", "default_cache", "encode", "encode_more", "most_outside"]
 
 AHEAD = 3
 """Batches that are decoded while the network works on one."""
@@ -37,12 +38,14 @@ class Encoded:
     encoder : the encoder, fitted on these items.
     failed : items that could not be read after all, each with its reason.
     positions : (n,) the position in the collection of each row of X.
+    outside : (n,) how much of each item its vector does not tell, where that was asked for.
     """
 
     X: NDArray[np.float32]
     encoder: Encoder
     failed: tuple[Skipped, ...]
     positions: NDArray[np.intp]
+    outside: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -96,17 +99,54 @@ def encode_more(
     cache: Path | None = None,
     batch: int = 16,
     progress: Progress | None = None,
+    outside: bool = False,
 ) -> Encoded:
     """Vectors of new or held-out items from the encoder as it was fitted before.
 
     Unlike :func:`encode` this learns nothing, and no items, or none that can be read, is no error.
+    `outside` asks also how much of each item its vector does not tell, if the encoder knows.
     """
     raw = _read(items, encoded.encoder, cache, batch, progress)
     if not len(raw.positions):
         X = np.empty((0, encoded.X.shape[1]), dtype=np.float32)
     else:
         X = encoded.encoder.transform(raw.features)
-    return Encoded(X, encoded.encoder, raw.failed, raw.positions)
+    told = getattr(encoded.encoder, "outside", None) if outside and len(raw.positions) else None
+    lost = None if told is None else told(raw.features)
+    return Encoded(X, encoded.encoder, raw.failed, raw.positions, lost)
+
+
+def most_outside(
+    encoded: Encoded,
+    items: Collection,
+    *,
+    cache: Path | None = None,
+    quantile: float = 0.99,
+    most: int = 5000,
+) -> float | None:
+    """How much of an item like those of the pile its vector may leave untold; None: not known.
+
+    An encoder fitted on a few items tells these better than any others. So it is fitted again on
+    nine tenths of them, and asked about the last tenth; ten times where that is quick.
+    """
+    if not hasattr(encoded.encoder, "outside") or len(items) < 10:
+        return None
+    order = np.random.default_rng(0).permutation(len(items))[:most]
+    raw = _read(items.take(np.sort(order).tolist()), encoded.encoder, cache, 16, None)
+    fold = np.random.default_rng(1).permutation(len(raw.positions)) % 10
+    found: list[float] = []
+    for part in range(10 if len(fold) <= 1000 else 2):
+        others, judged = (_some(raw.features, fold != part), _some(raw.features, fold == part))
+        again = copy(encoded.encoder).fit(others)
+        found.extend(getattr(again, "outside")(judged))  # noqa: B009  not part of the protocol
+    limit = float(np.quantile(found, quantile))
+    return limit if limit > 1e-3 else None
+
+
+def _some(features: Any, wanted: NDArray[np.bool_]) -> Any:
+    if isinstance(features, list):
+        return [feature for feature, take in zip(features, wanted, strict=True) if take]
+    return features[wanted]
 
 
 def _read(

@@ -83,8 +83,10 @@ class Reduction:
     def outside(self, raw: Any) -> NDArray[np.float64]:
         """(n,) how far each item lies from the space of the axes: what its vector does not tell."""
         lost = np.zeros(len(raw))
+        if self.axes_ is None:
+            return lost
         start = 0
-        for part in chunks(raw) if self.axes_ is not None else ():
+        for part in chunks(raw):
             centred = self._centred(part).astype(np.float64)
             along = ((centred @ self.axes_) ** 2).sum(axis=1)
             lost[start : start + len(part)] = (centred**2).sum(axis=1) - along

@@ -114,9 +114,13 @@ class TfIdf:
         return np.asarray(vectors / np.maximum(norms, 1e-12), dtype=np.float32)
 
     def outside(self, raw: Any) -> NDArray[np.float64]:
-        """(n,) how much of each text its themes do not tell; 1 for a text without known words."""
-        along = (self._on_themes(list(raw)).astype(np.float64) ** 2).sum(axis=1)
-        return np.asarray(np.sqrt(np.clip(1.0 - along, 0.0, 1.0)))
+        """(n,) how much of each text its vector does not tell; 1 for one without known words."""
+        texts = list(raw)
+        along = (self._on_themes(texts).astype(np.float64) ** 2).sum(axis=1)
+        split, known = self._words.build_analyzer(), self._words.vocabulary_
+        words = [split(text) for text in texts]
+        share = [sum(word in known for word in text) / max(len(text), 1) for text in words]
+        return np.asarray(np.sqrt(np.clip(1.0 - along * np.array(share), 0.0, 1.0)))
 
     def state(self) -> dict[str, Any]:
         """What was learnt from the texts: the words, their weights and the themes."""

@@ -6,9 +6,13 @@ Plan first, look at it, then run it::
     print(plan.describe())          # a dry run: nothing was touched
     report = run_export(plan)
     undo_export(report.manifest)    # removes what was made and is unchanged
+
+An :class:`OrientationFile` takes the way of grouping itself along, to other items.
 """
 
 from samekind.exports.manifest import MANIFEST, Report
+from samekind.exports.orientation_file import OrientationFile
+from samekind.exports.placements import Placed, Placements
 from samekind.exports.plans import FORMATS, MODES, Plan, Planned, plan_export
 from samekind.exports.running import run_export
 from samekind.exports.undoing import undo_export
@@ -17,6 +21,9 @@ __all__ = [
     "FORMATS",
     "MANIFEST",
     "MODES",
+    "OrientationFile",
+    "Placed",
+    "Placements",
     "Plan",
     "Planned",
     "Report",

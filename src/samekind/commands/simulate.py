@@ -1,0 +1,87 @@
+"""``samekind simulate``: a simulated person answers, and the grouping is measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from samekind.commands.speech import progress_bar
+
+if TYPE_CHECKING:
+    from samekind.sources import LabelledSet
+
+
+def simulate(
+    source: Annotated[str, typer.Argument(help="A set (tiles, digits) or a table with labels.")],
+    orientation: Annotated[
+        str | None, typer.Option(help="The kinds that the simulated person has in mind.")
+    ] = None,
+    labels: Annotated[
+        str | None, typer.Option(help="Label column of a table, if --orientation is only a title.")
+    ] = None,
+    map_file: Annotated[
+        Path | None,
+        typer.Option("--map", help="JSON file {label: group}: other kinds from labels."),
+    ] = None,
+    method: Annotated[str | None, typer.Option(help="What groups the items; see `list`.")] = None,
+    strategy: Annotated[str | None, typer.Option(help="What is asked; see `list`.")] = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="How items become vectors; see `list`.")
+    ] = None,
+    questions: Annotated[int, typer.Option(min=0, help="How many are answered.")] = 50,
+    noise: Annotated[float, typer.Option(min=0, max=1, help="Share of wrong answers.")] = 0.0,
+    unsure: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of questions answered with not sure.")
+    ] = 0.0,
+    person: Annotated[
+        str,
+        typer.Option(
+            help="shown: answers from the items shown. matched: from all labels, as published "
+            "for IDC; for comparison only."
+        ),
+    ] = "shown",
+    groups: Annotated[int | None, typer.Option(min=1, help="How many groups, if you know.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
+    refit_every: Annotated[int, typer.Option(min=1, help="Answers per refit.")] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Let a simulated person answer, and measure the grouping against labels."""
+    from samekind.clusterers import DEFAULT as DEFAULT_METHOD
+    from samekind.commands.request import check_groups, check_names
+    from samekind.commands.results import read_map, show_curve
+    from samekind.experiment import Experiment
+    from samekind.strategies import DEFAULT as DEFAULT_STRATEGY
+
+    method, strategy = method or DEFAULT_METHOD, strategy or DEFAULT_STRATEGY
+    check_names(method, strategy, encoder)
+    mapping = read_map(map_file)
+    labelled, column = _labelled(source, labels, orientation)
+    check_groups(groups, labelled.collection)
+    plan = Experiment(
+        column, method, strategy, encoder, questions, noise, seed, groups, refit_every,
+        person=person, unsure=unsure,
+    )  # fmt: skip
+    with progress_bar("Encoding") as progress:
+        result = plan.run(labelled, mapping=mapping, progress=progress)
+    if labels and orientation:
+        result["orientation"] = orientation
+    if map_file is not None:
+        result["map"] = map_file.name
+    if as_json:
+        typer.echo(json.dumps(result))
+    else:
+        show_curve(result)
+
+
+def _labelled(source: str, labels: str | None, orientation: str | None) -> tuple[LabelledSet, str]:
+    """A set with labels, and the name of the label column that was asked for."""
+    from samekind.commands.labelled import is_table, labelled_set
+
+    column = labels or orientation
+    # Only in a table must somebody say which columns are labels; elsewhere all others are.
+    wanted = [column] if column and (labels or is_table(source)) else []
+    labelled = labelled_set(source, wanted, option="--labels")
+    return labelled, column or next(iter(labelled.orientations))

@@ -1,0 +1,45 @@
+"""Every kind of question by its name, and Answer: a question with what a person chose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from samekind.errors import UnknownName
+from samekind.questions.odd_ones import OddOnes
+from samekind.questions.pairs import SameGroups, SamePair
+from samekind.questions.question import Link, Question
+from samekind.questions.which_group import WhichGroup
+
+KINDS: dict[str, type[Question]] = {
+    kind.kind: kind for kind in (SamePair, WhichGroup, SameGroups, OddOnes)
+}
+"""Every kind of question by its name. A new kind is one class and one entry here."""
+
+
+def question_from_json(data: Mapping[str, Any], position: Callable[[str], int]) -> Question:
+    """A question of any kind from its JSON form."""
+    kind = str(data.get("kind"))
+    if kind not in KINDS:
+        raise UnknownName("kind of question", kind, KINDS)
+    return KINDS[kind].from_json(data, position)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One act of a person: the question by its number, the choice, who, and how long it took."""
+
+    number: int
+    question: Question
+    choice: str
+    by: str = "me"
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        self.question.check(self.choice)
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """What the answer means."""
+        return self.question.links(self.choice)

@@ -1,0 +1,107 @@
+"""OddOnes: a group, and items thought to belong to it, some of which may not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from samekind.errors import AnswerError, InputError
+from samekind.questions.question import NONE, UNSURE, Link, Question, Same, joined, named
+
+
+@dataclass(frozen=True, slots=True)
+class OddOnes(Question):
+    """Which of these do not belong?
+
+    `group` holds exemplars known to be of one kind, the central one first; it is what a choice
+    speaks of. `shown` holds the items thought to belong to it. A choice names those that do not:
+    their numbers, from 1, joined by commas in ascending order, or ``"none"`` when all belong. So
+    one answer says of every item shown whether it belongs; nothing is said about the odd ones
+    among themselves. Any other spelling ("5,2", "2,2", "2, 5") is refused, with the right one.
+
+    >>> question = OddOnes((1, 4), (7, 8, 9))
+    >>> question.links("2")
+    (Link(a=7, b=1, same=True), Link(a=8, b=1, same=False), Link(a=9, b=1, same=True))
+    >>> question.exemplars("1,3")
+    (7, 9)
+    """
+
+    kind: ClassVar[str] = "odd-ones"
+    prompt: ClassVar[str] = "Which of these do not belong?"
+    words: ClassVar[Mapping[str, str]] = {NONE: "All belong"}
+    many: ClassVar[bool] = True
+    most: ClassVar[int] = 12
+    group: tuple[int, ...]
+    shown: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not self.group or not 1 <= len(self.shown) <= self.most:
+            raise InputError(
+                f"An 'odd-ones' question shows 1 to {self.most} items and at least one exemplar "
+                f"of their group; {len(self.shown)} and {len(self.group)} came. Ask about the "
+                "most doubtful ones first."
+            )
+        if len(set(self.items())) < len(self.group) + len(self.shown):
+            raise InputError(
+                f"The group {self.group} and the items {self.shown} show an item twice. Show each "
+                "item once: an exemplar is known to belong."
+            )
+
+    def items(self) -> tuple[int, ...]:
+        return (*self.group, *self.shown)
+
+    def parts(self) -> tuple[tuple[int, ...], ...]:
+        return (self.group,)
+
+    def choices(self) -> tuple[str, ...]:
+        return (NONE, *(str(k + 1) for k in range(len(self.shown))), UNSURE)
+
+    def exemplars(self, choice: str) -> tuple[int, ...]:
+        self.check(choice)
+        return tuple(self.shown[number - 1] for number in named(choice))
+
+    def links(self, choice: str) -> tuple[Link, ...]:
+        self.check(choice)
+        if choice == UNSURE:
+            return ()
+        odd = named(choice)
+        return tuple(Link(i, self.group[0], k + 1 not in odd) for k, i in enumerate(self.shown))
+
+    def truthful(self, same: Same) -> str:
+        known = [same(item, self.group[0]) for item in self.shown]
+        if None in known:
+            return UNSURE
+        return joined(k + 1 for k, belongs in enumerate(known) if not belongs)
+
+    def check(self, choice: str) -> None:
+        """Raise :class:`AnswerError` unless `choice` is one of the choices, or joins some."""
+        choices = self.choices()
+        parts = choice.split(",")
+        if choice in choices or (set(parts) <= set(choices[1:-1]) and choice == _joined(parts)):
+            return
+        means = ", ".join(choices)
+        advice = f"Choose one of: {means}; join several numbers by commas, as in '1,2'."
+        if all(part.strip().isdecimal() for part in parts):
+            unknown = [part.strip() for part in parts if part.strip() not in choices]
+            advice = (
+                f"There is no number {unknown[0]}; the items have the numbers 1 to "
+                f"{len(self.shown)}."
+                if unknown
+                else "Name each number once, in ascending order, with commas and no spaces: "
+                f"{_joined(parts)!r}."
+            )
+        raise AnswerError(f"{choice!r} is not an answer to an {self.kind!r} question. {advice}")
+
+    def to_json(self, name: Callable[[int], str]) -> dict[str, Any]:
+        group, shown = ([name(i) for i in items] for items in (self.group, self.shown))
+        return {"kind": self.kind, "group": group, "shown": shown, "why": self.why}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> OddOnes:
+        group, shown = (tuple(position(i) for i in data[part]) for part in ("group", "shown"))
+        return cls(group, shown, why=data.get("why", ""))
+
+
+def _joined(parts: list[str]) -> str:
+    return joined(map(int, parts))

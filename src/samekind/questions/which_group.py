@@ -1,0 +1,73 @@
+"""WhichGroup: an item, and the groups that it may belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from samekind.errors import InputError
+from samekind.questions.question import NONE, UNSURE, Link, Question, Same
+
+
+@dataclass(frozen=True, slots=True)
+class WhichGroup(Question):
+    """Which of these groups does this belong to?
+
+    Each group is a tuple of exemplars. Only the first, the central one, is what a choice speaks
+    of; the others help the person to see what the group is, so they should be known to be of the
+    same kind as the first. Choosing a group says nothing about the groups not chosen: two groups
+    on the screen may turn out to be one kind.
+
+    >>> WhichGroup(7, ((1, 4), (2,))).choices()
+    ('1', '2', 'none', 'unsure')
+    >>> WhichGroup(7, ((1, 4), (2,))).links("none")
+    (Link(a=7, b=1, same=False), Link(a=7, b=2, same=False))
+    """
+
+    kind: ClassVar[str] = "which-group"
+    prompt: ClassVar[str] = "Which of these groups does this belong to?"
+    most: ClassVar[int] = 5
+    item: int
+    groups: tuple[tuple[int, ...], ...]
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.groups) <= self.most or not all(self.groups):
+            raise InputError(
+                f"A 'which-group' question shows 1 to {self.most} groups, each with at least one "
+                f"exemplar; {len(self.groups)} came. Show the nearest ones first and ask again."
+            )
+        if any(self.item in group for group in self.groups):
+            raise InputError(f"Item {self.item} cannot be its own exemplar. Leave it out.")
+
+    def items(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys((self.item, *(i for group in self.groups for i in group))))
+
+    def choices(self) -> tuple[str, ...]:
+        return (*(str(k + 1) for k in range(len(self.groups))), NONE, UNSURE)
+
+    def exemplars(self, choice: str) -> tuple[int, ...]:
+        return self.groups[int(choice) - 1] if choice.isdecimal() else ()
+
+    def links(self, choice: str) -> tuple[Link, ...]:
+        self.check(choice)
+        if choice == UNSURE:
+            return ()
+        if choice == NONE:
+            return tuple(Link(self.item, group[0], False) for group in self.groups)
+        return (Link(self.item, self.groups[int(choice) - 1][0], True),)
+
+    def truthful(self, same: Same) -> str:
+        known = [same(self.item, group[0]) for group in self.groups]
+        if True in known:
+            return str(known.index(True) + 1)
+        return UNSURE if None in known else NONE
+
+    def to_json(self, name: Callable[[int], str]) -> dict[str, Any]:
+        groups = [[name(i) for i in group] for group in self.groups]
+        return {"kind": self.kind, "item": name(self.item), "groups": groups, "why": self.why}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> WhichGroup:
+        groups = tuple(tuple(position(i) for i in group) for group in data["groups"])
+        return cls(position(data["item"]), groups, why=data.get("why", ""))

@@ -1,0 +1,296 @@
+"""SelfLearner: learn features, and groups where the method has them, without any answer.
+
+>>> import numpy as np
+>>> from samekind.training.selflearn import SelfLearner, SelfSetting
+>>> pictures = np.random.default_rng(0).integers(0, 256, (8, 3, 8, 8), dtype=np.uint8)
+>>> setting = SelfSetting("simclr", channels=2, size=8, batch_size=4, device="cpu")
+>>> learner = SelfLearner(setting, pictures)
+>>> learner.run(1)
+>>> learner.epochs_done, learner.features().shape
+(1.0, (8, 16))
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from samekind.compute import Recorded, best_device, synchronise
+from samekind.errors import InputError
+from samekind.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
+from samekind.training.device_kmeans import cosine_kmeans
+from samekind.training.loop import Moment, Trainer
+from samekind.training.progress import Cancelled, Watch
+from samekind.training.selflearn_file import LearntNetwork, facts_of, read
+from samekind.training.selflearn_methods import method_of
+from samekind.training.selflearn_setting import METHODS, SelfSetting
+from samekind.training.steps import mixed_seed
+
+__all__ = ["METHODS", "LearntNetwork", "SelfLearner", "SelfSetting"]
+
+Floats = NDArray[np.float32]
+Bytes = NDArray[np.uint8]
+KIND = "self-supervised training"
+SAVE_SECONDS = 60.0
+"""Training time between two checkpoints."""
+PIECE = 50
+"""Steps between two looks at the clock."""
+
+
+class SelfLearner:
+    """Trains a network on pictures alone; see :class:`SelfSetting` for the methods.
+
+    Parameters
+    ----------
+    setting : what to train, and how.
+    data : (n, 3, height, width) all pictures.
+    watch : who is told, and who may stop it.
+    checkpoint : file to go on from, if it is there, and to write to: every minute, when training
+        is stopped through `watch`, and at the end.
+    """
+
+    def __init__(
+        self,
+        setting: SelfSetting,
+        data: Bytes,
+        *,
+        watch: Watch | None = None,
+        checkpoint: str | None = None,
+    ) -> None:
+        _check(data, setting)
+        self.setting, self.checkpoint = setting, checkpoint
+        self.planned: float | None = None
+        """Epochs of the training that the checkpoint belongs to; None: nothing was planned yet."""
+        self._digest = _digest(data)
+        compute = best_device(setting.device)
+        self._method = method_of(setting, len(data), compute)
+        tensor = torch.from_numpy(
+            np.ascontiguousarray(data if data.flags.writeable else data.copy())
+        )
+        network: Any = self._method.network
+        self._trainer = Trainer(
+            network,
+            self._method.loss,
+            tensor,
+            self._method.views,
+            setting.plan(len(data)),
+            compute=compute,
+            watch=watch,
+        )
+        for part in (self._method.loss, self._method.last):
+            if part is not None:
+                part.to(self._trainer.device)
+        self._labelled = -1  # the beginning of the piece for which labels were made last
+        self._learnt: tuple[int, LearntNetwork] | None = None
+        self._saved = time.monotonic()
+        if checkpoint is not None and Path(checkpoint).exists():
+            self._take_up(checkpoint)
+
+    @property
+    def epochs_done(self) -> float:
+        """Epochs trained so far, those before a resumption included."""
+        return self._trainer.step / self._trainer.batches.steps
+
+    @property
+    def reason(self) -> str:
+        """Where it is trained, and why there, in words for a person."""
+        return self._trainer.compute.reason
+
+    def run(self, epochs: float) -> None:
+        """Train until `epochs` are done in all, those before a resumption included.
+
+        Schedules run over all of them. With the same number, a training that was stopped and taken
+        up goes on as if nothing had happened; with a larger one it is prolonged, and the rate rises
+        again to where the longer schedule has it.
+        """
+        if not epochs > 0:
+            raise InputError(f"Training needs more than 0 epochs; {epochs} came.")
+        trainer = self._trainer
+        last = max(1, round(epochs * trainer.batches.steps))
+        self.planned, self._saved = epochs, time.monotonic()
+        begun = trainer.step
+        try:
+            while trainer.step < last:
+                until = self._prepared(last)
+                trainer.run_until(until, self._moments(last))
+                if time.monotonic() - self._saved > SAVE_SECONDS and trainer.step < last:
+                    self._save()
+        except Cancelled:
+            self._save()
+            raise
+        if trainer.step > begun:
+            self._save()
+
+    def seconds_per_epoch(self) -> float:
+        """How long an epoch takes here, measured over some steps, which are undone afterwards."""
+        trainer, device = self._trainer, self._trainer.compute.device
+        kept, labelled = _copied(self._state()), self._labelled
+        quick = trainer.device.type != "cpu"
+        warm, most = (Recorded.WARM + 3, 40) if quick else (1, 10)
+        moment = Moment(0.0, 1e6)  # the very beginning of a rise: nearly no rate
+        trainer.network.train()
+        try:
+            for _ in range(warm):
+                trainer.one_step(moment)
+            step = _clocked(lambda: trainer.one_step(moment), most, device)
+            labels = self._seconds_per_labelling() if self._method.memory is not None else 0.0
+        finally:
+            self._load(kept)
+            self._labelled = labelled
+        return step * trainer.batches.steps + labels * (1 - self._method.starts)
+
+    def features(self, images: Bytes | None = None) -> Floats:
+        """Features (n, width) of pictures, or of those that it is trained on, without chance.
+
+        BYOL and ProPos give those of their slow copy.
+        """
+        return self.learnt().features(self._trainer.data if images is None else images)
+
+    def membership(self, images: Bytes | None = None) -> Floats | None:
+        """Shares (n, k) in groups: of the cluster head (cc, tcl) or by k-means (propos).
+
+        None for methods without groups.
+        """
+        return self.learnt().membership(self._trainer.data if images is None else images)
+
+    def save(self, path: str | Path) -> None:
+        """Write the network as it is; :meth:`LearntNetwork.load` needs nothing else."""
+        self.learnt().save(path)
+
+    def learnt(self) -> LearntNetwork:
+        """The network in use. It is the same one: more training changes it."""
+        step = self._trainer.step
+        if self._learnt is None or self._learnt[0] != step:
+            groups = self._method.groups(self._read, mixed_seed(self.setting.seed, step, 1))
+            facts, compute = facts_of(self.setting), self._trainer.compute
+            self._learnt = step, LearntNetwork(self._method.backbone, groups, facts, compute)
+        return self._learnt[1]
+
+    def _moments(self, last: int) -> Callable[[int], Moment]:
+        # Of the step alone, so that it does not matter where a training was interrupted.
+        per_epoch = self._trainer.batches.steps
+        return lambda step: Moment(step / per_epoch, last / per_epoch)
+
+    def _prepared(self, last: int) -> int:
+        """Make ready for the present step; return the step up to which nothing has to be done."""
+        trainer, method = self._trainer, self._method
+        per_epoch = trainer.batches.steps
+        turn = round(method.starts * last)  # the first step of the second part
+        late = trainer.step >= turn
+        loss = method.last if late and method.last is not None else method.loss
+        if trainer.objective is not loss:
+            trainer.change(loss)
+        epoch = trainer.step - trainer.step % per_epoch
+        here = max(epoch, turn) if late else epoch
+        if late and method.memory is not None and self._labelled < here:
+            self._relabel(here)
+        ends = [last, epoch + per_epoch, trainer.step + PIECE, *([] if late else [turn])]
+        return min(end for end in ends if end > trainer.step)
+
+    def _relabel(self, here: int) -> None:
+        trainer, seed = self._trainer, mixed_seed(self.setting.seed, here, 2)
+        chance = np.random.default_rng(seed)
+        order = torch.from_numpy(chance.permutation(len(trainer.data))).to(trainer.device)
+        self._method.relabel(self._read, order, trainer.batches.size, seed)
+        memory = self._method.memory
+        assert memory is not None
+        trainer.world.agree(memory.labels)
+        self._labelled = here
+
+    def _read(self, run: Callable[[Tensor], Tensor], width: int, parts: list[nn.Module]) -> Tensor:
+        trainer = self._trainer
+        return read(trainer.data, run, width, parts, self.setting.size, trainer.compute)
+
+    def _seconds_per_labelling(self) -> float:
+        """Estimated from some of the items: on a CPU all of them may take minutes."""
+        trainer, method = self._trainer, self._method
+        n = len(trainer.data)
+        some = trainer.data[: min(n, 8 * trainer.batches.size)]
+
+        width = 8 * self.setting.channels
+
+        def look() -> None:
+            parts = [method.network]
+            h = read(some, method.backbone, width, parts, self.setting.size, trainer.compute)
+            if self.setting.method == "propos":
+                cosine_kmeans(h, min(len(h), self.setting.groups or 1))
+
+        look()
+        return _clocked(look, 2, trainer.compute.device) * n / len(some)
+
+    def _state(self) -> Checkpoint:
+        tensors, facts = self._trainer.state()
+        memory = self._method.memory
+        if memory is not None:
+            tensors = {**tensors, "labels": memory.labels}
+        return Checkpoint(tensors, facts)
+
+    def _load(self, checkpoint: Checkpoint) -> None:
+        self._trainer.load(checkpoint)
+        if self._method.memory is not None:
+            self._method.memory.labels.copy_(checkpoint.tensors["labels"])
+
+    def _facts(self) -> dict[str, Any]:
+        """What a checkpoint must agree in."""
+        return {"kind": KIND, "items": self._digest, "setting": self.setting.identity}
+
+    def _take_up(self, path: str) -> None:
+        found = load_checkpoint(path, expected=self._facts())
+        self._load(found)
+        self._labelled = int(found.facts["labelled"])
+        self.planned = float(found.facts["planned"])
+
+    def _save(self) -> None:
+        self._saved = time.monotonic()
+        if self.checkpoint is None or self._trainer.world.rank:
+            return
+        tensors, facts = self._state()
+        facts |= {**self._facts(), "labelled": self._labelled, "planned": self.planned}
+        save_checkpoint(self.checkpoint, Checkpoint(tensors, facts))
+
+
+def _check(data: Bytes, setting: SelfSetting) -> None:
+    if data.dtype != np.uint8 or data.ndim != 4 or data.shape[1] != 3:
+        raise InputError(
+            "Features are learnt from uint8 pictures of shape (n, 3, height, width); these are "
+            f"{data.dtype} of shape {data.shape}."
+        )
+    least = max(2, setting.groups or 2)
+    if len(data) < least or setting.batch_size < 2:
+        raise InputError(
+            f"{len(data)} pictures in batches of {setting.batch_size} are too few to learn from. "
+            f"Give at least {least}, and batches of at least 2."
+        )
+
+
+def _digest(data: Bytes) -> str:
+    """Tells piles apart by their number and by a thousand of their pictures."""
+    some = np.ascontiguousarray(data[:: max(1, len(data) // 1000)])
+    return f"{len(data)} {hashlib.sha256(some.tobytes()).hexdigest()[:16]}"
+
+
+def _copied(checkpoint: Checkpoint) -> Checkpoint:
+    tensors = {name: tensor.clone() for name, tensor in checkpoint.tensors.items()}
+    return Checkpoint(tensors, checkpoint.facts)
+
+
+def _clocked(work: Callable[[], object], most: int, device: str) -> float:
+    """Seconds of one call, over at most so many calls or about two seconds."""
+    synchronise(device)
+    begun = time.monotonic()
+    for calls in range(1, most + 1):
+        work()
+        if calls % 10 == 0 or device == "cpu":
+            synchronise(device)
+            if time.monotonic() - begun > 2:
+                break
+    synchronise(device)
+    return (time.monotonic() - begun) / calls

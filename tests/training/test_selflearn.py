@@ -1,0 +1,306 @@
+"""Self-supervised training on tiny drawn pictures: it learns, resumes, saves, and uses no truth."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from samekind.clusterers.starting import load_start
+from samekind.errors import InputError, UnknownName
+from samekind.training import selflearn
+from samekind.training.losses import BoostLoss, CCLoss
+from samekind.training.progress import Cancelled, Told, Watch
+from samekind.training.pseudo_labels import PseudoLabels
+from samekind.training.resnet import ResNet
+from samekind.training.selflearn import METHODS, LearntNetwork, SelfLearner, SelfSetting
+
+TINY = SelfSetting(
+    "simclr", groups=3, channels=2, size=8, batch_size=8, device="cpu", hidden=16, boost=0.5
+)
+
+
+def striped(n: int = 96, seed: int = 2) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
+    """Gray pictures of stripes across, stripes down, and checks, of any brightness.
+
+    Patterns and not colours: strong views take the cast of a colour away.
+    """
+    rng = np.random.default_rng(seed)
+    kinds = np.arange(n) % 3
+    row, column = np.mgrid[:8, :8]
+    pictures = np.empty((n, 3, 8, 8))
+    for i, kind in enumerate(kinds):
+        a, b = rng.integers(0, 4, 2)
+        across, down = (row + a) // 2, (column + b) // 2
+        wave = (across, down, across + down)[kind] % 2
+        bright, deep = rng.uniform(90, 160), rng.uniform(40, 80)
+        pictures[i] = bright + (2 * wave - 1) * deep + rng.normal(0, 10, (3, 8, 8))
+    return pictures.clip(0, 255).astype(np.uint8), kinds
+
+
+def apart(features: Any, kinds: NDArray[np.intp]) -> float:
+    """Mean cosine within kinds less that between them, of centred features."""
+    x = features - features.mean(axis=0)
+    x = x / np.linalg.norm(x, axis=1, keepdims=True).clip(1e-9)
+    same, other = kinds[:, None] == kinds, ~np.eye(len(x), dtype=bool)
+    cosine = x @ x.T
+    return float(cosine[same & other].mean() - cosine[~same].mean())
+
+
+def weights(learner: SelfLearner) -> dict[str, torch.Tensor]:
+    return {name: t.clone() for name, t in learner._state().tensors.items()}
+
+
+def assert_equal(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> None:
+    assert one.keys() == other.keys()
+    different = [name for name in one if not torch.equal(one[name], other[name])]
+    assert not different, different[:3]
+
+
+LEARNING: dict[str, tuple[float, dict[str, Any]]] = {
+    "simclr": (30, {}),
+    "byol": (60, {"learning_rate": 0.1, "average": 0.97}),
+    "cc": (30, {"learning_rate": 1e-2}),
+    "tcl": (40, {"learning_rate": 1e-2, "sure": 0.6, "boost": 0.25}),
+    "propos": (60, {"learning_rate": 0.1, "average": 0.97}),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+def test_the_loss_falls_and_kinds_move_apart(method: str) -> None:
+    pictures, kinds = striped()
+    epochs, own = LEARNING[method]
+    setting = replace(TINY, method=method, channels=4, batch_size=48, hidden=64, seed=2, **own)
+    told: list[Told] = []
+    learner = SelfLearner(setting, pictures, watch=Watch(report=told.append, every=1))
+    before = apart(learner.features(), kinds)
+    learner.run(epochs)
+    losses = [report.parts["loss"] for report in told]
+    assert np.mean(losses[-10:]) < losses[0] - 0.1
+    assert apart(learner.features(), kinds) > before + 0.15
+    shares = learner.membership()
+    if method in ("simclr", "byol"):
+        assert shares is None
+    else:
+        assert shares is not None and shares.shape == (96, 3)
+        np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("stop_at", [2, 7])
+def test_a_training_that_was_stopped_goes_on_as_if_nothing_had_happened(
+    method: str, stop_at: int, tmp_path: Path
+) -> None:
+    pictures, _ = striped(20)  # two steps per epoch, so 7 is the middle of the fourth
+    setting = replace(TINY, method=method, sure=0.3, noise=0.1, warm=0.2, rising=True)
+    whole = SelfLearner(setting, pictures)
+    whole.run(5)
+    path, stop = str(tmp_path / "part.safetensors"), threading.Event()
+
+    def report(told: Told) -> None:
+        if told.step == stop_at:
+            stop.set()
+
+    first = SelfLearner(
+        setting, pictures, watch=Watch(report=report, stop=stop, every=1), checkpoint=path
+    )
+    with pytest.raises(Cancelled):
+        first.run(5)
+    second = SelfLearner(setting, pictures, checkpoint=path)
+    assert second.epochs_done == stop_at / 2 and second.planned == 5
+    second.features()  # looking at it in between changes nothing
+    second.run(5)
+    assert_equal(weights(whole), weights(second))
+    if whole._method.memory is not None:
+        assert bool((whole._method.memory.labels >= 0).any())
+    third = SelfLearner(setting, pictures, checkpoint=path)
+    third.run(5)  # all is done already
+    assert third.epochs_done == 5
+    assert_equal(weights(whole), weights(third))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_step_that_is_recorded_on_a_gpu_is_the_plain_one(method: str) -> None:
+    pictures, _ = striped(20)
+    setting = replace(TINY, method=method, sure=0.3, noise=0.1, warm=0.2, rising=True)
+    results = []
+    for mode in ("", "record"):
+        learner = SelfLearner(replace(setting, compile=mode), pictures)
+        learner.run(2)
+        results.append(weights(learner))
+    for name, plain in results[0].items():
+        torch.testing.assert_close(plain, results[1][name], rtol=1e-3, atol=1e-4)
+
+
+def test_measuring_the_speed_changes_nothing() -> None:
+    pictures, _ = striped(20)
+    for method in ("tcl", "propos"):
+        setting = replace(TINY, method=method)
+        learner, other = SelfLearner(setting, pictures), SelfLearner(setting, pictures)
+        learner.run(1)
+        other.run(1)
+        assert learner.seconds_per_epoch() > 0
+        assert learner.epochs_done == 1
+        learner.run(3)
+        other.run(3)
+        assert_equal(weights(learner), weights(other))
+
+
+def test_labels_for_boosting_are_what_the_network_itself_is_sure_of() -> None:
+    pictures, _ = striped(40)
+    learner = SelfLearner(replace(TINY, method="tcl", sure=0.5), pictures)
+    memory = learner._method.memory
+    assert isinstance(memory, PseudoLabels) and bool((memory.labels == -1).all())
+    network: Any = learner._method.network
+    torch.manual_seed(0)
+    for layer in (0, 2):  # sure of some, not of all
+        torch.nn.init.normal_(network.cluster.layers[layer].weight, std=1.0)
+    shares = learner.membership()
+    assert shares is not None
+    learner._relabel(99)
+    labels = memory.labels.numpy()
+    chosen = labels >= 0
+    assert chosen.any() and (labels[chosen] == shares.argmax(axis=1)[chosen]).all()
+    assert (shares.max(axis=1)[chosen] >= 0.5).all() and not chosen.all()
+    assert np.bincount(labels[chosen]).max() <= 5 * memory.quota(8)
+
+
+def test_tcl_boosts_only_in_the_last_part() -> None:
+    pictures, _ = striped(20)
+    learner = SelfLearner(replace(TINY, method="tcl", sure=0.3), pictures)
+    losses = []
+    run = learner._trainer.run_until
+
+    def watched(last: int, moment_of: Any) -> None:
+        losses.append((learner._trainer.step, type(learner._trainer.objective)))
+        run(last, moment_of)
+
+    learner._trainer.run_until = watched  # type: ignore[method-assign]
+    learner.run(5)
+    assert losses == [
+        (0, CCLoss), (2, CCLoss), (4, CCLoss), (5, BoostLoss), (6, BoostLoss), (8, BoostLoss),
+    ]  # fmt: skip
+
+
+def test_propos_groups_anew_every_epoch_once_it_is_warm(monkeypatch: pytest.MonkeyPatch) -> None:
+    pictures, _ = striped(20)
+    learner = SelfLearner(replace(TINY, method="propos", warm=0.4), pictures)
+    seen: list[int] = []
+    relabel = learner._relabel
+
+    def watched(here: int) -> None:
+        seen.append(here)
+        relabel(here)
+
+    monkeypatch.setattr(learner, "_relabel", watched)
+    learner.run(5)
+    assert seen == [4, 6, 8]
+    memory = learner._method.memory
+    assert memory is not None and set(memory.labels.tolist()) == {0, 1, 2}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_saved_network_says_the_same_without_the_data(method: str, tmp_path: Path) -> None:
+    pictures, _ = striped(20)
+    setting = replace(TINY, method=method)
+    learner = SelfLearner(setting, pictures)
+    learner.run(1)
+    path = tmp_path / "features.safetensors"
+    learner.save(path)
+    learnt = LearntNetwork.load(path, device="cpu")
+    new, _ = striped(7, seed=5)
+    np.testing.assert_allclose(learnt.features(new), learner.features(new), atol=1e-6)
+    np.testing.assert_allclose(learnt.features(new[:1])[0], learner.features(new)[0], atol=1e-5)
+    mine, theirs = learner.membership(new), learnt.membership(new)
+    assert (mine is None) == (theirs is None) == (method in ("simclr", "byol"))
+    if mine is not None and theirs is not None:
+        np.testing.assert_allclose(mine, theirs, atol=1e-6)
+    assert learnt.width == 16 and learnt.features(new[:0]).shape == (0, 16)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_deep_clusterers_can_begin_from_the_backbone(method: str, tmp_path: Path) -> None:
+    pictures, _ = striped(20)
+    learner = SelfLearner(replace(TINY, method=method), pictures)
+    learner.run(0.5)
+    learner.save(tmp_path / "features.safetensors")
+    backbone = ResNet(18, stem="3x3", base=2)
+    facts = {"backbone": "resnet18", "stem": "3x3", "channels": 2}
+    start = load_start(tmp_path / "features.safetensors", facts, backbone)
+    assert start.method == method and (start.groups is None) == (method in ("simclr", "byol"))
+    mine: Any = learner._method.backbone
+    assert torch.equal(backbone.conv1.weight, mine.conv1.weight)
+
+
+def test_a_longer_training_goes_on_from_a_shorter_one(tmp_path: Path) -> None:
+    pictures, _ = striped(20)
+    path = str(tmp_path / "run.safetensors")
+    SelfLearner(TINY, pictures, checkpoint=path).run(1)
+    learner = SelfLearner(TINY, pictures, checkpoint=path)
+    learner.run(2.5)
+    assert learner.epochs_done == 2.5 and learner.planned == 2.5
+
+
+def test_training_is_written_down_while_it_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selflearn, "SAVE_SECONDS", 0.0)
+    pictures, _ = striped(20)
+    path = tmp_path / "run.safetensors"
+
+    def fail(told: Told) -> None:
+        if told.step == 5:
+            raise KeyboardInterrupt
+
+    learner = SelfLearner(TINY, pictures, watch=Watch(report=fail, every=1), checkpoint=str(path))
+    with pytest.raises(KeyboardInterrupt):
+        learner.run(5)
+    assert SelfLearner(TINY, pictures, checkpoint=str(path)).epochs_done == 2  # of step 4
+
+
+def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
+    pictures, _ = striped(20)
+    path = str(tmp_path / "run.safetensors")
+    SelfLearner(TINY, pictures, checkpoint=path).run(1)
+    with pytest.raises(InputError, match="seed is 0 there and 1 here"):
+        SelfLearner(replace(TINY, seed=1), pictures, checkpoint=path)
+    with pytest.raises(InputError, match="items"):
+        SelfLearner(TINY, pictures[::-1].copy(), checkpoint=path)
+    SelfLearner(replace(TINY, compile="record"), pictures, checkpoint=path)
+    with pytest.raises(InputError, match="another training"):
+        LearntNetwork.load(path)
+
+
+def test_what_cannot_be_trained_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    pictures, _ = striped(20)
+    with pytest.raises(UnknownName, match="simclr"):
+        replace(TINY, method="simclear")
+    with pytest.raises(InputError, match="how many groups"):
+        SelfSetting("tcl")
+    with pytest.raises(InputError, match="uint8"):
+        SelfLearner(TINY, pictures.astype(np.float32))
+    with pytest.raises(InputError, match="too few"):
+        SelfLearner(TINY, pictures[:2])
+    with pytest.raises(InputError, match="more than 0"):
+        SelfLearner(TINY, pictures).run(0)
+    with pytest.raises(InputError, match="no file"):
+        LearntNetwork.load(tmp_path / "nothing")
+
+
+def test_the_predictor_learns_ten_times_as_fast_and_the_slow_copy_not_at_all() -> None:
+    pictures, _ = striped(20)
+    learner = SelfLearner(replace(TINY, method="propos", learning_rate=0.1), pictures)
+    learner.run(3)
+    groups = learner._trainer.optimiser.param_groups
+    rates = {id(p): group["lr"] for group in groups for p in group["params"]}
+    network: Any = learner._method.network
+    base = rates[id(network.projector[0].weight)]
+    assert base > 0 and rates[id(network.predictor[0].weight)] == pytest.approx(10 * base)
+    assert all(id(p) not in rates for p in network.target_backbone.parameters())

@@ -1,0 +1,79 @@
+"""Questions about groups through HTTP: what they carry, and which choices are taken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+pytestmark = pytest.mark.parametrize("desk", ["about groups"], indirect=True)
+
+
+def asked(client: TestClient) -> dict[str, Any]:
+    return dict(client.get("/api/question").json()["question"])
+
+
+def tell(client: TestClient, choice: str) -> Any:
+    return client.post("/api/answers", json={"number": asked(client)["number"], "choice": choice})
+
+
+def test_two_groups_come_apart_and_also_as_one_list(client: TestClient) -> None:
+    question = asked(client)
+    assert (question["kind"], question["many"]) == ("same-groups", False)
+    assert [len(part) for part in question["parts"]] == [5, 3]
+    assert question["items"] == [item for part in question["parts"] for item in part]
+    assert [choice["value"] for choice in question["choices"]] == ["same", "different", "unsure"]
+    assert tell(client, "same").status_code == 200
+
+
+def test_doubtful_items_come_with_their_numbers_and_keys(client: TestClient) -> None:
+    tell(client, "unsure")
+    question = asked(client)
+    assert (question["kind"], question["many"]) == ("odd-ones", True)
+    assert [len(part) for part in question["parts"]] == [5]
+    choices = question["choices"]
+    assert [choice["value"] for choice in choices] == ["none", *map(str, range(1, 13)), "unsure"]
+    assert [choice["keys"][0] for choice in choices] == ["Enter", *"1234567890-=", "u"]
+    assert [len(choice["exemplars"]) for choice in choices] == [0, *[1] * 12, 0]
+    assert choices[0]["label"] == "All belong"
+
+
+@pytest.mark.parametrize("choice", ["2,5", "12", "none", "1,2,3,4,5,6,7,8,9,10,11,12", "unsure"])
+def test_several_are_named_in_one_answer(client: TestClient, choice: str) -> None:
+    tell(client, "unsure")
+    reply = tell(client, choice)
+    assert reply.status_code == 200, reply.text
+    (told, _) = client.get("/api/answers").json()["answers"]
+    assert told["choice"] == choice
+    again = client.post("/api/answers", json={"number": told["number"], "choice": choice})
+    assert again.json()["now"]["progress"]["answers"] == 2, "sent twice, it counts once"
+
+
+def test_the_list_of_answers_says_what_was_named_and_it_can_be_changed(client: TestClient) -> None:
+    tell(client, "unsure")
+    tell(client, "2,5")
+    (told, _) = client.get("/api/answers").json()["answers"]
+    assert told["label"] == "Choice 2, 5"
+    changed = client.put(f"/api/answers/{told['number']}", json={"choice": "none"})
+    assert changed.status_code == 200
+    assert client.get("/api/answers").json()["answers"][0]["label"] == "All belong"
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ("5,2", "Name each number once, in ascending order, with commas and no spaces: '2,5'."),
+        ("2,13", "There is no number 13; the items have the numbers 1 to 12."),
+        ("same", "join several numbers by commas, as in '1,2'."),
+    ],
+)
+def test_another_spelling_gets_the_usual_error(
+    client: TestClient, choice: str, message: str
+) -> None:
+    tell(client, "unsure")
+    reply = tell(client, choice)
+    assert reply.status_code == 422
+    assert reply.json()["error"]["type"] == "AnswerError"
+    assert reply.json()["error"]["message"].endswith(message)
+    assert client.get("/api/progress").json()["answers"] == 1
