@@ -25,7 +25,18 @@ from samekind.registry import shelf
 from samekind.sources import SETS
 from samekind.store import open_store
 
-COMMANDS = ["serve", "demo", "ask", "cluster", "simulate", "export", "predict", "plot", "list"]
+COMMANDS = [
+    "serve",
+    "demo",
+    "ask",
+    "cluster",
+    "simulate",
+    "export",
+    "predict",
+    "learn",
+    "plot",
+    "list",
+]
 DOCS = Path(__file__).parents[1] / "docs"
 
 

@@ -16,7 +16,7 @@ from piles import clouds
 from samekind.constraints import Constraints
 from samekind.errors import AnswerError, InputError
 from samekind.items import Collection
-from samekind.oracles import Replay, Truth
+from samekind.oracles import Noisy, Replay, Truth, choice_of
 from samekind.protocols import View
 from samekind.questions import (
     Answer,
@@ -219,3 +219,20 @@ def test_a_session_is_taken_up_again_with_answers_that_name_several() -> None:
     assert next(a for a in after.answers if a.number == last.number).choice == "none"
     with pytest.raises(AnswerError, match="There is no number 13"):
         after.edit(last.number, "13")
+
+
+def test_a_wrong_answer_about_several_items_is_one_slip() -> None:
+    truth = Truth(np.array([0, 0, 1, 0, 0, 1, 0]))
+    question = OddOnes((0,), (1, 2, 3, 4, 5, 6))
+    assert truth.answer(question) == "2,5"
+    told = {Noisy(truth, 1.0, seed).answer(question) for seed in range(200)}
+    assert told == {"1,2,5", "5", "2,3,5", "2,4,5", "2", "2,5,6"}
+    assert Noisy(Truth(np.zeros(7)), 1.0).answer(OddOnes((0,), (1,))) == "1"
+    assert Noisy(Truth(np.full(7, -1)), 1.0).answer(question) == "unsure"
+
+
+def test_a_typed_list_is_understood_wherever_words_are_typed() -> None:
+    assert choice_of("4 2", FOUR) == "2,4"
+    assert choice_of("", FOUR) == choice_of("0", FOUR) == "none"
+    assert choice_of("4 5", FOUR) is None
+    assert choice_of("1 2", WhichGroup(0, ((1,), (2,)))) is None

@@ -97,8 +97,10 @@ def test_a_pair_fits_an_old_terminal(collection: Collection) -> None:
     assert max(map(len, lines)) <= 80
 
 
-@pytest.mark.parametrize("collection", [pictures(), pictures(60, 20), pictures(20, 60)])
-@pytest.mark.parametrize(("width", "height"), [(120, 40), (200, 60)])
+@pytest.mark.parametrize(
+    "collection", [pictures(), pictures(60, 20), pictures(20, 60), texts("a b " * 300)]
+)
+@pytest.mark.parametrize(("width", "height"), [(120, 40), (80, 30), (200, 60)])
 def test_twelve_doubtful_items_fit_the_screen_with_their_numbers(
     collection: Collection, width: int, height: int
 ) -> None:

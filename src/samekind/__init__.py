@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from samekind.constraints import Conflict, Constraints
     from samekind.errors import SamekindError
     from samekind.items import Collection, Item, Preview
-    from samekind.questions import Answer, Link, Question, SamePair, WhichGroup
+    from samekind.questions import (
+        Answer,
+        Link,
+        OddOnes,
+        Question,
+        SameGroups,
+        SamePair,
+        WhichGroup,
+    )
     from samekind.session import Session
 
 _HOME = {
@@ -23,8 +31,10 @@ _HOME = {
     "Constraints": "constraints",
     "Item": "items",
     "Link": "questions",
+    "OddOnes": "questions",
     "Preview": "items",
     "Question": "questions",
+    "SameGroups": "questions",
     "SamePair": "questions",
     "SamekindError": "errors",
     "Session": "session",
@@ -39,8 +49,10 @@ __all__ = [
     "Constraints",
     "Item",
     "Link",
+    "OddOnes",
     "Preview",
     "Question",
+    "SameGroups",
     "SamePair",
     "SamekindError",
     "Session",

@@ -12,8 +12,10 @@ import typer
 from typer.core import TyperGroup
 
 from samekind import __version__
+from samekind.commands.export import export
 from samekind.commands.learn import learn
 from samekind.commands.plot import plot
+from samekind.commands.predict import predict
 from samekind.commands.speech import complain, note, plain_warnings, progress_bar, say, screen
 from samekind.errors import SamekindError
 
@@ -218,56 +220,8 @@ def simulate(
         show_curve(result)
 
 
-@app.command()
-def export(
-    path: Source,
-    target: Annotated[Path, typer.Argument(help="A new .csv, .json, .parquet file or folder.")],
-    format: Annotated[str | None, typer.Option(help="csv, json, parquet or folders.")] = None,
-    mode: Annotated[str, typer.Option(help="For folders: copy or link.")] = "copy",
-    yes: Annotated[bool, typer.Option("--yes", help="Do it; without, only show the plan.")] = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Take an export into folders back.")] = False,
-    orientation: Orientation = "main",
-    encoder: Encoder = None,
-    method: Method = None,
-    groups: Groups = None,
-    ledger: Ledger = None,
-) -> None:
-    """Take the groups home: a table, or one folder per group."""
-    from samekind.commands.request import Request
-    from samekind.commands.results import check_free, write_groups
-    from samekind.exports import undo_export
-
-    if undo:
-        say(undo_export(target).describe())
-        return
-    check_free(target)
-    request = Request(path, orientation, encoder, method, groups=groups, ledger=ledger)
-    _, session = request.reopened()
-    write_groups(session, target, format, mode, yes=yes)
-
-
-@app.command()
-def predict(
-    path: Source,
-    new: Annotated[str, typer.Argument(help="Other items of the same sort: a folder or table.")],
-    out: Annotated[Path | None, typer.Option(help="A new .csv, .json or .parquet file.")] = None,
-    orientation: Orientation = "main",
-    encoder: Encoder = None,
-    method: Method = None,
-    groups: Groups = None,
-    ledger: Ledger = None,
-) -> None:
-    """Place other items into the groups that you made, without asking anything."""
-    from samekind.commands.request import Request, check_place
-    from samekind.commands.results import check_free, place_others
-
-    check_free(out)
-    check_place(new)
-    request = Request(path, orientation, encoder, method, groups=groups, ledger=ledger)
-    pile, session = request.reopened()
-    place_others(pile, session, new, out)
-
-
+app.command()(export)
+app.command()(predict)
 app.command()(learn)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from samekind import wording
 from samekind.errors import InputError
 from samekind.protocols import Oracle
-from samekind.questions import UNSURE, Answer, Question
+from samekind.questions import UNSURE, Answer, Question, joined, named
 
 BACK, SKIP, STOP = "\0back", "\0skip", "\0stop"
 """What an oracle may return instead of a choice: take the last answer back, not now, enough."""
@@ -134,6 +134,9 @@ class Unsure:
 class Noisy:
     """A person who is right, except that now and then any wrong choice is taken instead.
 
+    Where several may be named at once, a wrong answer is one slip: one item named too many or
+    one overlooked.
+
     Parameters
     ----------
     oracle : who would have been asked. rate : share of answers that go wrong, from 0 to 1.
@@ -152,10 +155,18 @@ class Noisy:
     def answer(self, question: Question) -> str:
         """The true choice, or with the given rate one of the others (never "unsure")."""
         choice = self.oracle.answer(question)
-        wrong = [c for c in question.choices() if c not in (choice, UNSURE)]
+        wrong = _slips(question, choice)
         if choice != UNSURE and wrong and self._rng.random() < self.rate:
             return str(self._rng.choice(wrong))
         return choice
+
+
+def _slips(question: Question, choice: str) -> list[str]:
+    """The choices that a person may take by mistake instead of this one."""
+    if not question.many:
+        return [c for c in question.choices() if c not in (choice, UNSURE)]
+    numbers = (int(c) for c in question.choices() if c.isdecimal())
+    return [joined({*named(choice)} ^ {number}) for number in numbers]
 
 
 class Replay:
@@ -210,4 +221,4 @@ def choice_of(typed: str, question: Question) -> str | None:
     for verb, act in _VERBS.items():
         if word and (word == act or word in wording.ACTS[act][0]):
             return verb
-    return None
+    return wording.typed_numbers(typed, question.choices()) if question.many else None

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from samekind import wording
 from samekind.commands.drawings import drawn
-from samekind.oracles import BACK, KEYS, SKIP, STOP, Console, choice_of
+from samekind.oracles import BACK, KEYS, SKIP, STOP, Console
 from samekind.questions import NONE, Question
 from samekind.session import Session
 
@@ -38,7 +38,8 @@ class AtTerminal:
         self._screen = screen
         self._session = session
         self._keyboard = Keyboard()
-        self._console = Console(self._show, self._keyboard.read, self._refuse)
+        self._console = Console(self._show, self._read, self._refuse)
+        self._several = False
 
     def __enter__(self) -> Self:
         self._keyboard.open()
@@ -54,7 +55,7 @@ class AtTerminal:
 
     def answer(self, question: Question) -> str:
         """What the person says to a question."""
-        choice = self._named(question) if question.many else self._console.answer(question)
+        choice = self._console.answer(question)
         if choice == STOP:
             self.finished = True
         elif choice == BACK and not self._session.answers:
@@ -63,15 +64,8 @@ class AtTerminal:
             self._screen.print("[dim]Learning from your answers ...[/dim]")
         return choice
 
-    def _named(self, question: Question) -> str:
-        """Ask until the person has named all numbers that are meant, or given a command."""
-        self._show(question)
-        while True:
-            typed = self._keyboard.line(self._echo)
-            meant = choice_of(typed, question) or wording.typed_numbers(typed, question.choices())
-            if meant is not None:
-                return meant
-            self._refuse(typed, question)
+    def _read(self) -> str:
+        return self._keyboard.line(self._echo) if self._several else self._keyboard.read()
 
     def _echo(self, written: str) -> None:
         self._screen.file.write(written)
@@ -80,6 +74,7 @@ class AtTerminal:
     def _show(self, question: Question) -> None:
         progress = self._session.progress()
         answered = progress["answers"]
+        self._several = question.many
         self._keyboard.forget()
         self._screen.print()
         if answered and answered % LOOK_EVERY == 0:

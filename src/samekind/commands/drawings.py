@@ -22,6 +22,10 @@ WIDEST = 48
 FRAME = 4
 """Columns that a frame takes, left and right together."""
 TEXT_WIDTH = 100
+ACROSS = 6
+"""Groups drawn side by side; more are drawn in two rows."""
+TOGETHER = "one group"
+"""Written on the frame around items that stand for one group."""
 
 
 def printable(text: str) -> str:
@@ -31,14 +35,13 @@ def printable(text: str) -> str:
 
 def drawn(collection: Collection, question: Question, width: int, height: int) -> RenderableType:
     """The items of a question, so that with its keys they fit on a screen of this size."""
+    parts = [[collection[i] for i in part] for part in question.parts()]
     grouped = {c: question.exemplars(c) for c in question.choices() if question.exemplars(c)}
-    beside = {i for exemplars in grouped.values() for i in exemplars}
-    alone = [collection[i] for i in question.items() if i not in beside]
     groups = {key: [collection[i] for i in exemplars] for key, exemplars in grouped.items()}
     room = max(8, height - AROUND)
-    if collection.kind != "text" and _is_picture((alone or next(iter(groups.values())))[0]):
-        return _pictures(alone, groups, width, room)
-    return _texts(alone, groups, width, room)
+    if collection.kind != "text" and _is_picture(collection[question.items()[0]]):
+        return _pictures(parts, groups, width, room)
+    return _texts(parts, groups, width, room)
 
 
 def picture(data: bytes, cells: int) -> Text:
@@ -72,23 +75,40 @@ def _is_picture(item: Item) -> bool:
 
 
 def _pictures(
-    alone: Sequence[Item], groups: dict[str, list[Item]], width: int, room: int
+    parts: Sequence[Sequence[Item]], groups: dict[str, list[Item]], width: int, room: int
 ) -> RenderableType:
     """Single items in one row, and below them one frame per group, side by side."""
-    largest = WIDEST if not groups else min(ITEM_CELLS, room)
-    share = width // max(1, len(alone)) - FRAME - 2
+    framed = 2 if any(len(part) > 1 for part in parts) else 0
+    if framed and not groups:
+        return _frames([(TOGETHER, part) for part in parts], width, room, WIDEST)
+    alone = [item for part in parts for item in part]
+    largest = WIDEST if not groups else min(ITEM_CELLS, room - framed)
+    share = (width - 2 * framed) // max(1, len(alone)) - FRAME - 2
     cells = max(4, min(largest, share, 2 * (room - 2)))
+    if len(groups) > ACROSS:  # two rows of them need most of the screen
+        cells = max(4, min(cells, 2 * (room // 3 - 4)))
     rows: list[RenderableType] = []
     if alone:
-        rows.append(_beside([_framed(item, cells) for item in alone]))
+        row = _beside([_framed(item, cells) for item in alone])
+        rows.append(Panel.fit(row, title=TOGETHER) if framed else row)
     if groups:
-        most = max(len(items) for items in groups.values())
-        below = room - (cells // 2 + 2 if alone else 0)
-        inner = min(ITEM_CELLS - 2, width // len(groups) - FRAME)
-        while inner > 6 and _group_height(inner, most) > below:
-            inner -= 1
-        rows.append(_beside([_group(key, items, inner) for key, items in groups.items()]))
+        below = room - (cells // 2 + 2 + framed if alone else 0)
+        rows.append(_frames(list(groups.items()), width, below, ITEM_CELLS - 2))
     return Group(*rows)
+
+
+def _frames(
+    groups: Sequence[tuple[str, Sequence[Item]]], width: int, room: int, widest: int
+) -> RenderableType:
+    """One frame per group, side by side, all as large as fit; many of them in two rows."""
+    across = len(groups) if len(groups) <= ACROSS else -(-len(groups) // 2)
+    lines = -(-len(groups) // across)
+    most = max(len(items) for _, items in groups)
+    inner = min(widest, width // across - FRAME)
+    while inner > 6 and lines * _group_height(inner, most) > room:
+        inner -= 1
+    panels = [_group(key, items, inner) for key, items in groups]
+    return Group(*(_beside(panels[at : at + across]) for at in range(0, len(panels), across)))
 
 
 def _group_height(inner: int, count: int) -> int:
@@ -121,9 +141,16 @@ def _beside(panels: Sequence[Panel]) -> Table:
 
 
 def _texts(
-    alone: Sequence[Item], groups: dict[str, list[Item]], width: int, room: int
+    parts: Sequence[Sequence[Item]], groups: dict[str, list[Item]], width: int, room: int
 ) -> RenderableType:
     """Single texts side by side, and below them one frame per group with a text per line."""
+    if any(len(part) > 1 for part in parts) or len(groups) > ACROSS:
+        total = min(width, TEXT_WIDTH)
+        deep = max(1, (room - 2 - len(groups)) // max(1, len(parts)) - 2)
+        listed = [_listed(TOGETHER, [("", item) for item in part[:deep]], total) for part in parts]
+        named = [(key, item) for key, items in groups.items() for item in items[:1]]
+        return Group(*listed, *([_listed("", named, total)] if named else []))
+    alone = [item for part in parts for item in part]
     most = max(1, (room - 5) // max(1, len(groups)) - 2)  # texts per group, if all are to fit
     lines = sum(min(len(items), most) + 2 for items in groups.values())
     deep = max(3, min(room - lines, 20) - 2)
@@ -138,6 +165,16 @@ def _texts(
         )
         rows.append(Panel(body, title=Text(key, "bold"), title_align="left", width=total))
     return Group(*rows)
+
+
+def _listed(title: str, named: Sequence[tuple[str, Item]], width: int) -> Panel:
+    """Texts in one frame, a line for each, with its key where it has one."""
+    lines = []
+    for key, item in named:
+        line = Text(f"{key:>2}  " if key else "", "bold")
+        lines.append(line.append(" · ".join(_text(item.preview()).split("\n")), "not bold"))
+    body = Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
+    return Panel(body, title=title or None, title_align="left", width=width)
 
 
 def _page(item: Item, width: int, deep: int) -> Panel:

@@ -184,7 +184,8 @@ class Placement:
         """Items that fit none of the groups shown so far, and were not compared with all."""
         kinds = known.kinds
         out = avoid.union(*(kind.tolist() for kind in kinds))
-        none = (_placed_item(a.question) for a in reversed(known.answers) if a.choice == "none")
+        placed = (a for a in reversed(known.answers) if isinstance(a.question, WhichGroup))
+        none = (_placed_item(a.question) for a in placed if a.choice == "none")
         return list(dict.fromkeys(i for i in none if i < known.n_items and i not in out))
 
     def _anchor(self, view: View, patches: Patches) -> int:

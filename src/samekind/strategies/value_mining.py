@@ -27,7 +27,7 @@ def hardness(z: Floats, centres: Floats) -> Floats:
     (reading I2), and the logarithm is clipped (I4): where the cosines differ by more than one, its
     argument is negative. With one centre there is no boundary, and all items are equally hard.
 
-    >>> hardness(np.array([[1.0, 0.0], [0.6, 0.8], [-1.0, 0.0]]), np.eye(2)).round(3).tolist()
+    >>> hardness(unit(np.array([[1.0, 0.0], [3.0, 4.0], [1.0, 1.0]])), np.eye(2)).round(3).tolist()
     [-27.631, -0.223, 0.0]
     """
     return np.log(np.maximum(hardness_argument(z, centres), FLOOR))
@@ -96,7 +96,7 @@ def select(
 
     >>> z = unit(np.array([[9.0, 1], [8, 2], [5, 5], [5, 4], [1, 9]]))
     >>> select(z, z[[0, 4]], 2, k=2)[0].tolist()
-    [2, 1]
+    [3, 1]
     """
     base = np.zeros(len(z))
     if weights[0]:

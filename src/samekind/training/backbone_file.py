@@ -28,5 +28,6 @@ def load_backbone(path: str | Path, facts: Mapping[str, Any], backbone: nn.Modul
             "`start` out."
         )
     found = load_checkpoint(path, expected={"kind": KIND, **facts})
-    check_fit(backbone, found.tensors)
-    backbone.load_state_dict(found.tensors)
+    weights = {n: t for n, t in found.tensors.items() if not n.startswith("groups.")}
+    check_fit(backbone, weights)
+    backbone.load_state_dict(weights)

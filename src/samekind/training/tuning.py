@@ -148,8 +148,8 @@ class FineTuning(ABC):
         warnings.warn(
             f"Training on the answers broke down between steps {self._kept_at} and {step}: the "
             "loss or its gradient is not a finite number. The network of step "
-            f"{self._kept_at} is kept. Try a larger batch_size, or leave the network as it is "
-            "with a tune_from beyond the number of answers.",
+            f"{self._kept_at} is kept. Try a larger batch_size, a smaller learning_rate, or leave "
+            "the network as it is (a tune_from beyond the number of answers, or epochs=0).",
             RuntimeWarning,
             stacklevel=3,
         )
