@@ -16,7 +16,9 @@ from samekind.registry import find, first_line, shelf
 from samekind.sources import open_source
 from samekind.testing import check_clusterer, check_encoder, check_question, check_strategy
 
-SHORT: dict[str, dict[str, Any]] = {name: {"epochs": 1} for name in ("pcl", "occ", "cc")}
+SHORT: dict[str, dict[str, Any]] = {
+    name: {"epochs": 1} for name in ("pcl", "occ", "cc", "idc", "fixmatch")
+}
 """A contract is not about quality: networks train for one epoch only."""
 
 

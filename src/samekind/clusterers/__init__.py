@@ -4,6 +4,7 @@ from __future__ import annotations
 
 CLUSTERERS: dict[str, str] = {
     "propagation": "samekind.clusterers.propagation:Propagation",
+    "live": "samekind.clusterers.live:Live",
     "kmeans": "samekind.clusterers.kmeans:KMeans",
     "copkmeans": "samekind.clusterers.copkmeans:COPKMeans",
     "pckmeans": "samekind.clusterers.pckmeans:PCKMeans",

@@ -103,6 +103,9 @@ class FeedbackLearner(FastLearner):
             self._trainer = self._frozen = None
         return replace(bank, p=voted(bank.p, known))
 
+    def _begun(self, known: Constraints, k: int | None) -> Trainer:
+        return super()._begun(Constraints(known.n_items) if self.given else known, k)
+
     def _with_head(
         self, trainer: Trainer, known: Constraints, k: int | None
     ) -> tuple[Network, bool]:

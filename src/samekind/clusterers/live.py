@@ -70,7 +70,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         n_clusters: int | None = None,
         *,
         n_components: int = 100,
-        shrinkage: float = 0.2,
+        shrinkage: float = 0.3,
         n_neighbors: int = 10,
         n_reference: int | None = None,
         trusting: bool = False,
@@ -150,7 +150,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             space = orientation(Z)
             if not self.trusting:
                 found = Reliability.of(Z, space, seeds, np.isin(seeds.rows, answers.touched))
-                weight = found.right
+                weight = found.weight
                 self.reliability_ = found.at(rows[seeds.rows])
             strength = spread(space, seeds, self.n_neighbors, weight, width=WIDTH)
             seeds = placed(seeds, strength, answers)

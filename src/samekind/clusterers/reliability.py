@@ -20,6 +20,8 @@ ENOUGH = 30
 FOLDS = 5
 USUAL, FIRM = 0.03, 30.0
 """Share of wrong answers before any evidence, and how many answers that belief is worth."""
+SLIP = 0.05
+"""An answer less likely right than this does not spread."""
 WITNESSES = 15
 """Answered items nearest to one that are asked about it."""
 
@@ -73,6 +75,15 @@ class Reliability:
     def at(self, rows: Ints) -> Reliability:
         """The same for items that are called by other numbers."""
         return Reliability(rows, self.told, self.right, self.likely, self.others, self.error)
+
+    @property
+    def weight(self) -> Floats:
+        """(s,) how much each answer spreads: hardly, if it is almost certainly a slip.
+
+        Questions are asked where groups meet, and right answers look odd there too: only what all
+        others contradict is held back.
+        """
+        return np.where(self.right < SLIP, self.right, 1.0)
 
     def doubtful(self, below: float = 0.2) -> Ints:
         """Places of answered items whose group is probably not what was meant, worst first."""

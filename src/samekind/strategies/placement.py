@@ -144,13 +144,13 @@ class Placement:
         rest = np.array([i for i in patches.sample.tolist() if i not in out], dtype=np.intp)
         if not len(rest):
             return rest
-        return rest[np.lexsort((rest, np.round(_margin(clustering, rest), 12)))]
+        return rest[np.lexsort((rest, np.round(margin(clustering, rest), 12)))]
 
     def _doubt(self, view: View, patches: Patches) -> NDArray[np.floating]:
         """Mean closeness of the two strongest groups over the items of each patch."""
 
         def compute() -> NDArray[np.floating]:
-            doubt = 1 - _margin(view.clustering, patches.sample)
+            doubt = 1 - margin(view.clustering, patches.sample)
             total = np.bincount(patches.patch_of, doubt, minlength=len(patches.middles))
             count = np.bincount(patches.patch_of, minlength=len(patches.middles))
             return np.asarray(total / np.maximum(count, 1))
@@ -209,7 +209,7 @@ def _placed_item(question: Question) -> int:
     return question.item if isinstance(question, WhichGroup) else question.items()[0]
 
 
-def _margin(clustering: Clustering, items: Ints) -> NDArray[np.floating]:
+def margin(clustering: Clustering, items: Ints) -> NDArray[np.floating]:
     """How much more strongly each item belongs to its first group than to its second."""
     belief = np.sort(soft(clustering, items), axis=1)
     return np.asarray(belief[:, -1] - (belief[:, -2] if belief.shape[1] > 1 else 0))
