@@ -20,7 +20,7 @@ from samekind.compute import best_device, synchronise
 from samekind.experiment import peak_memory_mb
 from samekind.strategies.value_greedy import Greedy
 from samekind.strategies.value_mining import closeness, hardness, unit
-from samekind.strategies.value_neighbours import as_tensor, nearest_cosines
+from samekind.strategies.value_neighbours import as_tensor, nearest_cosines, one_thread
 from samekind.strategies.value_questions import centres_of
 
 Floats = NDArray[Any]
@@ -134,10 +134,12 @@ def measured(z: Floats, labels: Any, chosen: Namespace, device: str) -> dict[str
 
 def greedy_picks(rows: Any, worth: Floats, count: int) -> list[int]:
     """The items in the order of picking."""
-    greedy, found = Greedy(rows, worth), []
-    while len(found) < count and (best := greedy.best()) is not None:
-        greedy.take(best[0])
-        found.append(best[0])
+    found: list[int] = []
+    with one_thread():  # as in select
+        greedy = Greedy(rows, worth)
+        while len(found) < count and (best := greedy.best()) is not None:
+            greedy.take(best[0])
+            found.append(best[0])
     return found
 
 

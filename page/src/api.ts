@@ -38,6 +38,8 @@ export interface Progress {
   refitting: boolean;
   trouble: string | null;
   choices: Record<string, number>;
+  quality: string;
+  enough: boolean;
 }
 
 export interface Now {

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from samekind import __version__
+from samekind.checks import trust
 from samekind.clustering import Clustering, Labels
 from samekind.constraints import Constraints
 from samekind.errors import AnswerError, ChangedCollection, InputError
@@ -208,6 +209,7 @@ class Session:
                 "until_refit": max(0, self.refit_every - self._ledger.changes),
                 "gone": sorted(self.positions.gone),
                 "renamed": dict(self.positions.renamed),
+                **trust(self._ledger.answers.values(), self.clustering),
             }
 
     # -- learning ---------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from rich.console import Console as Screen
 from rich.text import Text
 
 from samekind import wording
+from samekind.checks import in_words
 from samekind.commands.drawings import drawn
 from samekind.oracles import BACK, KEYS, SKIP, STOP, Console
 from samekind.questions import NONE, Question
@@ -82,6 +83,8 @@ class AtTerminal:
             shown = ", ".join(f"{size:,}" for size in sizes[:12])
             more = f" and {len(sizes) - 12} smaller ones" if len(sizes) > 12 else ""
             self._screen.print(f"After {answered} answers: groups of {shown}{more} items.")
+            if said := in_words(progress):
+                self._screen.print(said)
         self._screen.rule(f"[bold]Question {answered + 1}[/bold]", align="left")
         self._screen.print(Text(question.prompt, "bold"))
         if question.why:

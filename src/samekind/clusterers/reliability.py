@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ USUAL, FIRM = 0.03, 30.0
 """Share of wrong answers before any evidence, and how many answers that belief is worth."""
 SLIP = 0.05
 """An answer less likely right than this does not spread."""
+ODD = 0.1
+"""An answer that the others find less likely than this is worth another look."""
 WITNESSES = 15
 """Answered items nearest to one that are asked about it."""
 
@@ -33,6 +35,7 @@ class Reliability:
     Parameters
     ----------
     rows : the answered items. told : their groups. right : (s,) probability.
+    agreed : (s,) how strongly the other answers alone suggest the group that was told.
     likely : (s,) the group that the other answers suggest. others : (s,) how many of the nearest
         answered items are in that group. error : the estimated share of wrong answers.
     """
@@ -40,6 +43,7 @@ class Reliability:
     rows: Ints
     told: Ints
     right: Floats
+    agreed: Floats
     likely: Ints
     others: Ints
     error: float
@@ -56,9 +60,9 @@ class Reliability:
         right = np.ones(len(rows))
         likely, others = told.copy(), np.zeros(len(rows), dtype=np.intp)
         if answered.sum() < ENOUGH or k < 2:
-            return cls(rows, told, right, likely, others, USUAL)
+            return cls(rows, told, right, right, likely, others, USUAL)
         votes = _votes(space[rows], told, k)
-        belief = np.sqrt(_cross_predicted(Z[rows], told, k) * votes)
+        belief = _cross_predicted(Z[rows], told, k) * votes
         belief /= belief.sum(axis=1, keepdims=True)
         p = belief[np.arange(len(rows)), told]
         # The first of its kind, and kinds of a few, cannot be judged by the others.
@@ -70,11 +74,12 @@ class Reliability:
             error = float((FIRM * USUAL + (1 - right).sum()) / (FIRM + answered.sum()))
         likely = np.where(judged, belief.argmax(axis=1), told)
         others = np.rint(votes[np.arange(len(rows)), likely] * WITNESSES).astype(np.intp)
-        return cls(rows, told, right, likely, others, min(error, 0.5))
+        agreed = np.where(judged, p, 1.0)
+        return cls(rows, told, right, agreed, likely, others, min(error, 0.5))
 
     def at(self, rows: Ints) -> Reliability:
         """The same for items that are called by other numbers."""
-        return Reliability(rows, self.told, self.right, self.likely, self.others, self.error)
+        return replace(self, rows=rows)
 
     @property
     def weight(self) -> Floats:
@@ -85,10 +90,15 @@ class Reliability:
         """
         return np.where(self.right < SLIP, self.right, 1.0)
 
-    def doubtful(self, below: float = 0.2) -> Ints:
-        """Places of answered items whose group is probably not what was meant, worst first."""
-        odd = np.flatnonzero((self.right < below) & (self.likely != self.told))
-        return odd[np.argsort(self.right[odd], kind="stable")]
+    def doubtful(self) -> Ints:
+        """Places of answered items that are worth another look, the most surprising first.
+
+        Those whose nearest answered items mostly stand in one other group, which the rest of the
+        answers finds far more likely as well. Whether it was a slip, only the person can tell.
+        """
+        odd = (self.agreed < ODD) & (self.likely != self.told) & (self.others > WITNESSES // 2)
+        found = np.flatnonzero(odd)
+        return found[np.argsort(self.agreed[found], kind="stable")]
 
 
 def _cross_predicted(Z: Floats, told: Ints, k: int) -> Floats:
@@ -98,18 +108,18 @@ def _cross_predicted(Z: Floats, told: Ints, k: int) -> Floats:
     fold = np.empty(len(Z), dtype=np.intp)
     order = np.lexsort((np.arange(len(Z)), told))
     fold[order] = np.arange(len(Z)) % FOLDS  # every kind is spread over all folds
-    found = np.full((len(Z), k), 0.5 / k)
+    found = np.full((len(Z), k), 0.1 / k)
     for part in range(FOLDS):
         train, test = fold != part, fold == part
         present = np.unique(told[train])
         if len(present) < 2 or not test.any():
-            found[test] += 0.5 / k
+            found[test] += 0.9 / k
             continue
         model = LogisticRegression(C=CONFIDENCE / 10, max_iter=100)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.fit(Z[train] * SHARPNESS, told[train])
-        found[np.ix_(test, model.classes_)] += 0.5 * model.predict_proba(Z[test] * SHARPNESS)
+        found[np.ix_(test, model.classes_)] += 0.9 * model.predict_proba(Z[test] * SHARPNESS)
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
@@ -125,5 +135,5 @@ def _votes(space: Floats, told: Ints, k: int) -> Floats:
     shares = np.stack([(kinds == kind).mean(axis=1) for kind in range(k)], axis=1)
     # Kinds with many answered items have more witnesses by chance alone.
     size = np.bincount(told, minlength=k) / len(told)
-    shares = shares / np.maximum(size, 1 / len(told)) ** 0.5 + 0.02
+    shares = shares / np.maximum(size, 1 / len(told)) ** 0.5 + 0.01
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))

@@ -95,12 +95,12 @@ class OddOnes(Question):
 
     def to_json(self, name: Callable[[int], str]) -> dict[str, Any]:
         group, shown = ([name(i) for i in items] for items in (self.group, self.shown))
-        return {"kind": self.kind, "group": group, "shown": shown, "why": self.why}
+        return {"kind": self.kind, "group": group, "shown": shown, **self.remarks()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> OddOnes:
         group, shown = (tuple(position(i) for i in data[part]) for part in ("group", "shown"))
-        return cls(group, shown, why=data.get("why", ""))
+        return cls(group, shown, why=data.get("why", ""), expected=data.get("expected"))
 
 
 def _joined(parts: list[str]) -> str:

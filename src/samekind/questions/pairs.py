@@ -42,11 +42,16 @@ class SamePair(Question):
         return UNSURE if known is None else ("same" if known else "different")
 
     def to_json(self, name: Callable[[int], str]) -> dict[str, Any]:
-        return {"kind": self.kind, "a": name(self.a), "b": name(self.b), "why": self.why}
+        return {"kind": self.kind, "a": name(self.a), "b": name(self.b), **self.remarks()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> SamePair:
-        return cls(position(data["a"]), position(data["b"]), why=data.get("why", ""))
+        return cls(
+            position(data["a"]),
+            position(data["b"]),
+            why=data.get("why", ""),
+            expected=data.get("expected"),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +103,9 @@ class SameGroups(Question):
 
     def to_json(self, name: Callable[[int], str]) -> dict[str, Any]:
         a, b = ([name(i) for i in group] for group in (self.a, self.b))
-        return {"kind": self.kind, "a": a, "b": b, "why": self.why}
+        return {"kind": self.kind, "a": a, "b": b, **self.remarks()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> SameGroups:
         a, b = (tuple(position(i) for i in data[side]) for side in ("a", "b"))
-        return cls(a, b, why=data.get("why", ""))
+        return cls(a, b, why=data.get("why", ""), expected=data.get("expected"))

@@ -35,6 +35,8 @@ class Question(ABC):
     """Whether a choice may name several of the numbers at once: see :func:`joined`."""
     why: str = field(default="", kw_only=True, compare=False)
     """One line for the person: why this question is worth an answer."""
+    expected: str | None = field(default=None, kw_only=True, compare=False)
+    """In a random check, the choice that the groups would have given; never shown."""
 
     @abstractmethod
     def items(self) -> tuple[int, ...]:
@@ -52,6 +54,11 @@ class Question(ABC):
         """The other items, as they are shown: each alone, unless several stand for one group."""
         beside = {i for choice in self.choices() for i in self.exemplars(choice)}
         return tuple((i,) for i in self.items() if i not in beside)
+
+    def remarks(self) -> dict[str, Any]:
+        """What a ledger keeps beside the question itself."""
+        found: dict[str, Any] = {"why": self.why}
+        return found if self.expected is None else {**found, "expected": self.expected}
 
     @abstractmethod
     def links(self, choice: str) -> tuple[Link, ...]:

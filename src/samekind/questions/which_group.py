@@ -65,9 +65,11 @@ class WhichGroup(Question):
 
     def to_json(self, name: Callable[[int], str]) -> dict[str, Any]:
         groups = [[name(i) for i in group] for group in self.groups]
-        return {"kind": self.kind, "item": name(self.item), "groups": groups, "why": self.why}
+        return {"kind": self.kind, "item": name(self.item), "groups": groups, **self.remarks()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> WhichGroup:
         groups = tuple(tuple(position(i) for i in group) for group in data["groups"])
-        return cls(position(data["item"]), groups, why=data.get("why", ""))
+        return cls(
+            position(data["item"]), groups, why=data.get("why", ""), expected=data.get("expected")
+        )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from samekind.protocols import View
+from samekind.questions import NONE, Question, WhichGroup
 from samekind.strategies.placement import Patches, Placement, margin
 
 Ints = NDArray[np.intp]
@@ -28,9 +30,39 @@ class Live(Placement):
     Parameters
     ----------
     doubtful : share of the items that counts as least clear.
+    check_every : of so many questions one is a random check of the quality; 0: none.
     """
 
     doubtful: float = 0.02
+    check_every: int = 8
+
+    def propose(self, view: View, n: int = 1) -> Sequence[Question]:
+        """Up to `n` placements, a random check among them where one is due."""
+        due = self.check_every and view.spent % self.check_every == self.check_every - 1
+        check = self._check(view) if due and len(view.constraints.kinds) >= 2 else None
+        if check is None:
+            return super().propose(view, n)
+        rest = super().propose(view, n - 1) if n > 1 else ()
+        return (check, *(q for q in rest if q.items()[0] != check.item))
+
+    def _check(self, view: View) -> WhichGroup | None:
+        """Where does a random item belong? With the choice that the groups would have given."""
+        known, clustering = view.constraints, view.clustering
+        avoid = {question.items()[0] for question in view.passed}
+        out = np.zeros(known.n_items, dtype=bool)
+        out[known.touched] = True
+        out[[i for i in avoid if i < known.n_items]] = True
+        open_items = np.flatnonzero(~out)
+        if not len(open_items):
+            return None
+        item = int(view.rng.choice(open_items))
+        question = self._question(view, self._patches(view), item, False)
+        if question is None:
+            return None
+        own = clustering.labels[item]
+        fits = [k for k, group in enumerate(question.groups) if clustering.labels[group[0]] == own]
+        expected = str(fits[0] + 1) if fits else NONE
+        return replace(question, expected=expected, why="A random check: do the groups fit?")
 
     def _ranked(self, view: View, patches: Patches, avoid: set[int]) -> Ints:
         typical = super()._ranked(view, patches, avoid)

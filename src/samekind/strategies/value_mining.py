@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.strategies.value_greedy import FLOOR, Greedy
-from samekind.strategies.value_neighbours import as_tensor, nearest_cosines
+from samekind.strategies.value_neighbours import as_tensor, nearest_cosines, one_thread
 
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
@@ -104,14 +104,15 @@ def select(
     if weights[1]:
         base += weights[1] * representativeness(z, k, include_self, exact=exact, device=device)
     greedy = Greedy(as_tensor(z, device), base, diversity=weights[2])
-    for item in already:
-        greedy.take(int(item))
     items: list[int] = []
     values: list[float] = []
-    while len(items) < budget and (best := greedy.best()) is not None:
-        greedy.take(best[0])
-        items.append(best[0])
-        values.append(best[1])
+    with one_thread():  # the products of one pick are small
+        for item in already:
+            greedy.take(int(item))
+        while len(items) < budget and (best := greedy.best()) is not None:
+            greedy.take(best[0])
+            items.append(best[0])
+            values.append(best[1])
     return np.array(items, dtype=np.intp), np.array(values)
 
 

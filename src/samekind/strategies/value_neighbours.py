@@ -43,8 +43,11 @@ def nearest_cosines(
         Otherwise each item looks into its cell (of k-means) and the 15 nearest other ones.
     device : where to compute; None takes the best there is.
     """
-    with one_thread(len(z) <= QUICK):
-        found = neighbour_tensor(as_tensor(z, device), k, exact=exact)
+    rows = as_tensor(z, device)
+    if exact is None:
+        exact = rows.device.type != "cpu" or len(z) <= EXACT_BELOW
+    with one_thread(not exact or len(z) <= QUICK):  # the products of cells are small
+        found = neighbour_tensor(rows, k, exact=exact)
     return np.asarray(found.cpu().numpy())
 
 
@@ -62,11 +65,9 @@ def one_thread(wanted: bool = True) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def neighbour_tensor(z: Tensor, k: int, *, exact: bool | None = None) -> Tensor:
+def neighbour_tensor(z: Tensor, k: int, *, exact: bool) -> Tensor:
     """The same for rows that lie on their device already."""
     k = min(k, len(z) - 1)
-    if exact is None:
-        exact = z.device.type != "cpu" or len(z) <= EXACT_BELOW
     if k < 1:
         return z.new_zeros((len(z), 0))
     return _exact(z, k) if exact else _by_cells(z, k)

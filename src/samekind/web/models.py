@@ -85,6 +85,9 @@ class Progress(Shape):
     refitting: bool
     trouble: str | None
     choices: dict[str, int]
+    quality: str
+    """How well the groups fit by now, in words; empty while that cannot be told."""
+    enough: bool
 
 
 class OpenQuestion(Shape):

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind import wording
+from samekind.checks import in_words
 from samekind.web import models
 from samekind.web.desk import Desk
 from samekind.web.download import formats
@@ -86,6 +87,8 @@ def progress(desk: Desk, session: Session) -> models.Progress:
         refitting=desk.refitter.busy(session.name),
         trouble=desk.refitter.trouble(session.name),
         choices=counts["choices"],
+        quality=in_words(counts),
+        enough=counts["enough"],
     )
 
 

@@ -1,0 +1,93 @@
+"""The live learner: few answers, wrong ones among them, many items."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from samekind.clusterers.linear_head import LinearHead
+from samekind.clusterers.live import Live, unseen_share
+from samekind.clusterers.reliability import Reliability
+from samekind.clusterers.seeds import Seeds
+from samekind.constraints import Constraints
+from samekind.evaluation import acc, ari
+
+
+def blobs(
+    n: int, kinds: int, *, seed: int = 0, beside: float = 3.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Kinds far apart in a few of twenty directions; what lies beside spreads in the others."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n) % kinds
+    X = beside * rng.normal(size=(n, 20))
+    X[:, :kinds] = 0.5 * rng.normal(size=(n, kinds)) + 4 * np.eye(kinds)[truth]
+    return X.astype(np.float32), truth
+
+
+def placed(truth: np.ndarray, items: np.ndarray) -> list[tuple[int, int, bool]]:
+    """Links of items to the first of their kind, and between the first ones."""
+    first = {int(k): int(np.flatnonzero(truth == k)[0]) for k in np.unique(truth)}
+    firsts = list(first.values())
+    links = [(a, b, False) for i, a in enumerate(firsts) for b in firsts[i + 1 :]]
+    return links + [(int(i), first[int(truth[i])], True) for i in items if int(i) not in firsts]
+
+
+def test_items_beyond_the_sample_are_placed_by_the_head() -> None:
+    X, truth = blobs(6000, 3)
+    known = Constraints.from_links(6000, placed(truth, np.arange(60, 120)))
+    model = Live(n_reference=1000, random_state=0).fit(X, constraints=known)
+    assert model._head is not None
+    assert acc(truth, model.labels_) > 0.97
+    other, kinds = blobs(500, 3, seed=5)
+    assert acc(kinds, model.predict(other)) > 0.97
+    np.testing.assert_allclose(model.membership_.sum(axis=1), 1, atol=1e-3)
+
+
+def test_one_wrong_answer_stays_alone_and_is_found() -> None:
+    X, truth = blobs(600, 3)
+    told = truth.copy()
+    told[50] = (truth[50] + 1) % 3
+    known = Constraints.from_links(600, placed(told, np.arange(3, 90)))
+    model = Live(random_state=0).fit(X, constraints=known)
+    assert acc(truth, model.labels_) > 0.98, "its neighbours are not drawn along"
+    doubts = model.reliability_
+    assert doubts.rows[doubts.doubtful()].tolist() == [50]
+    place = int(np.flatnonzero(doubts.rows == 50)[0])
+    assert doubts.told[place] != doubts.likely[place] and doubts.others[place] >= 10
+    assert model.labels_[50] == model.labels_[told.tolist().index(told[50])], "it is honoured"
+
+
+def test_right_answers_are_not_doubted() -> None:
+    X, truth = blobs(600, 3)
+    known = Constraints.from_links(600, placed(truth, np.arange(3, 90)))
+    model = Live(random_state=0).fit(X, constraints=known)
+    assert not len(model.reliability_.doubtful())
+    assert model.reliability_.error < 0.03
+
+
+def test_with_few_answers_nobody_is_doubted() -> None:
+    X, truth = blobs(200, 3)
+    told = truth.copy()
+    told[20] = (truth[20] + 1) % 3
+    seeds = Seeds.from_answers(Constraints.from_links(200, placed(told, np.arange(3, 25))))
+    found = Reliability.of(X, X, seeds, np.ones(len(seeds.rows), dtype=bool))
+    assert found.right.min() == 1
+
+
+def test_regions_that_no_answer_has_reached_keep_groups_of_their_own() -> None:
+    X, truth = blobs(800, 8, beside=0.5)
+    known = Constraints.from_links(800, [(0, 1, False), (1, 2, False), (0, 2, False)])
+    model = Live(random_state=0).fit(X, constraints=known)
+    assert model.n_clusters_ > 3
+    assert ari(truth, model.labels_) > 0.3
+    seeds = Seeds.from_answers(known)
+    assert unseen_share(seeds, known) == 1.0
+    many = Constraints.from_links(800, placed(truth, np.arange(8, 80)))
+    assert unseen_share(Seeds.from_answers(many), many) == 0.0
+    assert Live(random_state=0).fit(X, constraints=many).n_clusters_ == 8
+
+
+def test_a_head_for_one_group_says_that_group() -> None:
+    X, _ = blobs(3000, 2)
+    model = Live(1, n_reference=500, random_state=0).fit(X)
+    assert model.n_clusters_ == 1 and set(model.predict(X[:10]).tolist()) == {0}
+    assert isinstance(model._head, LinearHead)
