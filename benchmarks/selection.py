@@ -182,11 +182,11 @@ def since(started: float) -> float:
 
 
 def keep(row: dict[str, Any], file: Path) -> None:
-    """Print the row, and add it to the list in the file."""
-    print(json.dumps(row, ensure_ascii=False))
+    """Add the row to the list in the file, and print it."""
     rows = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
     text = ",\n".join(json.dumps(one, ensure_ascii=False) for one in [*rows, row])
     file.write_text(f"[\n{text}\n]\n", encoding="utf-8")
+    print(json.dumps(row, ensure_ascii=False))
 
 
 def show(row: dict[str, Any]) -> None:

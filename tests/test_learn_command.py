@@ -228,3 +228,11 @@ def test_a_device_that_is_not_there_is_refused(cli: Cli, drawn: Callable[..., Pa
 def test_list_names_the_encoders_that_learn(cli: Cli) -> None:
     encoders = json.loads(cli("list", "--json").out)["encoders"]
     assert all("your own pictures" in encoders[name] for name in METHODS)
+
+
+def test_the_command_names_every_encoder_that_learns() -> None:
+    from samekind.commands import export, learn
+    from samekind.encoders.learnt import METHODS
+    from samekind.exports.orientation_file import SUFFIX
+
+    assert tuple(METHODS) == learn.METHODS and export.SUFFIX == SUFFIX

@@ -16,12 +16,12 @@ from samekind.commands.export import export
 from samekind.commands.learn import learn
 from samekind.commands.plot import plot
 from samekind.commands.predict import predict
-from samekind.commands.speech import complain, note, plain_warnings, progress_bar, say, screen
+from samekind.commands.simulate import simulate
+from samekind.commands.speech import complain, note, plain_warnings, say, screen
 from samekind.errors import SamekindError
 
 if TYPE_CHECKING:
     from samekind.session import Session
-    from samekind.sources import LabelledSet
 
 
 class Doors(TyperGroup):
@@ -170,56 +170,7 @@ def cluster(
         write_groups(session, out, None, "copy", yes=True)
 
 
-@app.command()
-def simulate(
-    source: Annotated[str, typer.Argument(help="A set (tiles, digits) or a table with labels.")],
-    orientation: Annotated[
-        str | None, typer.Option(help="The kinds that the simulated person has in mind.")
-    ] = None,
-    labels: Annotated[
-        str | None, typer.Option(help="Label column of a table, if --orientation is only a title.")
-    ] = None,
-    map_file: Annotated[
-        Path | None,
-        typer.Option("--map", help="JSON file {label: group}: other kinds from labels."),
-    ] = None,
-    method: Method = None,
-    strategy: Strategy = None,
-    encoder: Encoder = None,
-    questions: Annotated[int, typer.Option(min=0, help="How many are answered.")] = 50,
-    noise: Annotated[float, typer.Option(min=0, max=1, help="Share of wrong answers.")] = 0.0,
-    groups: Groups = None,
-    seed: Seed = 0,
-    refit_every: Annotated[int, typer.Option(min=1, help="Answers per refit.")] = 5,
-    as_json: Json = False,
-) -> None:
-    """Let a simulated person answer, and measure the grouping against labels."""
-    from samekind.clusterers import DEFAULT as DEFAULT_METHOD
-    from samekind.commands.request import check_groups, check_names
-    from samekind.commands.results import read_map, show_curve
-    from samekind.experiment import Experiment
-    from samekind.strategies import DEFAULT as DEFAULT_STRATEGY
-
-    method, strategy = method or DEFAULT_METHOD, strategy or DEFAULT_STRATEGY
-    check_names(method, strategy, encoder)
-    mapping = read_map(map_file)
-    labelled, column = _labelled(source, labels, orientation)
-    check_groups(groups, labelled.collection)
-    plan = Experiment(
-        column, method, strategy, encoder, questions, noise, seed, groups, refit_every
-    )
-    with progress_bar("Encoding") as progress:
-        result = plan.run(labelled, mapping=mapping, progress=progress)
-    if labels and orientation:
-        result["orientation"] = orientation
-    if map_file is not None:
-        result["map"] = map_file.name
-    if as_json:
-        typer.echo(json.dumps(result))
-    else:
-        show_curve(result)
-
-
+app.command()(simulate)
 app.command()(export)
 app.command()(predict)
 app.command()(learn)
@@ -246,17 +197,6 @@ def list_all(as_json: Json = False) -> None:
         typer.echo(json.dumps(shelves))
     else:
         show_shelves(shelves)
-
-
-def _labelled(source: str, labels: str | None, orientation: str | None) -> tuple[LabelledSet, str]:
-    """A set with labels, and the name of the label column that was asked for."""
-    from samekind.commands.labelled import is_table, labelled_set
-
-    column = labels or orientation
-    # Only in a table must somebody say which columns are labels; elsewhere all others are.
-    wanted = [column] if column and (labels or is_table(source)) else []
-    labelled = labelled_set(source, wanted, option="--labels")
-    return labelled, column or next(iter(labelled.orientations))
 
 
 def _version(wanted: bool) -> None:

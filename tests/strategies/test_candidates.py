@@ -21,7 +21,8 @@ from samekind.strategies.entropy import Entropy
 from samekind.strategies.hardness import Hardness
 from samekind.strategies.uncertainty import Uncertainty
 
-PAIRWISE = sorted(set(shelf("strategy")) - {"placement"})
+PLACING = ("placement", "live", "value")
+PAIRWISE = sorted(name for name in shelf("strategy") if not name.startswith(PLACING))
 
 
 def large_view(n: int = 900, seed: int = 0, links: int = 40, views: bool = True) -> View:

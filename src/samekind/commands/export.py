@@ -9,8 +9,9 @@ import typer
 
 from samekind.commands.speech import say
 from samekind.errors import InputError
-from samekind.exports.orientation_file import SUFFIX
 
+SUFFIX = ".orientation"
+"""That of `samekind.exports.orientation_file`, named here so that help needs no heavy import."""
 TARGET = f"A new .csv, .json, .parquet or {SUFFIX} file, or a folder."
 
 

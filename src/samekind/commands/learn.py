@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samekind.commands.request import check_place, note_skipped
 from samekind.commands.speech import note, notes, progress_bar, say
-from samekind.encoders.learnt import METHODS
-from samekind.encoders.learnt_weights import count
 from samekind.errors import InputError, UnknownName
 
 if TYPE_CHECKING:
@@ -24,6 +21,8 @@ if TYPE_CHECKING:
 
 MINUTES = 10.0
 """How long to learn when nobody says."""
+METHODS = ("simclr", "byol", "cc", "tcl", "propos")
+"""Those of `samekind.encoders.learnt`, named here so that help needs no heavy import."""
 WAYS = ", ".join(METHODS)
 
 
@@ -52,6 +51,7 @@ def learn(
         raise UnknownName("encoder that learns", encoder, METHODS)
     if minutes is not None and epochs is not None:
         raise InputError("Say --minutes or --epochs, one of the two.")
+    from samekind.commands.request import check_place, note_skipped
     from samekind.encoders.learnt_plan import choose
     from samekind.encoders.learnt_training import Learning
     from samekind.sources import open_source
@@ -112,6 +112,7 @@ class Bar:
 def announce(learning: Learning, target: Target) -> None:
     """What will be done, what it will cost and what to expect, before it begins."""
     from samekind.encoders.learnt_plan import duration
+    from samekind.encoders.learnt_weights import count
 
     for reason in learning.choice.reasons:
         note(reason)
@@ -151,6 +152,8 @@ def _run(learning: Learning, target: Target, bar: Bar) -> Kept:
         with bar.over(learning, target):
             return learning.run(target)
     except KeyboardInterrupt:
+        from samekind.encoders.learnt_weights import count
+
         note(
             f"\nStopped at epoch {count(learning.begun)} of {count(target.epochs)}. "
             "Type the same command to go on."

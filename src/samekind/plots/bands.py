@@ -17,6 +17,7 @@ Row = Mapping[str, Any]
 Floats = NDArray[np.float64]
 TOLD_APART = (
     "method", "strategy", "profile", "encoder", "attention", "noise", "groups_given",
+    "person", "unsure",
 )  # fmt: skip
 """Keys that make another line when rows differ in them and nobody says what to look at."""
 TRAIN, TEST = "items that were sorted", "held-out items"
