@@ -6,36 +6,55 @@ import numpy as np
 import pytest
 
 from piles import clouds, points
-from samekind.checks import Quality, interval, moved, trust
+from samekind.checks import Quality, checks_of, interval, moved, trust, without
 from samekind.clusterers.live import Live
 from samekind.clustering import Clustering
+from samekind.constraints import Constraints
 from samekind.oracles import Truth
 from samekind.questions import Answer, SamePair, WhichGroup, question_from_json
 from samekind.session import Session
 from samekind.simulate import run
 
+LABELS = np.array([0, 0, 1] + [0] * 97)
+
 
 def answered(said: list[bool]) -> list[Answer]:
-    """Answers to random checks that agree or do not."""
+    """Answers to random checks that agree with the labels, or do not."""
     return [
-        Answer(k, WhichGroup(k + 10, ((1,), (2,)), expected="1"), "1" if agrees else "2")
+        Answer(k, WhichGroup(k + 10, ((1,), (2,)), at_random=True), "1" if agrees else "2")
         for k, agrees in enumerate(said)
     ]
 
 
 def test_only_random_checks_count_and_too_few_say_nothing() -> None:
     chosen = [Answer(90 + k, SamePair(0, k + 1), "same") for k in range(30)]
-    assert Quality.of(chosen) is None
-    assert Quality.of([*chosen, *answered([True] * 4)]) is None
-    found = Quality.of([*chosen, *answered([True] * 9 + [False])])
+    assert checks_of(chosen) == []
+    assert Quality.of(answered([True] * 4), LABELS) is None
+    found = Quality.of(checks_of([*chosen, *answered([True] * 9 + [False])]), LABELS)
     assert found is not None and (found.checks, found.agreed) == (10, 9)
     assert found.low < 0.9 < found.high
 
 
 def test_an_unsure_answer_to_a_check_is_no_disagreement() -> None:
-    unsure = [Answer(50 + k, WhichGroup(80, ((1,),), expected="1"), "unsure") for k in range(9)]
-    found = Quality.of([*answered([True] * 6), *unsure])
-    assert found is not None and found.checks == found.agreed == 6
+    unsure = [Answer(50 + k, WhichGroup(80, ((1,),), at_random=True), "unsure") for k in range(9)]
+    assert len(checks_of([*answered([True] * 6), *unsure])) == 6
+
+
+def test_none_of_these_agrees_with_a_group_that_was_not_shown() -> None:
+    none = [Answer(k, WhichGroup(k + 10, ((2,),), at_random=True), "none") for k in range(6)]
+    found = Quality.of(none, LABELS)
+    assert found is not None and found.agreed == 6
+    shown = [Answer(k, WhichGroup(k + 10, ((1,),), at_random=True), "none") for k in range(6)]
+    found = Quality.of(shown, LABELS)
+    assert found is not None and found.agreed == 0
+
+
+def test_an_item_of_a_check_is_forgotten_but_not_what_it_taught_of_others() -> None:
+    links = [(0, 1, False), (0, 2, True), (1, 3, True), (0, 9, True), (9, 5, False), (5, 6, True)]
+    known = without(Constraints.from_links(10, links), [9, 0])
+    assert known.touched.tolist() == [1, 2, 3, 5, 6]
+    assert known.same(1, 3) and known.same(5, 6)
+    assert known.same(2, 1) is False and known.same(2, 5) is False
 
 
 @pytest.mark.parametrize("share", [0.6, 0.9, 0.98])
@@ -59,25 +78,26 @@ def test_the_share_of_moved_items_comes_from_the_last_refit() -> None:
 def test_enough_needs_good_checks_and_steady_groups() -> None:
     first = Clustering.first([0, 0, 1, 1], np.zeros((4, 2)))
     steady, restless = (first.followed_by(x, first.space) for x in ([0, 0, 1, 1], [0, 1, 1, 1]))
-    good, poor = answered([True] * 24), answered([True] * 18 + [False] * 6)
+    good = Quality.of(answered([True] * 24), LABELS)
+    poor = Quality.of(answered([True] * 18 + [False] * 6), LABELS)
     assert trust(good, steady)["enough"]
     assert not trust(good, restless)["enough"]
     assert not trust(poor, steady)["enough"]
-    assert not trust(good[:4], steady)["enough"]
+    assert not trust(None, steady)["enough"]
 
 
-def test_what_was_expected_is_kept_in_the_ledger_but_does_not_make_another_question() -> None:
-    question = WhichGroup(7, ((1,), (2,)), why="w", expected="2")
+def test_a_ledger_remembers_what_was_asked_at_random() -> None:
+    question = WhichGroup(7, ((1,), (2,)), why="w", at_random=True)
     again = question_from_json(question.to_json(str), int)
-    assert again.expected == "2" and again == WhichGroup(7, ((1,), (2,)))
-    assert "expected" not in WhichGroup(7, ((1,), (2,))).to_json(str)
+    assert again.at_random and again == WhichGroup(7, ((1,), (2,)))
+    assert "at_random" not in WhichGroup(7, ((1,), (2,))).to_json(str)
 
 
 def test_every_eighth_question_of_live_is_a_check_and_the_estimate_is_near_the_truth() -> None:
     X, kinds = clouds(400)
     session = Session(points(400), X, clusterer=Live(), strategy="live", seed=2)
     run(session, Truth(kinds), 80)
-    checks = [a for a in session.answers if a.question.expected is not None]
+    checks = [a for a in session.answers if a.question.at_random]
     assert 8 <= len(checks) <= 10
     told = session.progress()["quality"]
     assert told["checks"] == len(checks) and told["low"] <= 1.0 <= told["high"]

@@ -18,7 +18,7 @@ GROUND = {
     "newfile",
 }  # fmt: skip
 STORE = {"store", "sqlstore", "ledgerfile", "migrations", "postgres"}
-LEDGER = {"ledger", "positions", "refits", "registry"}
+LEDGER = {"ledger", "positions", "refits", "registry", "checks"}
 RULES: dict[str, set[str]] = {
     **dict.fromkeys(GROUND, GROUND),
     "sources": GROUND,
@@ -32,8 +32,7 @@ RULES: dict[str, set[str]] = {
     "wording": GROUND,
     **dict.fromkeys(STORE, GROUND | STORE),
     **dict.fromkeys(LEDGER, GROUND | LEDGER),
-    "checks": GROUND,
-    "session": GROUND | STORE | LEDGER | {"checks"},
+    "session": GROUND | STORE | LEDGER,
     "oracles": GROUND | {"wording"},
     "simulate": GROUND | {"session", "oracles", "evaluation"},
     "exports": GROUND,

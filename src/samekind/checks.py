@@ -1,22 +1,24 @@
 """Random checks: how well the groups fit what the person means, estimated from answers alone.
 
-Some questions are about items drawn at random, with the choice that the groups would have given
-noted beforehand. How often the person agrees is an honest estimate of how many items are where the
-person would put them; questions that a strategy chooses say nothing of the kind, since it looks for
-items that are unclear.
+Some questions are about items drawn at random. Groups that were learnt without the answers to them
+are compared with these answers: how often they agree is an honest estimate of how many items are
+where the person would put them. Questions that a strategy chooses say nothing of the kind, since it
+looks for items that are unclear, and neither do answers that the groups were learnt from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from samekind.clustering import Clustering
+from samekind.constraints import Constraints
 from samekind.questions import UNSURE, Answer
 
-RECENT = 24
-"""Checks that count: older ones tell of groups that have become better since."""
 FEWEST = 5
 """Checks from which on an estimate is given."""
 STEADY = 0.01
@@ -40,18 +42,51 @@ class Quality:
         return self.agreed / self.checks
 
     @classmethod
-    def of(cls, answers: Iterable[Answer]) -> Quality | None:
-        """From the answers to random checks; None while there are too few.
+    def of(cls, checks: Sequence[Answer], labels: NDArray[np.intp]) -> Quality | None:
+        """From answers to checks and groups (n,) learnt without them; None: too few checks.
 
-        The interval is that of Clopper and Pearson, which is never too short. Checks were made
-        while the groups were still being learnt, so it is rather too pessimistic.
+        The interval is that of Clopper and Pearson, which is never too short.
         """
-        checks = [a for a in answers if a.question.expected is not None and a.choice != UNSURE]
-        recent = checks[-RECENT:]
-        if len(recent) < FEWEST:
+        if len(checks) < FEWEST:
             return None
-        agreed = sum(answer.choice == answer.question.expected for answer in recent)
-        return cls(len(recent), agreed, *interval(agreed, len(recent)))
+        agreed = sum(_agrees(answer, labels) for answer in checks)
+        return cls(len(checks), agreed, *interval(agreed, len(checks)))
+
+
+def checks_of(answers: Iterable[Answer]) -> list[Answer]:
+    """The answers to random checks that say something."""
+    return [a for a in answers if a.question.at_random and a.choice != UNSURE]
+
+
+def without(known: Constraints, items: Collection[int]) -> Constraints:
+    """The same knowledge as if these items had never come up.
+
+    What they taught about other items stays: which kinds there are, and that these are different.
+    """
+    out = set(items)
+    first: dict[int, int] = {}
+    links: list[tuple[int, int, bool]] = []
+    for item in known.touched.tolist():
+        if item in out:
+            continue
+        component = int(known.components[item])
+        if component in first:
+            links.append((first[component], item, True))
+        first.setdefault(component, item)
+    for a, b in known.component_links().tolist():
+        if a in first and b in first:
+            links.append((first[a], first[b], False))
+    return Constraints.from_links(known.n_items, links)
+
+
+def _agrees(answer: Answer, labels: NDArray[np.intp]) -> bool:
+    """Whether the groups put the item where the person did."""
+    question, choice = answer.question, answer.choice
+    own = labels[question.items()[0]]
+    same = {
+        c: labels[shown[0]] == own for c in question.choices() if (shown := question.exemplars(c))
+    }
+    return bool(same[choice] if choice in same else not any(same.values()))
 
 
 def interval(agreed: int, checks: int, error: float = 0.05) -> tuple[float, float]:
@@ -75,13 +110,13 @@ def moved(clustering: Clustering) -> float | None:
     return 1 - stayed / max(len(clustering.labels), 1)
 
 
-def trust(answers: Iterable[Answer], clustering: Clustering) -> dict[str, Any]:
+def trust(found: Quality | None, clustering: Clustering) -> dict[str, Any]:
     """What can be told of the quality, as plain JSON.
 
     ``quality`` is None while there are too few random checks. ``moved`` bounds what the next refit
     will change, if it is like the last one. ``enough`` suggests to stop.
     """
-    found, change = Quality.of(answers), moved(clustering)
+    change = moved(clustering)
     steady = change is not None and change < STEADY
     return {
         "quality": None

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.checks import FEWEST, Quality, checks_of, without
 from samekind.clustering import Clustering, Labels, Vectors
 from samekind.constraints import Constraints
 from samekind.errors import VectorError
@@ -35,6 +36,22 @@ def fitted(
     if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
         model.set_params(random_state=seed)
     return model.fit(X, constraints=constraints)
+
+
+def cross_checked(
+    clusterer: Any, X: NDArray[Any], constraints: Constraints, seed: int
+) -> Quality | None:
+    """How well groups fit that were learnt without the random checks, by these checks.
+
+    None while there are too few of them, for clusterers that train for long, and when items that
+    were answered about are gone.
+    """
+    checks = checks_of(constraints.answers)
+    long = clusterer.get_params().get("warm_start")
+    if len(checks) < FEWEST or long or constraints.n_gone:
+        return None
+    known = without(constraints, [answer.question.items()[0] for answer in checks])
+    return Quality.of(checks, fitted(clusterer, X, known, seed).labels_)
 
 
 class Groups(NamedTuple):

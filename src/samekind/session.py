@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from samekind import __version__
-from samekind.checks import trust
+from samekind.checks import Quality, trust
 from samekind.clustering import Clustering, Labels
 from samekind.constraints import Constraints
 from samekind.errors import AnswerError, ChangedCollection, InputError
@@ -23,7 +23,15 @@ from samekind.ledger import Asked, Ledger, told_data
 from samekind.positions import Positions
 from samekind.protocols import Clusterer, Event, QueryStrategy, Store, View
 from samekind.questions import UNSURE, Answer, Question
-from samekind.refits import Groups, answered_weight, checked_vectors, fitted, marked, recognised
+from samekind.refits import (
+    Groups,
+    answered_weight,
+    checked_vectors,
+    cross_checked,
+    fitted,
+    marked,
+    recognised,
+)
 from samekind.registry import find
 from samekind.store import MemoryStore
 
@@ -78,23 +86,20 @@ class Session:
         self.store = MemoryStore() if store is None else store
         self.clusterer = find("method", clusterer)() if isinstance(clusterer, str) else clusterer
         self.strategy = find("strategy", strategy)() if isinstance(strategy, str) else strategy
-        self.refit_every = max(1, refit_every)
-        self.ahead = max(1, ahead)
+        self.refit_every, self.ahead = max(1, refit_every), max(1, ahead)
         self.budget = budget
-        self._lock = RLock()
-        self._refitting = RLock()
+        self._lock, self._refitting = RLock(), RLock()
         self.positions = Positions(collection)
         self._ledger = Ledger(self.positions)
         self._constraints = Constraints(len(collection))
         self._previous: Clustering | None = None
         self.model: Any = None
+        self.quality: Quality | None = None
         self._catch_up()
         header = self._ledger.header
         self.seed = int(header.get("seed", 0)) if seed is None else seed
         self.settings = dict(header.get("settings", {}) if settings is None else settings)
         self._open()
-
-    # -- what a door calls ------------------------------------------------------------------
 
     def ask(self) -> Asked | None:
         """The open question until it is answered; None when nothing is worth asking."""
@@ -166,8 +171,6 @@ class Session:
             self.clustering.named(group, clean)
             self._append("named", {"group": group, "name": clean})
 
-    # -- what a door shows ------------------------------------------------------------------
-
     @property
     def answers(self) -> tuple[Answer, ...]:
         """The answers in force, in the order of telling."""
@@ -195,12 +198,11 @@ class Session:
         """Counts for the person: answers by choice, groups, conflicts, until the next refit."""
         with self._lock:
             choices = [answer.choice for answer in self._ledger.answers.values()]
-            times = [a.seconds for a in self._ledger.answers.values() if a.seconds is not None]
             return {
                 "answers": len(choices),
                 "choices": {choice: choices.count(choice) for choice in sorted(set(choices))},
                 "unsure": choices.count(UNSURE),
-                "seconds": sum(times),
+                "seconds": sum(a.seconds or 0 for a in self._ledger.answers.values()),
                 "placed": len(self._constraints.touched),
                 "conflicts": len(self._constraints.conflicts),
                 "groups": self.clustering.n_groups,
@@ -209,10 +211,8 @@ class Session:
                 "until_refit": max(0, self.refit_every - self._ledger.changes),
                 "gone": sorted(self.positions.gone),
                 "renamed": dict(self.positions.renamed),
-                **trust(self._ledger.answers.values(), self.clustering),
+                **trust(self.quality, self.clustering),
             }
-
-    # -- learning ---------------------------------------------------------------------------
 
     def refit(self) -> Clustering:
         """Learn again from all answers so far. Asking and telling go on meanwhile."""
@@ -221,8 +221,10 @@ class Session:
                 constraints, after = self._constraints, self._ledger.seq
             model = fitted(self.clusterer, self.X, constraints, self.seed, self.model)
             groups = Groups.of(model, self.X)
+            quality = cross_checked(self.clusterer, self.X, constraints, self.seed)
             with self._lock:
                 self._install(self._following(groups, constraints), model, groups)
+                self.quality = quality
                 self._note_refit(constraints, after)
                 self._prepare()
             return self.clustering
@@ -231,8 +233,6 @@ class Session:
         """The group numbers of items that were not in the collection, by their vectors."""
         raw = self.model.predict(checked_vectors(X, len(X)))
         return np.array([self._number_of[int(label)] for label in raw], dtype=np.intp)
-
-    # -- inside -----------------------------------------------------------------------------
 
     def _open(self) -> None:
         """Begin the ledger, or take it up where it was left."""

@@ -100,7 +100,7 @@ class OddOnes(Question):
     @classmethod
     def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> OddOnes:
         group, shown = (tuple(position(i) for i in data[part]) for part in ("group", "shown"))
-        return cls(group, shown, why=data.get("why", ""), expected=data.get("expected"))
+        return cls(group, shown, why=data.get("why", ""), at_random=bool(data.get("at_random")))
 
 
 def _joined(parts: list[str]) -> str:

@@ -50,7 +50,7 @@ class SamePair(Question):
             position(data["a"]),
             position(data["b"]),
             why=data.get("why", ""),
-            expected=data.get("expected"),
+            at_random=bool(data.get("at_random")),
         )
 
 
@@ -108,4 +108,4 @@ class SameGroups(Question):
     @classmethod
     def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> SameGroups:
         a, b = (tuple(position(i) for i in data[side]) for side in ("a", "b"))
-        return cls(a, b, why=data.get("why", ""), expected=data.get("expected"))
+        return cls(a, b, why=data.get("why", ""), at_random=bool(data.get("at_random")))

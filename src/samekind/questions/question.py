@@ -35,8 +35,8 @@ class Question(ABC):
     """Whether a choice may name several of the numbers at once: see :func:`joined`."""
     why: str = field(default="", kw_only=True, compare=False)
     """One line for the person: why this question is worth an answer."""
-    expected: str | None = field(default=None, kw_only=True, compare=False)
-    """In a random check, the choice that the groups would have given; never shown."""
+    at_random: bool = field(default=False, kw_only=True, compare=False)
+    """Whether the item was drawn at random, to see how well the groups fit."""
 
     @abstractmethod
     def items(self) -> tuple[int, ...]:
@@ -58,7 +58,7 @@ class Question(ABC):
     def remarks(self) -> dict[str, Any]:
         """What a ledger keeps beside the question itself."""
         found: dict[str, Any] = {"why": self.why}
-        return found if self.expected is None else {**found, "expected": self.expected}
+        return {**found, "at_random": True} if self.at_random else found
 
     @abstractmethod
     def links(self, choice: str) -> tuple[Link, ...]:

@@ -71,5 +71,8 @@ class WhichGroup(Question):
     def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> WhichGroup:
         groups = tuple(tuple(position(i) for i in group) for group in data["groups"])
         return cls(
-            position(data["item"]), groups, why=data.get("why", ""), expected=data.get("expected")
+            position(data["item"]),
+            groups,
+            why=data.get("why", ""),
+            at_random=bool(data.get("at_random")),
         )

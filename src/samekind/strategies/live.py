@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.protocols import View
-from samekind.questions import NONE, Question, WhichGroup
+from samekind.questions import Question, WhichGroup
 from samekind.strategies.placement import Patches, Placement, margin
 
 Ints = NDArray[np.intp]
@@ -46,8 +46,8 @@ class Live(Placement):
         return (check, *(q for q in rest if q.items()[0] != check.item))
 
     def _check(self, view: View) -> WhichGroup | None:
-        """Where does a random item belong? With the choice that the groups would have given."""
-        known, clustering = view.constraints, view.clustering
+        """Where does an item drawn at random belong?"""
+        known = view.constraints
         avoid = {question.items()[0] for question in view.passed}
         out = np.zeros(known.n_items, dtype=bool)
         out[known.touched] = True
@@ -59,10 +59,7 @@ class Live(Placement):
         question = self._question(view, self._patches(view), item, False)
         if question is None:
             return None
-        own = clustering.labels[item]
-        fits = [k for k, group in enumerate(question.groups) if clustering.labels[group[0]] == own]
-        expected = str(fits[0] + 1) if fits else NONE
-        return replace(question, expected=expected, why="A random check: do the groups fit?")
+        return replace(question, at_random=True, why="A random check: do the groups fit?")
 
     def _ranked(self, view: View, patches: Patches, avoid: set[int]) -> Ints:
         typical = super()._ranked(view, patches, avoid)
