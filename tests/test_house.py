@@ -33,6 +33,7 @@ RULES: dict[str, set[str]] = {
     **dict.fromkeys(STORE, GROUND | STORE),
     **dict.fromkeys(LEDGER, GROUND | LEDGER),
     "session": GROUND | STORE | LEDGER,
+    "review": GROUND | {"session"},
     "oracles": GROUND | {"wording"},
     "simulate": GROUND | {"session", "oracles", "evaluation"},
     "exports": GROUND,

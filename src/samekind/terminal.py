@@ -11,11 +11,12 @@ from typing import Any, Self
 from rich.console import Console as Screen
 from rich.text import Text
 
-from samekind import wording
+from samekind import review, wording
 from samekind.checks import in_words
 from samekind.commands.drawings import drawn
 from samekind.oracles import BACK, KEYS, SKIP, STOP, Console
 from samekind.questions import NONE, Question
+from samekind.review import odd_answers
 from samekind.session import Session
 
 COMMANDS = {BACK: "Back", SKIP: "Skip for now", STOP: "Finish"}
@@ -85,6 +86,9 @@ class AtTerminal:
             self._screen.print(f"After {answered} answers: groups of {shown}{more} items.")
             if said := in_words(progress):
                 self._screen.print(said)
+            for odd in odd_answers(self._session)[:3]:
+                self._screen.print(f"Worth another look (answer {odd.number}): ", end="")
+                self._screen.print(Text(review.in_words(self._session, odd)))
         self._screen.rule(f"[bold]Question {answered + 1}[/bold]", align="left")
         self._screen.print(Text(question.prompt, "bold"))
         if question.why:

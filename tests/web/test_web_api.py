@@ -290,3 +290,7 @@ def test_an_item_that_has_gone_is_named_without_a_preview(
     assert client.get("/api/session").json()["gone"] == [lost]
     items = client.get("/api/answers").json()["answers"][0]["question"]["items"]
     assert items[0] == {"id": lost, "kind": "gone", "preview": None}
+
+
+def test_without_a_learner_that_doubts_no_answer_is_odd(client: TestClient) -> None:
+    assert client.get("/api/odd").json() == {"odd": []}

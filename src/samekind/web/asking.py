@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
+from samekind.review import odd_answers
 from samekind.web import models, views
 from samekind.web.desk import Desk
 
@@ -106,3 +107,10 @@ def _about_answers(api: APIRouter, desk: Desk) -> None:
         one = desk.session(session)
         found = [views.conflict(desk, one, conflict) for conflict in one.constraints.conflicts]
         return models.ConflictList(conflicts=found)
+
+    @api.get("/odd")
+    def odd(session: Name = None) -> models.OddList:
+        one = desk.session(session)
+        told = {answer.number: answer for answer in one.answers}
+        found = [o for o in odd_answers(one) if o.number in told]
+        return models.OddList(odd=[views.odd(desk, one, o, told[o.number]) for o in found])

@@ -130,6 +130,22 @@ class ConflictList(Shape):
     conflicts: list[ConflictView]
 
 
+class OddView(Shape):
+    """An answer that all others speak against, with one sentence that says so."""
+
+    answer: AnswerView
+    said: int
+    likely: int
+    others: int
+    words: str
+
+
+class OddList(Shape):
+    """Answers that are worth another look, the most surprising first."""
+
+    odd: list[OddView]
+
+
 class GroupView(Shape):
     """A group with a few of its items: the central one first, then diverse ones."""
 

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind import wording
+from samekind import review, wording
 from samekind.checks import in_words
 from samekind.web import models
 from samekind.web.desk import Desk
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from samekind.clustering import Clustering
     from samekind.constraints import Conflict
     from samekind.questions import Answer, Question
+    from samekind.review import Odd
     from samekind.session import Session
 
 RUN = secrets.token_hex(4)
@@ -133,6 +134,17 @@ def conflict(desk: Desk, session: Session, found: Conflict) -> models.ConflictVi
     return models.ConflictView(
         answer=answer(desk, session, found.answer),
         clash=[answer(desk, session, told) for told in others],
+    )
+
+
+def odd(desk: Desk, session: Session, found: Odd, told: Answer) -> models.OddView:
+    """An answer that is worth another look."""
+    return models.OddView(
+        answer=answer(desk, session, told),
+        said=found.said,
+        likely=found.likely,
+        others=found.others,
+        words=review.in_words(session, found),
     )
 
 

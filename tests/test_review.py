@@ -1,0 +1,45 @@
+"""Answers that are worth another look: found, told in words, and left as they are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from piles import clouds, points
+from samekind.oracles import Truth
+from samekind.review import in_words, odd_answers
+from samekind.session import Session
+from samekind.simulate import run
+
+
+def sorted_with_one_slip(method: str = "live") -> tuple[Session, int]:
+    """A session of sixty answers, of which one was given wrongly."""
+    X, kinds = clouds(300)
+    session = Session(points(300), X, clusterer=method, strategy="placement", seed=1)
+    run(session, Truth(kinds), 60)
+    slip = next(a for a in session.answers[30:] if a.choice in ("1", "2") and a.links[0].same)
+    wrong = next(c for c in ("1", "2") if c != slip.choice)
+    session.edit(slip.number, wrong)
+    session.refit()
+    return session, slip.number
+
+
+def test_a_slip_is_found_and_told_in_words() -> None:
+    session, slip = sorted_with_one_slip()
+    found = odd_answers(session)
+    assert [odd.number for odd in found] == [slip]
+    said = in_words(session, found[0])
+    assert f"into group {found[0].said}, but" in said and f"group {found[0].likely}." in said
+    assert session.clustering.labels[found[0].item] == found[0].said, "it stays where it was put"
+
+
+def test_a_learner_that_trusts_all_answers_finds_nothing_odd() -> None:
+    session, _ = sorted_with_one_slip("propagation")
+    assert odd_answers(session) == []
+
+
+def test_after_the_answer_is_changed_back_nothing_is_odd() -> None:
+    session, slip = sorted_with_one_slip()
+    _, kinds = clouds(300)
+    session.edit(slip, Truth(np.asarray(kinds)).answer(session.asked(slip).question))
+    session.refit()
+    assert odd_answers(session) == []
