@@ -13,6 +13,24 @@ from piles import clouds, points
 from samekind.items import Collection
 from samekind.session import Session
 
+LONG = (
+    "benchmarks/test_suite.py", "clusterers/test_deep_bad_input.py", "clusterers/test_fixmatch.py",
+    "clusterers/test_idc.py", "encoders/test_learnt.py", "plots/test_plot_command.py",
+    "test_learn_command.py", "test_predict.py", "training/test_distributed.py",
+    "training/test_selflearn.py", "web/test_web_page_units.py", "web/test_web_security.py",
+    "clusterers/test_deep.py", "clusterers/test_placing.py", "plots/test_pictures_of_runs.py",
+    "sources/test_demo_tiles.py", "test_postgres.py", "test_terminal.py", "training/test_loop.py",
+    "amortized/test_ncp_training.py", "test_review.py", "training/test_strong.py",
+)  # fmt: skip
+"""Files whose tests together take long: `make test` runs them, `make check` does not."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of long files as slow."""
+    for item in items:
+        if item.path.as_posix().endswith(LONG):
+            item.add_marker(pytest.mark.slow)
+
 
 @pytest.fixture(autouse=True)
 def private_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:

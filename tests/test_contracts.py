@@ -57,6 +57,7 @@ def test_every_clusterer_keeps_the_contract(name: str) -> None:
     check_clusterer(made(name), honours_all=name != "pckmeans")
 
 
+@pytest.mark.slow
 @parametrize_with_checks([made(name) for name in sorted(shelf("method")) if name not in SHORT])
 def test_every_clusterer_is_a_scikit_learn_estimator(estimator: Any, check: Any) -> None:
     check(estimator)
