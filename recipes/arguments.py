@@ -43,11 +43,13 @@ def arguments(about: str, *, questions: int, strategy: str, epochs: int) -> argp
     return _checked(parser)
 
 
-def idc_arguments(about: str) -> argparse.Namespace:
-    """The command line of IDC and of what it is compared with."""
+def idc_arguments(about: str, *, polish: bool = False) -> argparse.Namespace:
+    """The command line of IDC, of what it is compared with, and of polishing."""
     parser = _parser(about, "cifar10", "default", 500, "value")
     add = parser.add_argument
     add("--method", default="idc", choices=("idc", "fixmatch", "corrected"))
+    if polish:
+        add("--answers", default=None, help="file of answers: read if it is there, else written")
     add("--person", default="shown", choices=("shown", "matched"), help="matched: as published")
     add("--noise", type=float, default=0.0, help="share of wrong answers")
     add("--unsure", type=float, default=0.0, help="share of questions left open")

@@ -6,7 +6,7 @@ As in the paper, training and test pictures are one pile of 60,000: they are ask
 on and scored. 500 questions are chosen at once, the network is trained on the answers once, and all
 items are scored before and after. The person looks at the item and at the exemplars shown, and at
 nothing else; ``--person matched`` gives the published answers, which no person could give. Features
-come from ``samekind learn`` or from another recipe's ``--save-features``; without a ``--start``
+come from ``recipes/learn.py`` or from another recipe's ``--save-features``; without a ``--start``
 they are learnt here (SimCLR). FOLDER holds the lossless pictures; see samekind/sources/cifar.py.
 """
 

@@ -57,7 +57,10 @@ class LabelLearner(FeedbackLearner):
         if not self._pictures:
             return row_changes(trainer.data)
         family = family_named(self.setting.family).at(self.setting.size)
-        return picture_changes(family, trainer.data, trainer.compute, self.setting.compile)
+        changes = picture_changes(family, trainer.data, trainer.compute, self.setting.compile)
+        if self.setting.views == "own":
+            return changes
+        return Changes(changes.weak, self._sights(trainer).strong)
 
 
 class FixMatch(NetworkClusterer):
@@ -78,6 +81,8 @@ class FixMatch(NetworkClusterer):
     labelled, company : items with and without a label per step.
     sure : membership of a weak view from which it is a guess to follow.
     average : weight of the past in the averaged network, which is used.
+    views : strong ones: ``strong`` (RandAugment and a hole, as published) or ``own``, crops and
+        colours as those that the features were learnt with.
     warm_start : fitted again on the same pictures with answers, do not read `start` again.
 
     Attributes
@@ -101,6 +106,7 @@ class FixMatch(NetworkClusterer):
         company: int = 448,
         sure: float = 0.95,
         average: float = 0.999,
+        views: str | None = "strong",
         backbone: str | None = None,
         stem: str | None = None,
         channels: int | None = None,
@@ -123,6 +129,7 @@ class FixMatch(NetworkClusterer):
         self.company = company
         self.sure = sure
         self.average = average
+        self.views = views
         self.backbone = backbone
         self.stem = stem
         self.channels = channels
@@ -158,4 +165,9 @@ class FixMatch(NetworkClusterer):
             seconds=self.tune_seconds,
             epochs=float(np.round(epochs, 6)),
         )
-        return {"tuning": tuning, "watch": self.watch, "verbose": self.verbose}
+        return {
+            "tuning": tuning,
+            "views": self.views,
+            "watch": self.watch,
+            "verbose": self.verbose,
+        }

@@ -119,7 +119,7 @@ class FeedbackLearner(FastLearner):
             network.cluster = deepcopy(there).to(trainer.device)
             return network, False
         features = torch.from_numpy(self._frozen.h).to(trainer.device)
-        rows, labels = self._first_groups(features, known, k)
+        rows, labels = self._first_groups(network, features, known, k)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             head = ClusterHead(network.width, int(labels.max()) + 1 if k is None else k)
@@ -128,7 +128,7 @@ class FeedbackLearner(FastLearner):
         return network, True
 
     def _first_groups(
-        self, features: torch.Tensor, known: Constraints, k: int | None
+        self, network: Network, features: torch.Tensor, known: Constraints, k: int | None
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Some items, and the groups that a fresh head is fitted to."""
         everything = torch.arange(len(features), device=features.device)
@@ -140,8 +140,10 @@ class FeedbackLearner(FastLearner):
                 return everything, p.argmax(dim=1)
         if k is None:
             k = self._guess_k(features.cpu().numpy())
-        if not self.given and len(known.touched):
-            return self._by_kmeans(features, known, k)
+        if not self.given and len(known.touched):  # a linear head learns them from the answers
+            self._fit_frozen(network, features, known, k)
+            head: Any = network.cluster
+            return everything, self._placed(head, features, known)
         centred = features - features.mean(dim=0)
         return everything, cosine_kmeans(centred, k, seed=self.seed, n_init=RESTARTS).labels
 
