@@ -6,7 +6,7 @@ As in IDC, training and test pictures are one pile of 60,000. Methods: simclr, b
 propos; the last three are told the number of groups. Groups are those of the method itself, and
 those of k-means on the features. The file is what the other recipes take as ``--start``. With a
 ``--checkpoint`` a training goes on where an earlier run of this command stopped, and with more
-epochs it is prolonged.
+epochs it is prolonged; ``--start`` begins a new training from the features of another.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def main() -> None:
         device=wanted.device, **own,
     )  # fmt: skip
     watch = Watch(report=shown, every=wanted.tell_every)
-    learner = SelfLearner(setting, images, watch=watch, checkpoint=wanted.checkpoint)
+    learner = SelfLearner(
+        setting, images, watch=watch, checkpoint=wanted.checkpoint, start=wanted.start
+    )
     begun, before = time.monotonic(), learner.epochs_done
     learner.run(wanted.epochs)
     spent = time.monotonic() - begun
@@ -123,6 +125,7 @@ def arguments() -> argparse.Namespace:
     add("--seed", type=int, default=0)
     add("--tell-every", type=int, default=1000, help="steps between two lines")
     add("--checkpoint", default=None)
+    add("--start", default=None, help="features to begin from: the --out of an earlier run")
     add("--out", default=None, help="file for the network: --start of the other recipes")
     add("--vectors", default=None, help=".npz file for 128 principal components of the features")
     add("--commit", default="", help="noted in the result")

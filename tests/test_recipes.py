@@ -103,6 +103,24 @@ def test_what_idc_is_compared_with_begins_from_the_same_features(
     assert {"acc", "nmi", "ari", "unasked_acc"} <= set(result["curve"][-1])
 
 
+def test_learnt_features_are_asked_about_live_and_then_polished(
+    folder: Path, tmp_path: Path
+) -> None:
+    features, answers = tmp_path / "features.safetensors", tmp_path / "answers.json"
+    learnt = run_recipe(
+        "learn", folder, tmp_path / "learnt.json", "--epochs", "20", "--out", str(features)
+    )
+    assert learnt["epochs"] == 20 and learnt["acc"] > 0.3
+    common = ("--start", str(features), "--questions", "30", "--answers", str(answers))
+    first = run_recipe(
+        "polish", folder, tmp_path / "a.json", *common, "--method", "fixmatch", "--epochs", "2"
+    )
+    again = run_recipe("polish", folder, tmp_path / "b.json", *common, "--epochs", "2")
+    assert [row["learner"] for row in first["curve"]] == ["live", "live", "fixmatch"]
+    assert [row["learner"] for row in again["curve"]] == ["idc"]  # from the same answers
+    assert first["questions"] == again["questions"] == 30
+
+
 @pytest.mark.parametrize("recipe", ["pcl", "occ", "idc"])
 def test_a_recipe_leaves_curves_and_what_a_picture_needs(
     recipe: str, folder: Path, tmp_path: Path

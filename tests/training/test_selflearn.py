@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from samekind.clusterers.starting import load_start
-from samekind.errors import InputError, UnknownName
+from samekind.errors import InputError, SamekindError, UnknownName
 from samekind.training import selflearn
 from samekind.training.losses import BoostLoss, CCLoss
 from samekind.training.progress import Cancelled, Told, Watch
@@ -304,3 +304,22 @@ def test_the_predictor_learns_ten_times_as_fast_and_the_slow_copy_not_at_all() -
     base = rates[id(network.projector[0].weight)]
     assert base > 0 and rates[id(network.predictor[0].weight)] == pytest.approx(10 * base)
     assert all(id(p) not in rates for p in network.target_backbone.parameters())
+
+
+@pytest.mark.parametrize("method", ["simclr", "byol"])
+def test_a_training_can_begin_from_the_features_of_another(method: str, tmp_path: Path) -> None:
+    pictures, _ = striped(20)
+    path = str(tmp_path / "features.safetensors")
+    first = SelfLearner(TINY, pictures)
+    first.run(1)
+    first.save(path)
+    setting = replace(TINY, method=method, seed=7)
+    again, fresh = SelfLearner(setting, pictures, start=path), SelfLearner(setting, pictures)
+    np.testing.assert_allclose(again.features(), first.features(), atol=1e-6)
+    assert not np.allclose(fresh.features(), first.features(), atol=1e-3)
+    again.run(1)
+    assert not np.allclose(again.features(), first.features(), atol=1e-6)
+    with pytest.raises(InputError, match="no file"):
+        SelfLearner(TINY, pictures, start=str(tmp_path / "nothing.safetensors"))
+    with pytest.raises(SamekindError, match="channels"):
+        SelfLearner(replace(TINY, channels=4), pictures, start=path)

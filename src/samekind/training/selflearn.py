@@ -25,14 +25,15 @@ from torch import Tensor, nn
 
 from samekind.compute import Recorded, best_device, synchronise
 from samekind.errors import InputError
+from samekind.training.backbone_file import KIND as FILE_KIND
 from samekind.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from samekind.training.device_kmeans import cosine_kmeans
 from samekind.training.loop import Moment, Trainer
 from samekind.training.progress import Cancelled, Watch
 from samekind.training.selflearn_file import LearntNetwork, facts_of, read
-from samekind.training.selflearn_methods import method_of
+from samekind.training.selflearn_methods import Method, method_of
 from samekind.training.selflearn_setting import METHODS, SelfSetting
-from samekind.training.steps import mixed_seed
+from samekind.training.steps import check_fit, mixed_seed
 
 __all__ = ["METHODS", "LearntNetwork", "SelfLearner", "SelfSetting"]
 
@@ -55,6 +56,8 @@ class SelfLearner:
     watch : who is told, and who may stop it.
     checkpoint : file to go on from, if it is there, and to write to: every minute, when training
         is stopped through `watch`, and at the end.
+    start : file of :meth:`save` whose features are where a new training begins: another method, or
+        the same one for longer. A checkpoint that is there goes before.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class SelfLearner:
         *,
         watch: Watch | None = None,
         checkpoint: str | None = None,
+        start: str | None = None,
     ) -> None:
         _check(data, setting)
         self.setting, self.checkpoint = setting, checkpoint
@@ -72,6 +76,8 @@ class SelfLearner:
         self._digest = _digest(data)
         compute = best_device(setting.device)
         self._method = method_of(setting, len(data), compute)
+        if start is not None:
+            _begin_from(start, setting, self._method)
         tensor = torch.from_numpy(
             np.ascontiguousarray(data if data.flags.writeable else data.copy())
         )
@@ -255,6 +261,20 @@ class SelfLearner:
         tensors, facts = self._state()
         facts |= {**self._facts(), "labelled": self._labelled, "planned": self.planned}
         save_checkpoint(self.checkpoint, Checkpoint(tensors, facts))
+
+
+def _begin_from(path: str, setting: SelfSetting, method: Method) -> None:
+    """Fill the backbone, and its slow copy if there is one, with the features of a file."""
+    if not Path(path).exists():
+        raise InputError(f"There is no file {path!r} to begin from. Learn features first.")
+    names = ("backbone", "stem", "channels")
+    expected = {"kind": FILE_KIND, **{name: getattr(setting, name) for name in names}}
+    found = load_checkpoint(path, expected=expected)
+    weights = {k: t for k, t in found.tensors.items() if not k.startswith("groups.")}
+    network: Any = method.network
+    for backbone in {id(b): b for b in (network.backbone, method.backbone)}.values():
+        check_fit(backbone, weights)
+        backbone.load_state_dict(weights)  # also from 16 bits
 
 
 def _check(data: Bytes, setting: SelfSetting) -> None:
