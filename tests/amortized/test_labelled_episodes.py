@@ -1,0 +1,118 @@
+"""Views of labelled images as new classes: which, when, and for which items."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from samekind.amortized.labelled_episodes import LabelledEpisodes, View
+from samekind.amortized.likelihood import relabel
+from samekind.errors import InputError
+
+ALL: tuple[View, ...] = ("turn", "mirror", "invert")
+
+
+def chance(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def images(side: int = 3) -> np.ndarray:
+    """Two classes of six copies of one image without any symmetry."""
+    one = np.arange(side * side, dtype=np.uint8).reshape(1, 1, side, side)
+    return np.concatenate([np.repeat(one, 6, 0), np.repeat(one * 2 + 100, 6, 0)])
+
+
+CLASSES = np.repeat([4, 7], 6)
+
+
+def looks() -> dict[tuple[int, ...], tuple[int, int]]:
+    """Pixels of every view of both classes, made by numpy, to (class, view)."""
+    found = {}
+    for kind in range(2):
+        image = images()[6 * kind, 0]
+        for view in range(16):
+            seen = np.rot90(image[:, ::-1] if view & 4 else image, view % 4)
+            seen = 255 - seen if view & 8 else seen
+            found[tuple(seen.astype(int).ravel().tolist())] = (kind, view)
+    assert len(found) == 32
+    return found
+
+
+def pixels(x: Tensor) -> tuple[int, ...]:
+    return tuple((x * 255).round().int().flatten().tolist())
+
+
+def drawn(views: tuple[View, ...], look_alikes: bool) -> list[set[tuple[int, int]]]:
+    """The classes in view of each data set; every group is checked to be one of them."""
+    source = LabelledEpisodes(
+        images(), CLASSES, points=(12, 12), views=views, look_alikes=look_alikes, mean=0.0, std=1.0
+    )
+    known, found = looks(), []
+    x, labels, mask = source.draw(200, chance())
+    assert torch.equal(relabel(labels, mask), labels)
+    for b in mask.any(1).nonzero()[:, 0].tolist():
+        groups: dict[int, set[tuple[int, int]]] = {}
+        for n in range(12):
+            groups.setdefault(int(labels[b, n]), set()).add(known[pixels(x[b, n])])
+        assert all(len(group) == 1 for group in groups.values())
+        kinds = set.union(*groups.values())
+        assert len(kinds) == len(groups)  # no class in view is two groups
+        found.append(kinds)
+    return found
+
+
+def test_every_view_of_every_class_becomes_a_group() -> None:
+    assert set.union(*drawn(ALL, True)) == {(kind, view) for kind in range(2) for view in range(16)}
+
+
+def test_views_that_look_alike_are_kept_out_of_one_data_set() -> None:
+    sets = drawn(ALL, False)
+    assert set.union(*sets) == {(kind, view) for kind in range(2) for view in range(16)}
+    for kinds in sets:
+        families = [(kind, view % 2, view // 8) for kind, view in kinds]
+        assert len(set(families)) == len(families)
+
+
+@pytest.mark.parametrize(
+    ("views", "expected"), [((), {0}), (("turn",), {0, 1, 2, 3}), (("invert",), {0, 8})]
+)
+def test_only_the_views_that_were_asked_for_come(
+    views: tuple[View, ...], expected: set[int]
+) -> None:
+    assert {view for kinds in drawn(views, True) for _, view in kinds} == expected
+
+
+def test_the_number_of_groups_grows_with_the_views() -> None:
+    def most(**settings: object) -> int:
+        return LabelledEpisodes(images(), CLASSES, **settings).max_groups  # type: ignore[arg-type]
+
+    assert most() == 2
+    assert most(views=ALL) == 2 * 4 and most(views=ALL, look_alikes=True) == 2 * 16
+    assert most(views=ALL, max_groups=5) == 5
+
+
+def test_wide_images_can_be_mirrored_but_not_turned() -> None:
+    wide = np.arange(24, dtype=np.uint8).reshape(2, 1, 3, 4)
+    source = LabelledEpisodes(
+        wide, np.array([0, 1]), points=(6, 6), views=["mirror"], look_alikes=True, mean=0.0, std=1.0
+    )
+    x, _, mask = source.draw(20, chance())
+    seen = {pixels(one) for one in x[mask]}
+    assert seen == {
+        tuple(look.astype(int).ravel().tolist())
+        for image in wide[:, 0]
+        for look in (image, image[:, ::-1])
+    }
+    with pytest.raises(InputError, match="square"):
+        LabelledEpisodes(wide, np.array([0, 1]), views=["turn"])
+
+
+def test_what_has_no_views_is_refused_with_a_sentence() -> None:
+    with pytest.raises(InputError, match="vectors"):
+        LabelledEpisodes(np.zeros((4, 2)), np.arange(4), views=["turn"])
+    with pytest.raises(InputError, match="uint8"):
+        LabelledEpisodes(np.zeros((4, 1, 2, 2)), np.arange(4), views=["invert"])
+    with pytest.raises(InputError, match="'flip' is not a view"):
+        LabelledEpisodes(images(), CLASSES, views=["flip"])  # type: ignore[list-item]
