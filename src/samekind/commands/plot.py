@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from samekind.commands.plot_posterior import posterior
 from samekind.commands.speech import note, progress_bar, say
 from samekind.errors import ExportError, InputError
 
@@ -32,6 +33,8 @@ CHOICES = {
 }
 """The parts of value mining (IDC), one after the other: heading and strategy."""
 Out = Annotated[Path, typer.Option(help="A new .png, .svg or .pdf file.")]
+
+plot.command()(posterior)
 
 
 @plot.command()

@@ -1,0 +1,84 @@
+"""``samekind plot posterior``: from a set, a table or chance to a picture, and what it refuses."""
+
+# ruff: noqa: F811 (fixtures are imported by their names)
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from command_line import Cli, cli  # noqa: F401
+from piles import clouds
+from samekind.amortized.network import NCPNetwork, Sizes
+from samekind.amortized.weights import save
+from samekind.commands.plot_posterior import _Asking, _drawn
+from samekind.constraints import Constraints
+
+pytest.importorskip("matplotlib")
+SMALL = Sizes(features=8, width=8, h_outputs=8, g_outputs=8)
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> Path:
+    """A network that has learnt nothing: it groups by chance, but it groups."""
+    torch.manual_seed(0)
+    save(tmp_path / "w.safetensors", NCPNetwork(SMALL))
+    return tmp_path / "w.safetensors"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    X, kinds = clouds(40)
+    np.savez(tmp_path / "things.npz", X=X[:, :2], side=np.where(kinds == 1, "left", "right"))
+    return tmp_path / "things.npz"
+
+
+def test_points_are_drawn_grouped_and_asked_about(cli: Cli, weights: Path, tmp_path: Path) -> None:
+    done = cli(
+        "plot", "posterior", "--weights", weights, "--items", 12, "--samples", 40,
+        "--questions", 1, "--strategy", "random", "--out", tmp_path / "one.png",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert "Drew" in done.out and (tmp_path / "one.png").stat().st_size > 10_000
+
+
+def test_a_table_is_drawn_and_the_file_must_be_new(
+    cli: Cli, weights: Path, table: Path, tmp_path: Path
+) -> None:
+    wanted = ("plot", "posterior", table, "--weights", weights, "--items", 10, "--samples", 30,
+              "--questions", 0, "--out", tmp_path / "two.svg")  # fmt: skip
+    assert cli(*wanted).code == 0
+    assert "Before any answer" in (tmp_path / "two.svg").read_text()
+    again = cli(*wanted)
+    assert again.code != 0 and "exists already" in again.err
+
+
+def test_what_cannot_be_drawn_is_told_before_long_work(cli: Cli, tmp_path: Path) -> None:
+    many = cli("plot", "posterior", "--items", 5000, "--out", tmp_path / "x.png")
+    assert many.code != 0 and "5,000 items are too many" in many.err
+    odd = cli("plot", "posterior", "--strategy", "posterir", "--out", tmp_path / "x.png")
+    assert odd.code != 0 and "Did you mean 'posterior'" in odd.err
+    absent = cli("plot", "posterior", "nowhere.npz", "--out", tmp_path / "x.png")
+    assert absent.code != 0 and "nowhere.npz" in absent.err
+
+
+def test_every_grouping_that_is_drawn_honours_the_answers(weights: Path) -> None:
+    pile, asking = _drawn(10, seed=3), _Asking(200, weights, "random", 0)
+    known = Constraints.from_links(10, [(0, 1, True), (1, 2, False), (3, 4, False)])
+    belief = asking._belief("told", pile, known)
+    together = belief.together()
+    assert together[0, 1] == pytest.approx(1) and together[0, 2] == together[3, 4] == 0
+    assert 0 < together[5, 6] < 1
+    assert belief.links == [(0, 1, True), (1, 2, False), (3, 4, False)]
+
+
+def test_the_same_seed_draws_the_same_items() -> None:
+    pile = _drawn(30, seed=5)
+    assert np.array_equal(pile.X, _drawn(30, seed=5).X) and pile.X.shape == (30, 2)
+    some = pile.some(8, seed=1)
+    assert np.array_equal(some.X, pile.some(8, seed=1).X)
+    assert (some.name, pile.some(30, 0).name) == ("8 of 30 points", "30 points")
+    assert len(some.collection) == len(some.truth) == 8
