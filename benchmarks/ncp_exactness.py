@@ -2,6 +2,7 @@
 
     python benchmarks/ncp_exactness.py --weights ncp.safetensors --json ncp_exactness.json
     python benchmarks/ncp_exactness.py --seconds 60 --points 4 8     # trains a small one first
+    python benchmarks/ncp_exactness.py --seconds 150 --batch 256 --out ncp.safetensors   # a GPU
 
 The weights must have been trained on 2-D mixtures with CRP(0.7), centres N(0, 10^2) and points of
 unit scale, not centred (`recipes/ncp.py` does that). Four tables: mean NLL of the true grouping
@@ -24,11 +25,11 @@ import torch
 from samekind.amortized.exact import DirichletGaussians
 from samekind.amortized.generators import GaussianMixtures
 from samekind.amortized.likelihood import log_joint, step_log_probs
-from samekind.amortized.network import NCPNetwork
+from samekind.amortized.network import NCPNetwork, Sizes
 from samekind.amortized.priors import CRP
 from samekind.amortized.sampler import Sampler
-from samekind.amortized.training import train
-from samekind.amortized.weights import load
+from samekind.amortized.training import doubling_ranges, train
+from samekind.amortized.weights import load, save
 from samekind.compute import best_device
 
 MODEL = DirichletGaussians(alpha=0.7, scale=1.0, spread=10.0)
@@ -43,6 +44,12 @@ def main() -> None:
     add("--weights", default=None)
     add("--seconds", type=float, default=60.0, help="of training, if there are no weights")
     add("--points", type=int, nargs=2, default=(4, 100), help="of that training")
+    add("--batch", type=int, default=64, help="data sets per step of it")
+    add("--lr", type=float, default=2e-3)
+    add("--width", type=int, default=128)
+    add("--mix", default="doubling", choices=("doubling", "even"), help="sizes of its data sets")
+    add("--quick", action="store_true", help="TF32 in training on a GPU; less exact")
+    add("--out", default=None, help="file for the trained weights")
     add("--draws", type=int, default=2000, help="data sets per line of the first table")
     add("--sets", type=int, default=200, help="data sets per line of the second")
     add("--law-sets", type=int, default=2000, help="data sets per line of the third")
@@ -52,7 +59,7 @@ def main() -> None:
     add("--device", default=None)
     add("--json", default=None)
     wanted = parser.parse_args()
-    network = network_of(wanted)
+    network, facts = network_of(wanted)
     device = next(network.parameters()).device
     rng = np.random.default_rng(wanted.seed)
     result = {
@@ -64,6 +71,7 @@ def main() -> None:
         "groups": [groups_row(network, n, wanted.law_sets, rng) for n in wanted.law_points],
         "calibration": calibration(network, max(wanted.law_points), 400, rng),
         "device": str(device),
+        "training": facts,
     }
     for name in ("nll", "co_membership", "groups", "calibration"):
         show(name, result[name])
@@ -71,19 +79,28 @@ def main() -> None:
         Path(wanted.json).write_text(json.dumps(result, indent=1, default=str))
 
 
-def network_of(wanted: argparse.Namespace) -> NCPNetwork:
+def network_of(wanted: argparse.Namespace) -> tuple[NCPNetwork, Row]:
+    """The network to be looked at, and how it was trained."""
     device = best_device(wanted.device).device
     if wanted.weights:
-        return load(wanted.weights, device=device).network
+        return load(wanted.weights, device=device)
     torch.manual_seed(wanted.seed)
-    network, (low, high) = NCPNetwork(), wanted.points
+    (low, high), width = wanted.points, wanted.width
+    network = NCPNetwork(Sizes(features=width, width=width, h_outputs=width, g_outputs=width))
     data = GaussianMixtures(points=(low, high), max_groups=min(16, high))
     history = train(
-        network, data, seconds=wanted.seconds, lr=2e-3, device=device, seed=wanted.seed,
-        progress=lambda step, done, loss: print(f"{step:6d} {done:5.0%} {loss:.4f}", flush=True),
+        network, data, seconds=wanted.seconds, batch=wanted.batch, lr=wanted.lr, device=device,
+        seed=wanted.seed, quick=wanted.quick,
+        ranges=doubling_ranges(data.points) if wanted.mix == "doubling" else 4,
+        progress=lambda step, done, loss: print(f"{step:6d} {done:5.0%} {loss:.4f}", flush=True)
+        if step % 500 == 0 else None,
     )  # fmt: skip
-    print(f"{history.steps[-1]} steps on {device}")
-    return network
+    facts: Row = {"steps": history.steps[-1], "seconds": history.seconds[-1], "device": device}
+    facts |= {"nll per point": float(np.mean(history.nll_per_point[-20:]))}
+    print(facts)
+    if wanted.out:
+        save(wanted.out, network, {"command": vars(wanted), **facts})
+    return network, facts
 
 
 def tensors(network: NCPNetwork, *arrays: Any) -> list[torch.Tensor]:

@@ -32,6 +32,7 @@ class Clustering:
     last_number : the highest number ever used, in this or an earlier snapshot.
     lineage : for each group, from which groups of the snapshot before its items came, with counts.
     views : (2, n, d) the items seen through two random augmentations, where a learner has them.
+    draws : whole groupings (items, labels, weight) drawn from a posterior, where a learner has one.
 
     >>> before = Clustering.first([0, 0, 1, 1], np.zeros((4, 2)))
     >>> after = before.followed_by([7, 7, 7, 3], before.space)
@@ -47,6 +48,7 @@ class Clustering:
     last_number: int = 0
     lineage: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
     views: Vectors | None = None
+    draws: Any = None
     _memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
@@ -56,6 +58,7 @@ class Clustering:
         space: Any,
         membership: NDArray[np.floating[Any]] | None = None,
         views: Vectors | None = None,
+        draws: Any = None,
         *,
         snapshot: int = 0,
     ) -> Clustering:
@@ -66,7 +69,7 @@ class Clustering:
         numbers = np.empty(len(found), dtype=np.intp)
         numbers[order] = np.arange(1, len(found) + 1)
         parts = _renumbered(raw, found, numbers, space, membership)
-        return cls(*parts, snapshot=snapshot, last_number=len(found), views=views)
+        return cls(*parts, snapshot=snapshot, last_number=len(found), views=views, draws=draws)
 
     def followed_by(
         self,
@@ -74,6 +77,7 @@ class Clustering:
         space: Any,
         membership: NDArray[np.floating[Any]] | None = None,
         views: Vectors | None = None,
+        draws: Any = None,
         *,
         weight: NDArray[np.floating[Any]] | None = None,
     ) -> Clustering:
@@ -106,6 +110,7 @@ class Clustering:
             last_number=max(self.last_number, int(numbers.max(initial=0))),
             lineage=lineage,
             views=views,
+            draws=draws,
         )
 
     @property

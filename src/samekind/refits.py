@@ -61,6 +61,7 @@ class Groups(NamedTuple):
     space: Vectors
     membership: NDArray[np.floating[Any]] | None
     views: Vectors | None
+    draws: Any = None
 
     @classmethod
     def of(cls, model: Any, X: NDArray[Any]) -> Groups:
@@ -69,7 +70,7 @@ class Groups(NamedTuple):
         views = getattr(model, "views_", None)
         # The snapshot keeps the membership, in the order of its numbers; the model need not.
         membership = model.__dict__.pop("membership_", None)
-        return cls(model.labels_, space, membership, views)
+        return cls(model.labels_, space, membership, views, getattr(model, "draws_", None))
 
 
 def marked(

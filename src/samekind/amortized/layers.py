@@ -6,11 +6,44 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.nn.functional import leaky_relu
 
 from samekind.errors import InputError
 
-ACTIVATIONS: dict[str, type[nn.Module]] = {"prelu": nn.PReLU, "gelu": nn.GELU, "relu": nn.ReLU}
+
+class PReLU(nn.PReLU):
+    """PReLU with one slope, whose gradient on a CPU is several times quicker than torch's own."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The same values; the same gradients, once."""
+        if input.device.type != "cpu":
+            return super().forward(input)
+        found: Tensor = _OneSlope.apply(input, self.weight)  # type: ignore[no-untyped-call]
+        return found
+
+
+class _OneSlope(torch.autograd.Function):
+    """Leaky ReLU whose slope is learnt; the slope is read on the host, so only for CPUs."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, slope: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        ctx.slope = float(slope)
+        return leaky_relu(x, ctx.slope)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
+        (x,) = ctx.saved_tensors
+        below = torch.dot(x.clamp(max=0).flatten(), gradient.flatten())
+        back = torch.ops.aten.leaky_relu_backward(gradient, x, ctx.slope, False)
+        return back, below.view(1)
+
+
+ACTIVATIONS: dict[str, type[nn.Module]] = {"prelu": PReLU, "gelu": nn.GELU, "relu": nn.ReLU}
 
 
 def mlp(sizes: Sequence[int], activation: str, *, last_bias: bool = True) -> nn.Sequential:

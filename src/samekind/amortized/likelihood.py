@@ -1,8 +1,8 @@
 """The probability of known groupings, for all points at once: what training makes large.
 
-The labels are known, so each H_k before step n is an exclusive cumulative sum, and no loop over
-points is needed. g is evaluated once per point and choice: what a group was before a step is what
-it became when its last member was placed, and that has been computed there.
+The labels are known, so no loop over points is needed: what a group was before a step is what it
+became when its last member was placed. So one row per point, the sum over its group up to it, holds
+all H_k that there ever are, and g is evaluated once per point and open choice.
 """
 
 from __future__ import annotations
@@ -40,8 +40,14 @@ def random_order(mask: Tensor, generator: torch.Generator | None = None) -> Tens
 
 def reordered(points: Points, order: Tensor) -> Points:
     """The same points, placed in another order (B, N)."""
-    h, u = (torch.take_along_dim(part, order[..., None], dim=1) for part in points)
-    return Points(h, u)
+    return Points(*(_picked(part, order) for part in points))
+
+
+def _picked(values: Tensor, index: Tensor) -> Tensor:
+    """(B, N, d) rows of values (B, M, d) by index (B, N); quicker than `take_along_dim`."""
+    B, M, d = values.shape
+    begin = torch.arange(B, device=index.device)[:, None] * M
+    return values.reshape(B * M, d).index_select(0, (index + begin).flatten()).view(B, -1, d)
 
 
 def unplaced(u: Tensor) -> Tensor:
@@ -95,9 +101,13 @@ def law_of_steps(
     mask: Tensor | None = None,
     *,
     n_groups: int | None = None,
+    capacity: int | None = None,
 ) -> Tensor:
-    """As :func:`step_log_probs`, for points that are encoded already."""
-    B, N = labels.shape
+    """As :func:`step_log_probs`, for points that are encoded already.
+
+    `capacity` goes with `n_groups`: room for so many open choices in all, at least what
+    :func:`open_choices` of the rows adds up to; None: room for all that there could be.
+    """
     if points.h.shape[:2] != labels.shape:
         raise InputError(
             f"There are {tuple(points.h.shape[:2])} points but {tuple(labels.shape)} labels. "
@@ -106,101 +116,97 @@ def law_of_steps(
     there = torch.ones_like(labels, dtype=torch.bool) if mask is None else mask
     K = int(labels.max()) + 1 if n_groups is None else n_groups
     past = _past(labels, there, K)
-    member = past.member[..., None].to(points.h.dtype)  # (B, N, K, 1)
-    now = (member * points.h[:, :, None]).cumsum(1)
-    none = torch.zeros_like(now[:, :1])
-    H = torch.cat([none, now[:, :-1]], dim=1)  # (B, N, K, dh) exclusive
-    H = torch.cat([H, none[:, :, :1].expand(B, N, 1, -1)], dim=2) + points.h[:, :, None]
-    context = network.context(unplaced(points.u), points.h)  # (B, N, c)
     valid = past.open & there[..., None]
-    if n_groups is None:
-        scores = _packed(network, H, context, past, labels, there, valid)
-    else:
-        scores = _padded(network, H, context, past, labels, there)
+    rows, where = _rows(valid, n_groups is not None, capacity)
+    context = network.context(unplaced(points.u), points.h)  # (B, N, c)
+    scores = _scores(network, points.h, context, past, labels, there, rows, where)
     # Padding: the only choice is 0, so that it costs nothing.
     first = torch.arange(K + 1, device=labels.device) == 0
-    scores = torch.where(there[..., None], scores, 0.0)
+    scores = torch.where(valid, scores, 0.0)
     return scores.masked_fill(~(valid | (first & ~there[..., None])), -torch.inf).log_softmax(-1)
+
+
+def open_choices(labels: Tensor, mask: Tensor) -> Tensor:
+    """(B,) the most choices that are open over all steps of each row, whatever its order."""
+    n_groups = torch.where(mask, labels, -1).amax(1) + 1
+    return mask.sum(1) * (n_groups + 1)
 
 
 class _Past(NamedTuple):
     """What the labels say about each step n and group k."""
 
-    member: Tensor
-    """(B, N, K) whether point n is in k."""
     last: Tensor
-    """(B, N, K + 1) the last member of k before n; -1: none."""
+    """(B, N, K + 1) row of the last member of k before n, counted from 1; 0: none."""
     open: Tensor
     """(B, N, K + 1) whether k can be chosen: a group that exists, or the next new one."""
 
 
 def _past(labels: Tensor, there: Tensor, K: int) -> _Past:
-    N = labels.shape[1]
+    B, N = labels.shape
     slots = torch.arange(K + 1, device=labels.device)
     member = (labels[..., None] == slots) & there[..., None]  # (B, N, K + 1)
-    place = torch.arange(N, device=labels.device)[:, None]
-    seen = torch.where(member, place, -1).cummax(1).values
-    last = torch.cat([torch.full_like(seen[:, :1], -1), seen[:, :-1]], dim=1)
-    count = (last >= 0).sum(2, keepdim=True)
-    return _Past(member[..., :K], last, slots <= count)
+    place = torch.arange(1, B * N + 1, device=labels.device).view(B, N, 1)
+    seen = torch.where(member, place, 0).cummax(1).values
+    last = torch.cat([torch.zeros_like(seen[:, :1]), seen[:, :-1]], dim=1)
+    return _Past(last, slots <= (last > 0).sum(2, keepdim=True))
 
 
-def _padded(
-    network: Functions, H: Tensor, context: Tensor, past: _Past, labels: Tensor, there: Tensor
-) -> Tensor:
-    """Scores of all K + 1 choices, also of those that are not open."""
-    B, N, C, _ = H.shape
-    described = network.g(H)  # (B, N, K + 1, dg)
-    flat = described.flatten(0, 2)
-    rows = torch.arange(B * N, device=H.device) * C + labels.flatten()
-    before, total = _before(flat.index_select(0, rows), past, labels, there)
-    index = _flat_last(past.last).flatten()
-    rest = total[:, :, None] - before.index_select(0, index).view(B, N, C, -1)
-    return network.f(rest + described, context[:, :, None])
+def _rows(valid: Tensor, fixed: bool, capacity: int | None) -> tuple[Tensor, Tensor]:
+    """Which choices (flat) are computed, (V,), and the place of each choice among them."""
+    flat = valid.flatten()
+    if not fixed:
+        return flat.nonzero()[:, 0], (flat.cumsum(0) - 1).clamp_min(0)
+    everything = torch.arange(len(flat), device=flat.device)
+    if capacity is None or capacity >= len(flat):
+        return everything, everything
+    # One more place takes what is not open; rows that nobody claims compute the first choice.
+    where = torch.where(flat, (flat.cumsum(0) - 1).clamp_max(capacity), capacity)
+    rows = torch.zeros(capacity + 1, dtype=torch.long, device=flat.device)
+    return rows.scatter(0, where, everything)[:capacity], where.clamp_max(capacity - 1)
 
 
-def _packed(
+def _scores(
     network: Functions,
-    H: Tensor,
+    h: Tensor,
     context: Tensor,
     past: _Past,
     labels: Tensor,
     there: Tensor,
-    valid: Tensor,
+    rows: Tensor,
+    where: Tensor,
 ) -> Tensor:
-    """Scores of the choices that are open, and of nothing else."""
-    B, N, C, _ = H.shape
-    rows = valid.flatten().nonzero()[:, 0]  # (V,)
-    point = rows // C
-    described = network.g(H.flatten(0, 2).index_select(0, rows))  # (V, dg)
-    where = valid.flatten().cumsum(0) - 1
-    chosen_rows = torch.arange(B * N, device=H.device) * C + labels.flatten()
-    after = described.index_select(0, where[chosen_rows].clamp_min(0))
-    before, total = _before(after, past, labels, there)
-    index = _flat_last(past.last).flatten()[rows]
-    rest = total.flatten(0, 1).index_select(0, point) - before.index_select(0, index)
+    """(B, N, K + 1) scores of the choices that are computed; anything for the others."""
+    B, N, C = past.last.shape
+    point, last = rows // C, past.last.flatten().index_select(0, rows)
+    joined = _under_none(_group_sums(h, labels, there).flatten(0, 1))
+    H = joined.index_select(0, last) + h.flatten(0, 1).index_select(0, point)  # (V, dh)
+    described = network.g(H)  # (V, dg)
+    own = torch.arange(B * N, device=labels.device) * C + labels.flatten()
+    after = described.index_select(0, where.index_select(0, own)).view(B, N, -1)
+    after = torch.where(there[..., None], after, 0.0)  # g of each point's group with the point
+    table = _under_none(after.flatten(0, 1))
+    before = table.index_select(0, past.last.gather(2, labels[..., None]).flatten())
+    total = torch.where(there[..., None], after - before.view(B, N, -1), 0.0).cumsum(1)
+    G = torch.cat([torch.zeros_like(total[:, :1]), total[:, :-1]], dim=1)  # before each step
+    rest = G.flatten(0, 1).index_select(0, point) - table.index_select(0, last)
     found = network.f(rest + described, context.flatten(0, 1).index_select(0, point))
-    return found.new_zeros(B * N * C).index_put((rows,), found).view(B, N, C)
+    return found.index_select(0, where).view(B, N, C)
 
 
-def _before(after: Tensor, past: _Past, labels: Tensor, there: Tensor) -> tuple[Tensor, Tensor]:
-    """What groups were, by last member (row 0: no group yet), and G before each step.
-
-    `after` (B * N, dg) is g of the group of each point just after it was placed.
-    """
-    B, N = labels.shape
-    after = torch.where(there.flatten()[:, None], after, 0.0)
-    before = torch.cat([torch.zeros_like(after[:1]), after])
-    own = _flat_last(past.last).gather(2, labels[..., None]).flatten()
-    change = torch.where(
-        there[..., None], (after - before.index_select(0, own)).view(B, N, -1), 0.0
-    )
-    total = change.cumsum(1)
-    return before, torch.cat([torch.zeros_like(total[:, :1]), total[:, :-1]], dim=1)
+def _group_sums(h: Tensor, labels: Tensor, there: Tensor) -> Tensor:
+    """(B, N, dh) sums of h over the members of each point's group up to and with the point."""
+    by_group, order = torch.where(there, labels, labels.shape[1]).sort(dim=1, stable=True)
+    # Groups are told apart by a difference of long sums, so those are kept in double precision.
+    exact = torch.float32 if h.device.type == "mps" else torch.float64
+    sums = _picked(h, order).cumsum(1, dtype=exact)
+    sums = torch.cat([torch.zeros_like(sums[:, :1]), sums], dim=1)  # (B, N + 1, dh)
+    begin = torch.searchsorted(by_group, by_group)  # first member of the group of each
+    mine = (sums[:, 1:] - _picked(sums, begin)).to(h.dtype)
+    place = torch.arange(labels.shape[1], device=labels.device).expand_as(order)
+    back = torch.empty_like(order).scatter_(1, order, place)
+    return _picked(mine, back)
 
 
-def _flat_last(last: Tensor) -> Tensor:
-    """Rows of the table of groups by last member: 0 for none, else 1 + b * N + n."""
-    B, N, _ = last.shape
-    begin = (torch.arange(B, device=last.device) * N + 1)[:, None, None]
-    return torch.where(last >= 0, last + begin, 0)
+def _under_none(values: Tensor) -> Tensor:
+    """A table whose row 0 stands for no group yet."""
+    return torch.cat([torch.zeros_like(values[:1]), values])

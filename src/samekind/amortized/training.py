@@ -1,6 +1,7 @@
 """Training: draw data sets, score their true groupings, follow the gradient.
 
-On a GPU a whole step, drawing included, is recorded and repeated as one launch. Sizes come from a
+On a GPU a whole step, drawing included, is recorded and repeated as one launch. On a CPU a batch is
+scored piece by piece, so that a piece stays in the caches; the gradients add up. Sizes come from a
 few ranges, one per step, so shapes are few and little is padding.
 """
 
@@ -23,6 +24,7 @@ from samekind.amortized.generators import Episode, Generator
 from samekind.amortized.likelihood import (
     chosen,
     law_of_steps,
+    open_choices,
     random_order,
     relabel,
     reordered,
@@ -36,6 +38,10 @@ EVERY = 50
 """Steps between two looks at the loss, which waits for the device."""
 SAVE_EVERY = 1000
 """Steps between two checkpoints."""
+PIECE = 1200
+"""Points (each order counted) that a CPU scores at once: their rows stay in its caches."""
+SPARE = 6.0
+"""Standard deviations by which a recorded step has more room for choices than a batch needs."""
 
 
 @dataclass
@@ -65,7 +71,22 @@ def negative_log_likelihood(
     encoder runs once for all.
     """
     x, labels, mask = episode
-    points = network.points(x, mask)
+    return _of_points(
+        network, network.points(x, mask), labels, mask, permutations, generator, n_groups
+    )
+
+
+def _of_points(
+    network: Functions,
+    points: Points,
+    labels: Tensor,
+    mask: Tensor,
+    permutations: int,
+    generator: torch.Generator | None,
+    n_groups: int | None = None,
+    capacity: int | None = None,
+) -> Tensor:
+    """As :func:`negative_log_likelihood`, for points that are encoded already."""
     if permutations > 1:
         many = mask.repeat(permutations - 1, 1)
         order = random_order(many, generator)
@@ -74,7 +95,7 @@ def negative_log_likelihood(
         points = Points(*(torch.cat(parts) for parts in zip(points, again, strict=True)))
         named = relabel(labels.repeat(permutations - 1, 1).gather(1, order), many)
         labels, mask = torch.cat([labels, named]), torch.cat([mask, many])
-    log_probs = law_of_steps(network, points, labels, mask, n_groups=n_groups)
+    log_probs = law_of_steps(network, points, labels, mask, n_groups=n_groups, capacity=capacity)
     return -chosen(log_probs, labels).sum(1)
 
 
@@ -90,7 +111,7 @@ def train(
     schedule: Literal["cosine", "constant"] = "cosine",
     permutations: int = 1,
     clip: float = 1.0,
-    ranges: int = 4,
+    ranges: int | Sequence[tuple[int, int]] = 4,
     device: str | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -105,7 +126,8 @@ def train(
     lr, weight_decay : of AdamW. `clip` is the largest length of the gradient.
     schedule : ``cosine`` rises over the first 2 % and falls to nothing.
     permutations : orders of each data set per step.
-    ranges : sizes are drawn from so many ranges, one per step.
+    ranges : sizes are drawn from so many ranges, one per step, each size as often; or ranges of
+        one's own, each as often (:func:`doubling_ranges` has more small data sets).
     checkpoint : file to which the state is written every thousand steps and from which an
         interrupted training goes on.
     quick : products in reduced precision (TF32) on a GPU that has it; sums stay as they are.
@@ -118,7 +140,11 @@ def train(
     where = best_device(device).device
     network.to(where).train()
     work = _Training(network, generator, batch, lr, weight_decay, permutations, clip, where)
-    work.ranges = size_ranges(generator.points, ranges)
+    if isinstance(ranges, int):
+        work.ranges = size_ranges(generator.points, ranges)
+        work.shares = [high - low + 1 for low, high in work.ranges]
+    else:
+        work.ranges, work.shares = list(ranges), [1] * len(ranges)
     if checkpoint is not None and Path(checkpoint).exists():
         work.resume(checkpoint)
     with _precision("high" if quick else "highest"), quick_kernels():
@@ -137,6 +163,20 @@ def size_ranges(points: tuple[int, int], ranges: int) -> list[tuple[int, int]]:
     ends = np.linspace(low - 1, high, min(ranges, high - low + 1) + 1)
     whole = np.ceil(ends - 1e-9).astype(int)
     return [(int(a) + 1, int(b)) for a, b in pairwise(whole)]
+
+
+def doubling_ranges(points: tuple[int, int]) -> list[tuple[int, int]]:
+    """Sizes split into ranges that end at twice the size each: small data sets as often as large.
+
+    >>> doubling_ranges((4, 100))
+    [(4, 8), (9, 18), (19, 38), (39, 78), (79, 100)]
+    """
+    low, high = points
+    found = []
+    while low <= high:
+        found.append((low, min(2 * low, high)))
+        low = found[-1][1] + 1
+    return found
 
 
 def rate_at(done: float, schedule: str) -> float:
@@ -175,9 +215,13 @@ class _Training:
             fused=self.records, capturable=self.records,
         )  # fmt: skip
         self.ranges: Sequence[tuple[int, int]] = [generator.points]
+        self.shares: Sequence[int] = [1]
         self.broken = torch.zeros((), dtype=torch.bool, device=self.device)
-        self.total = torch.zeros(2, device=self.device)
+        # Sum of NLL, points, and data sets that a recorded step had no room for.
+        self.total = torch.zeros(3, device=self.device)
+        self.room = 1
         self.recorded: dict[tuple[int, int], Recorded] = {}
+        self.capacity: dict[tuple[int, int], int] = {}
         self.step, self.spent = 0, 0.0
 
     def run(
@@ -191,10 +235,10 @@ class _Training:
     ) -> History:
         history, began = History(), time.monotonic() - self.spent
         done = self.step / steps if steps else self.spent / (seconds or 1.0)
-        widths = np.array([high - low + 1 for low, high in self.ranges], dtype=float)
+        shares = np.array(self.shares, dtype=float)
         while done < 1:
             chance = np.random.default_rng((seed, self.step))
-            points = self.ranges[int(chance.choice(len(widths), p=widths / widths.sum()))]
+            points = self.ranges[int(chance.choice(len(shares), p=shares / shares.sum()))]
             # Chance depends on seed and step alone: resuming needs no saved state of it.
             self.chance.manual_seed(int(chance.integers(2**62)))
             self.one_step(points, self.lr * rate_at(done, schedule))
@@ -215,6 +259,8 @@ class _Training:
     def one_step(self, points: tuple[int, int], rate: float) -> None:
         """One batch and one step of the optimiser."""
         if points not in self.recorded:
+            if self.records:
+                self.capacity[points] = self._room(points)
             work = lambda given: self._step(points, given)  # noqa: E731
             self.recorded[points] = Recorded(work, chances=[self.chance])
         given = torch.full((), rate, device=self.device)
@@ -224,17 +270,12 @@ class _Training:
         """All that happens on the device; it never waits for it, so it can be recorded."""
         with torch.no_grad():
             episode = self.generator.draw(self.batch, self.chance, points)
-        n_groups = self.generator.max_groups if self.records else None
-        if n_groups is not None:
-            n_groups = min(n_groups, points[1])
-        nll = negative_log_likelihood(
-            self.network, episode, permutations=self.permutations, generator=self.chance,
-            n_groups=n_groups,
-        )  # fmt: skip
+            left_out = torch.zeros((), device=self.device)
+            if self.records:
+                episode, left_out = self._that_fits(episode, points)
         n_points = episode.mask.sum() * self.permutations
-        loss = nll.sum() / n_points.clamp_min(1)
         self.optimiser.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        nll = self._follow(episode, points, n_points.clamp_min(1))
         length = nn.utils.clip_grad_norm_(self.network.parameters(), self.clip)
         for group in self.optimiser.param_groups:
             if isinstance(group["lr"], Tensor):
@@ -243,9 +284,52 @@ class _Training:
                 group["lr"] = float(rate)
         self.optimiser.step()
         # Noted on the device, so that nobody waits for it; looked at now and then.
-        self.broken |= ~(torch.isfinite(loss.detach()) & torch.isfinite(length))
-        self.total += torch.stack([nll.detach().sum(), n_points.to(nll.dtype)])
-        return loss.detach()
+        self.broken |= ~(torch.isfinite(nll) & torch.isfinite(length))
+        self.total += torch.stack([nll, n_points.to(nll.dtype), left_out.to(nll.dtype)])
+        return nll
+
+    def _follow(self, episode: Episode, points: tuple[int, int], n_points: Tensor) -> Tensor:
+        """Gradients of the mean NLL per point; its sum over points is returned.
+
+        All points are encoded together, whatever the encoder looks at; what comes after that is
+        scored piece by piece, and the gradients of the pieces go back through the encoder at once.
+        """
+        encoded = self.network.points(episode.x, episode.mask)
+        leaves = Points(*(part.detach().requires_grad_() for part in encoded))
+        rows, n_groups, capacity = self.batch, None, None
+        if self.records:
+            n_groups, capacity = min(self.generator.max_groups, points[1]), self.capacity[points]
+        elif self.device.type == "cpu":
+            rows = max(1, PIECE // (points[1] * self.permutations))
+        parts = (leaves.h, leaves.u, episode.labels, episode.mask)
+        total = torch.zeros((), device=self.device)
+        for h, u, labels, mask in zip(*(torch.split(part, rows) for part in parts), strict=True):
+            nll = _of_points(
+                self.network, Points(h, u), labels, mask, self.permutations, self.chance,
+                n_groups, capacity,
+            ).sum()  # fmt: skip
+            (nll / n_points).backward()  # type: ignore[no-untyped-call]
+            total = total + nll.detach()
+        torch.autograd.backward(list(encoded), [leaf.grad for leaf in leaves])
+        return total
+
+    def _room(self, points: tuple[int, int]) -> int:
+        """Open choices for which a recorded step has room: what nearly all batches need."""
+        chance, each = torch.Generator(self.device).manual_seed(points[0]), []
+        for _ in range(-(-1024 // self.batch)):
+            _, labels, mask = self.generator.draw(self.batch, chance, points)
+            each.append(open_choices(labels, mask).double())
+        need = torch.cat(each)
+        most = self.batch * need.mean() + SPARE * self.batch**0.5 * need.std() + need.max()
+        all_choices = self.batch * points[1] * (min(self.generator.max_groups, points[1]) + 1)
+        return min(all_choices, self.room * int(most)) * self.permutations
+
+    def _that_fits(self, episode: Episode, points: tuple[int, int]) -> tuple[Episode, Tensor]:
+        """The batch without the last of its data sets, should it have too many choices."""
+        x, labels, mask = episode
+        fits = open_choices(labels, mask).cumsum(0) * self.permutations <= self.capacity[points]
+        mask = mask & fits[:, None]
+        return Episode(x, torch.where(mask, labels, 0), mask), (~fits).sum()
 
     def _mean_loss(self) -> float:
         if bool(self.broken):
@@ -253,8 +337,11 @@ class _Training:
                 f"Training broke down before step {self.step}: the loss or its gradient is not a "
                 f"finite number. Try a learning rate below {self.lr:g}."
             )
-        total, count = self.total.tolist()
+        total, count, left_out = self.total.tolist()
         self.total.zero_()
+        if left_out:  # batches need more room than they seemed to: record anew
+            self.room *= 2
+            self.recorded.clear()
         return float(total / max(count, 1.0))
 
     def save(self, path: str | Path) -> None:
@@ -263,7 +350,8 @@ class _Training:
         for index, values in self.optimiser.state_dict()["state"].items():
             tensors |= {f"optimiser.{index}.{key}": value for key, value in values.items()}
         sizes = self.network.sizes.as_json()
-        write_tensors(path, tensors, {"sizes": sizes, "step": self.step, "spent": self.spent})
+        facts = {"sizes": sizes, "step": self.step, "spent": self.spent, "room": self.room}
+        write_tensors(path, tensors, facts)
 
     def resume(self, path: str | Path) -> None:
         """Go on from what :meth:`save` wrote."""
@@ -281,6 +369,7 @@ class _Training:
         groups = self.optimiser.state_dict()["param_groups"]
         self.optimiser.load_state_dict({"state": moments, "param_groups": groups})
         self.step, self.spent = int(facts["step"]), float(facts["spent"])
+        self.room = int(facts.get("room", 1))
 
 
 def _part(tensors: Mapping[str, Tensor], name: str) -> dict[str, Tensor]:
