@@ -5,16 +5,21 @@
 Data sets are drawn from a mixture of Gaussians with an unknown number of groups (CRP); the network
 learns to place their points one after the other. Afterwards a new data set is grouped in the five
 most probable ways, and once more after it was told that two of its points are different.
+
+The weights that the package ships come from ``--profile vectors``: mixtures of many shapes, seen
+through the calibration that the estimator ``NCP`` applies to real vectors.
 """
 
 from __future__ import annotations
 
 import argparse
+from statistics import median
 from typing import Any
 
 import torch
 
 from samekind.amortized.averaging import averaged, rescored
+from samekind.amortized.calibration import Calibrated, general_vectors
 from samekind.amortized.conditioning import Answers
 from samekind.amortized.generators import GaussianMixtures
 from samekind.amortized.network import NCPNetwork, Sizes
@@ -33,12 +38,21 @@ PROFILES = {
 """What is drawn: not centred, so that the exact posterior is known; and as published."""
 
 
+def data_of(profile: str, points: tuple[int, int] | None, kinds: int) -> Any:
+    """The generator of a profile, with other numbers of points if they are given."""
+    if profile == "vectors":
+        return general_vectors(points or (4, 300), kinds)
+    return PROFILES[profile].of_size(*points) if points else PROFILES[profile]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add = parser.add_argument
-    add("--profile", default="exact", choices=tuple(PROFILES))
+    add("--profile", default="exact", choices=(*PROFILES, "vectors"))
     add("--sizes", default="default", choices=("default", "reference"))
     add("--points", type=int, nargs=2, default=None, help="smallest and largest data set")
+    add("--kinds", type=int, default=12, help="most groups of a data set (profile vectors)")
+    add("--width", type=int, default=128, help="of every layer (sizes default)")
     add("--seconds", type=float, default=600.0)
     add("--batch", type=int, default=64)
     add("--lr", type=float, default=2e-3)
@@ -49,16 +63,21 @@ def main() -> None:
     add("--plot", default=None, help="picture of the samples (needs matplotlib)")
     wanted = parser.parse_args()
     device = best_device(wanted.device).device
-    data = PROFILES[wanted.profile]
-    data = data.of_size(*wanted.points) if wanted.points else data
+    data = data_of(wanted.profile, wanted.points and tuple(wanted.points), wanted.kinds)
     torch.manual_seed(wanted.seed)
-    network = NCPNetwork(Sizes() if wanted.sizes == "default" else Sizes.reference())
+    w = wanted.width
+    sizes = Sizes(inputs=data.dim, features=w, width=w, h_outputs=w, g_outputs=w)
+    network = NCPNetwork(sizes if wanted.sizes == "default" else Sizes.reference(data.dim))
     history = train(
         network, data, seconds=wanted.seconds, batch=wanted.batch, lr=wanted.lr, device=device,
         permutations=wanted.permutations, seed=wanted.seed, quick=True,
         progress=lambda step, done, nll: print(f"{done:5.0%} step {step} {nll:.4f} nats per point"),
     )  # fmt: skip
-    facts = {"command": vars(wanted), "steps": history.steps[-1], "nll": history.nll_per_point[-1]}
+    facts = {
+        "command": {k: v for k, v in vars(wanted).items() if k not in ("out", "plot")},
+        "calibrated": isinstance(data, Calibrated), "points": data.points,
+        "steps": history.steps[-1], "nll": median(history.nll_per_point[-10:]),
+    }  # fmt: skip
     save(wanted.out, network, facts)
     print(f"{wanted.out}: {history.steps[-1]} steps on {device}")
 
@@ -98,7 +117,7 @@ def draw(file: str, points: torch.Tensor, found: list[Samples]) -> None:
     figure, axes = plt.subplots(len(found), 5, figsize=(15, 3 * len(found)), squeeze=False)
     for row, samples in zip(axes, found, strict=True):
         for axis, labels, share in zip(row, samples.labels, samples.weights, strict=False):
-            axis.scatter(*points.T, c=labels.cpu(), cmap="tab10", vmin=0, vmax=9)
+            axis.scatter(*points[:, :2].T, c=labels.cpu(), cmap="tab10", vmin=0, vmax=9)
             axis.set_title(f"share {float(share):.2f}, K = {int(labels.max()) + 1}")
     figure.tight_layout()
     figure.savefig(file, dpi=110)

@@ -17,9 +17,10 @@ from samekind.sources import open_source
 from samekind.testing import check_clusterer, check_encoder, check_question, check_strategy
 
 SHORT: dict[str, dict[str, Any]] = {
-    name: {"epochs": 1} for name in ("pcl", "occ", "cc", "idc", "fixmatch")
+    **{name: {"epochs": 1} for name in ("pcl", "occ", "cc", "idc", "fixmatch")},
+    "ncp": {"n_samples": 16, "orders": 2},
 }
-"""A contract is not about quality: networks train for one epoch only."""
+"""A contract is not about quality: networks train for one epoch only, few samples are drawn."""
 
 
 def made(name: str) -> Any:

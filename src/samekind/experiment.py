@@ -16,7 +16,7 @@ from samekind.items import Collection
 from samekind.oracles import Matched, Noisy, Truth, Unsure
 from samekind.pile import encoded_pile
 from samekind.protocols import Oracle, Progress
-from samekind.registry import find
+from samekind.registry import make_method
 from samekind.session import Session
 from samekind.simulate import Run, run
 from samekind.sources import LabelledSet
@@ -81,7 +81,7 @@ class Experiment:
         session = Session(
             pile.collection,
             pile.X,
-            clusterer=find("method", self.method)(n_clusters=self.groups),
+            clusterer=make_method(self.method, self.groups),
             strategy=self.strategy,
             seed=self.seed,
             refit_every=self.refit_every,

@@ -40,6 +40,21 @@ def find(kind: str, name: str) -> Any:
         ) from problem
 
 
+def make_method(name: str, n_groups: int | None = None) -> Any:
+    """A method, told how many groups there are if that is known and the method asks for it."""
+    from inspect import signature
+
+    method = find("method", name)
+    if n_groups is None:
+        return method()
+    if "n_clusters" not in signature(method).parameters:
+        raise InputError(
+            f"The method {name!r} finds the number of groups itself; {n_groups} came. Leave the "
+            "number out, or choose another method."
+        )
+    return method(n_clusters=n_groups)
+
+
 def first_line(kind: str, name: str) -> str:
     """What a member is for, from its docstring."""
     return (find(kind, name).__doc__ or "").strip().splitlines()[0]

@@ -12,7 +12,7 @@ from samekind.clusterers import DEFAULT as DEFAULT_METHOD
 from samekind.commands.speech import note, progress_bar
 from samekind.errors import InputError, SourceError
 from samekind.ledger import last_header
-from samekind.registry import find
+from samekind.registry import find, make_method
 from samekind.strategies import DEFAULT as DEFAULT_STRATEGY
 
 if TYPE_CHECKING:
@@ -108,8 +108,8 @@ class Request:
             pile.X,
             store=store,
             name=name or self.orientation,
-            clusterer=_made("method", self.method or DEFAULT_METHOD, n_clusters=self.groups),
-            strategy=_made("strategy", self.strategy or DEFAULT_STRATEGY),
+            clusterer=_method(self.method or DEFAULT_METHOD, self.groups),
+            strategy=_strategy(self.strategy or DEFAULT_STRATEGY),
             seed=self.seed,
             settings={name: getattr(self, name) for name in SETTINGS},
         )
@@ -206,11 +206,23 @@ def note_changes(session: Session) -> None:
         note(f"{items} gone; the answers are kept, and what follows from them still holds.")
 
 
-def _made(kind: str, name: str, **parameters: Any) -> Any:
-    """A strategy or method by its name; one of the person's own may not fit."""
+def _strategy(name: str) -> Any:
+    """A strategy by its name; one of the person's own may not fit."""
     try:
-        return find(kind, name)(**parameters)
+        return find("strategy", name)()
     except TypeError as problem:
-        raise InputError(
-            f"{name!r} cannot be used as a {kind}: {problem}. See the guide on writing your own."
-        ) from problem
+        raise _misfit(name, "strategy", problem) from problem
+
+
+def _method(name: str, n_groups: int | None) -> Any:
+    """A method by its name; one of the person's own may not fit."""
+    try:
+        return make_method(name, n_groups)
+    except TypeError as problem:
+        raise _misfit(name, "method", problem) from problem
+
+
+def _misfit(name: str, kind: str, problem: TypeError) -> InputError:
+    return InputError(
+        f"{name!r} cannot be used as a {kind}: {problem}. See the guide on writing your own."
+    )

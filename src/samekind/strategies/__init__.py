@@ -15,6 +15,7 @@ STRATEGIES: dict[str, str] = {
     "value-hard": "samekind.strategies.value:ValueHard",
     "value-hard-rep": "samekind.strategies.value:ValueHardRep",
     "value-random": "samekind.strategies.value:ValueRandom",
+    "posterior": "samekind.strategies.posterior:Posterior",
     "random": "samekind.strategies.random:Random",
 }
 DEFAULT = "placement"

@@ -1,0 +1,1 @@
+"""Weights that the package ships, and how they were trained (README.md)."""
