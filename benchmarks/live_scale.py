@@ -1,0 +1,241 @@
+"""What the live learner costs as piles grow to a million: refit, ask, tell and memory.
+
+    python benchmarks/live_scale.py --items 10000 60000 200000 1000000 --width 128 \
+        --json benchmarks/live.jsonl --figure docs/pictures/live-scale.png
+    python benchmarks/live_scale.py --report --json benchmarks/live.jsonl
+
+Each number of items has a process of its own, one after the other, since the peak of memory never
+falls within a process. Vectors (ten Gaussian kinds) lie in a .npy file, as a person would bring
+them, and the ledger in a SQLite file. `live` learns and asks; the person is simulated. Seconds are
+those of the clock, and beside them those of the processor, which other work does not stretch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from kinds import write_kinds
+from report import surroundings, table
+from scale import memory
+
+from samekind.clustering import Clustering
+from samekind.session import Session
+
+Row = dict[str, Any]
+NAME = "live-scale"
+BARS = {60_000: (1.0, 0.050), 1_000_000: (10.0, 0.100)}
+"""What a refit and an ask may take, in seconds, at the 95th percentile."""
+MEMORY = 3.0
+"""How many times the vectors a session may take."""
+TIMED = ("refit", "refit_cpu", "ask", "ask_cpu", "tell")
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Measure each number of items in a process of its own; then the table and the picture."""
+    wanted = _parsed(words)
+    if wanted.one:
+        print(json.dumps(measured(wanted.one, wanted)))
+        return
+    rows: list[Row] = []
+    if wanted.report:
+        lines = wanted.json.read_text(encoding="utf-8").splitlines() if wanted.json else []
+        rows = [row for line in lines if (row := json.loads(line))["benchmark"] == NAME]
+    for items in [] if wanted.report else wanted.items:
+        rows.append({**_in_a_process(items, wanted), **surroundings()})
+        if wanted.json:
+            with wanted.json.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(rows[-1]) + "\n")
+        print(f"{items:,} items: {rows[-1]['seconds']:.0f} s in all", file=sys.stderr, flush=True)
+    rows = list({row["items"]: row for row in sorted(rows, key=lambda row: row["items"])}.values())
+    show(rows)
+    if wanted.figure and rows:
+        draw(rows, wanted.figure)
+
+
+def _parsed(words: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    add = parser.add_argument
+    add("--items", type=int, nargs="+", default=[10_000, 60_000, 200_000, 1_000_000])
+    add("--width", type=int, default=128)
+    add("--kinds", type=int, default=10)
+    add("--questions", type=int, default=150)
+    add("--refit-every", type=int, default=10)
+    add("--seed", type=int, default=0)
+    add("--json", type=Path, help="append the rows to this file")
+    add("--figure", type=Path, help="draw cost against the number of items into this file")
+    add("--report", action="store_true", help="measure nothing; table and picture of --json")
+    add("--one", type=int, help=argparse.SUPPRESS)
+    return parser.parse_args(words)
+
+
+def _in_a_process(items: int, wanted: argparse.Namespace) -> Row:
+    names = ("width", "kinds", "questions", "refit_every", "seed")
+    options = [
+        word
+        for name in names
+        for word in (f"--{name.replace('_', '-')}", str(getattr(wanted, name)))
+    ]
+    done = subprocess.run(
+        [sys.executable, __file__, "--one", str(items), *options],
+        stdout=subprocess.PIPE, text=True, check=True,
+    )  # fmt: skip
+    row: Row = json.loads(done.stdout.splitlines()[-1])
+    return row
+
+
+class Timed(Session):
+    """A session that notes the processor seconds of its asks and refits."""
+
+    def __init__(self, *things: Any, **settings: Any) -> None:
+        self.cpu: dict[str, list[float]] = {"ask": [], "refit": []}
+        super().__init__(*things, **settings)
+
+    def ask(self) -> Any:
+        """As a session asks."""
+        began = time.process_time()
+        asked = super().ask()
+        self.cpu["ask"].append(time.process_time() - began)
+        return asked
+
+    def refit(self) -> Clustering:
+        """As a session learns."""
+        began = time.process_time()
+        found = super().refit()
+        self.cpu["refit"].append(time.process_time() - began)
+        return found
+
+
+def measured(items: int, wanted: argparse.Namespace) -> Row:
+    """One session over so many items, in this process."""
+    from samekind.encoders import default_encoder, encode
+    from samekind.evaluation import ari
+    from samekind.oracles import Truth
+    from samekind.simulate import run
+    from samekind.sources import open_source
+    from samekind.sqlstore import SqlStore
+
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "vectors.npy"
+        truth = write_kinds(path, items, wanted.width, wanted.kinds, wanted.seed)
+        warm_up()
+        before = memory()
+        collection = open_source(path)
+        X = encode(collection, default_encoder(collection)[0]).X
+        store = SqlStore(path.with_suffix(".samekind"))
+        started = time.perf_counter()
+        session = Timed(
+            collection, X, store=store, clusterer="live", strategy="live", seed=wanted.seed,
+            refit_every=wanted.refit_every, budget=wanted.questions,
+        )  # fmt: skip
+        first = time.perf_counter() - started
+        log = run(session, Truth(truth.astype(np.intp)), wanted.questions)
+        after = memory()
+        store.close()
+    vectors = X.nbytes / 2**20
+    over = after["VmHWM"] - before["VmRSS"]
+    return {
+        "benchmark": NAME, "items": items, "width": wanted.width, "kinds": wanted.kinds,
+        "seed": wanted.seed, "questions": log.told, "refit_every": wanted.refit_every,
+        "refits": len(log.refit_seconds), "first_groups_seconds": round(first, 2),
+        "refit_seconds": _percentiles(log.refit_seconds),
+        "refit_cpu_seconds": _percentiles(session.cpu["refit"]),
+        "ask_seconds": _percentiles(log.ask_seconds),
+        "ask_cpu_seconds": _percentiles(session.cpu["ask"]),
+        "tell_seconds": _percentiles(log.tell_seconds), "vectors_mb": round(vectors, 1),
+        "baseline_mb": before["VmRSS"], "peak_over_baseline_mb": round(over, 1),
+        "peak_over_vectors": round(over / vectors, 2),
+        "own_at_end_mb": round(after["RssAnon"] - before["RssAnon"], 1),
+        "ari": round(ari(truth, session.clustering.labels), 4),
+        "seconds": round(time.perf_counter() - began, 1),
+    }  # fmt: skip
+
+
+def warm_up() -> None:
+    """Load every library on the way, so that the baseline holds what does not grow with items."""
+    from samekind.oracles import Truth
+    from samekind.simulate import run
+    from samekind.sources.rows import RowCollection, Rows
+
+    rng = np.random.default_rng(0)
+    X, kinds = rng.normal(size=(300, 8)).astype(np.float32), rng.integers(0, 3, 300)
+    small = RowCollection("warm-up", Rows(X), ready=True)
+    run(Session(small, X, clusterer="live", strategy="live"), Truth(kinds), 10)
+
+
+def _percentiles(seconds: Sequence[float]) -> dict[str, float]:
+    if not seconds:
+        return {"p50": 0.0, "p95": 0.0}
+    p50, p95 = np.percentile(seconds, [50, 95])
+    return {"p50": round(float(p50), 5), "p95": round(float(p95), 5)}
+
+
+def show(rows: Sequence[Row]) -> None:
+    """The table for people; what is above its bar is marked."""
+    lines: list[tuple[str, ...]] = [
+        ("items", "first groups", "refit p50", "p95", "(cpu p95)", "ask p95", "(cpu p95)",
+         "tell p95", "peak / vectors", "ARI"),
+    ]  # fmt: skip
+    for row in rows:
+        refit, ask = BARS.get(row["items"], (np.inf, np.inf))
+        p95 = {what: row[f"{what}_seconds"]["p95"] for what in TIMED}
+        cells = (
+            f"{row['items']:,}", f"{row['first_groups_seconds']:.1f} s",
+            f"{row['refit_seconds']['p50']:.2f} s", _marked(p95["refit"], refit, "s"),
+            f"{p95['refit_cpu']:.2f} s", _marked(p95["ask"], ask, "ms"),
+            f"{1000 * p95['ask_cpu']:.1f} ms", f"{1000 * p95['tell']:.1f} ms",
+            _marked(row["peak_over_vectors"], MEMORY, ""), f"{row['ari']:.3f}",
+        )  # fmt: skip
+        lines.append(cells)
+    table(lines)
+
+
+def _marked(value: float, bar: float, unit: str) -> str:
+    text = {"s": f"{value:.2f} s", "ms": f"{1000 * value:.1f} ms"}.get(unit, f"{value:.2f}")
+    return f"{text} !" if value > bar else text
+
+
+def draw(rows: Sequence[Row], file: Path) -> None:
+    """Seconds and memory against the number of items; an earlier file is replaced."""
+    from samekind.plots.canvas import FAINT, INK, PALETTES, PANEL, new_figure, write_picture
+
+    figure = new_figure(9.6, 3.9)
+    left, right = figure.subplots(1, 2)
+    n = [row["items"] for row in rows]
+    for ink, what in zip(PALETTES[0], ("refit", "ask", "tell"), strict=False):
+        left.plot(n, [row[f"{what}_seconds"]["p95"] for row in rows], "o-", color=ink, label=what)
+        bars = [(items, pair[what == "ask"]) for items, pair in BARS.items() if what != "tell"]
+        left.plot([items for items, _ in bars], [bar for _, bar in bars], "_", color=ink,
+                  markersize=16, markeredgewidth=2)  # fmt: skip
+    left.set_yscale("log")
+    left.set_title("seconds, 95th percentile; bars: aims", loc="left", fontsize=10, color=INK)
+    left.legend(frameon=False, fontsize=9, labelcolor=INK)
+    right.plot(n, [row["peak_over_vectors"] for row in rows], "o-", color=PALETTES[0][0])
+    right.axhline(MEMORY, color=INK, linewidth=1, linestyle="--")
+    right.set_ylim(bottom=0)
+    right.set_title("peak memory / vectors; dashed: aim", loc="left", fontsize=10, color=INK)
+    for axes in (left, right):
+        axes.set_facecolor(PANEL)
+        axes.grid(color="white", linewidth=1.2)
+        axes.set_axisbelow(True)
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0, colors=FAINT, labelsize=9)
+        axes.set_xscale("log")
+        axes.minorticks_off()
+        axes.set_xlabel(f"items ({rows[0]['width']} numbers each)", color=INK, fontsize=9.5)
+    figure.tight_layout()
+    file.unlink(missing_ok=True)
+    write_picture(figure, file)
+
+
+if __name__ == "__main__":
+    main()
