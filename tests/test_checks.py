@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from piles import clouds, points
-from samekind.checks import Quality, checks_of, interval, moved, trust, without
+from samekind.checks import Quality, checks_of, in_words, interval, moved, trust, without
 from samekind.clusterers.live import Live
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
+from samekind.gains import Moves, expected_gain
 from samekind.oracles import Truth
 from samekind.questions import Answer, SamePair, WhichGroup, question_from_json
 from samekind.session import Session
@@ -75,15 +76,65 @@ def test_the_share_of_moved_items_comes_from_the_last_refit() -> None:
     assert moved(first.followed_by([5, 5, 2, 2], first.space)) == 0.0
 
 
-def test_enough_needs_good_checks_and_steady_groups() -> None:
+def after(*moved_per_refit: int, n: int = 1000, every: int = 5) -> Moves:
+    """Refits after every fifth answer, from the twentieth on, that moved so many of 1000 items."""
+    moves = Moves(20)
+    labels = np.arange(n) % 2
+    for k, count in enumerate(moved_per_refit, start=1):
+        now = labels.copy()
+        now[:count] = 1 - now[:count]
+        before = Clustering.first(labels, np.zeros((n, 1)))
+        moves = moves.then(20 + every * k, before.followed_by(now, before.space))
+    return moves
+
+
+def test_the_gain_follows_what_the_latest_ten_answers_moved() -> None:
+    gain = expected_gain(after(300, 40, 40), None, 1000)
+    assert gain == {"answers": 20, "items": 20, "share": 0.021, "little": False}
+    assert expected_gain(after(40), None, 1000) is None, "five answers say too little"
+    assert expected_gain(Moves(), None, 1000) is None
+
+
+def test_no_more_items_can_be_gained_than_the_checks_say_are_out_of_place() -> None:
+    perfect = Quality.of(answered([True] * 24), LABELS)
+    assert perfect is not None
+    assert expected_gain(after(80, 80), perfect, 1000) == expected_gain(after(80, 80), None, 1000)
+    gain = expected_gain(after(400, 400), perfect, 1000)
+    assert gain is not None and gain["share"] == round(1 - perfect.low + 0.001, 4)
+
+
+def test_answers_taken_back_and_a_fresh_start_are_no_moves() -> None:
+    moves = after(40, 40)
+    still = Clustering.first([0, 1], np.zeros((2, 1)))
+    same = still.followed_by([0, 1], still.space)
+    assert moves.then(22, same).steps == moves.steps
+    assert moves.then(40, still).per_answer() is None
+
+
+def test_one_may_stop_when_more_answers_change_little_and_checks_tell_the_quality() -> None:
     first = Clustering.first([0, 0, 1, 1], np.zeros((4, 2)))
-    steady, restless = (first.followed_by(x, first.space) for x in ([0, 0, 1, 1], [0, 1, 1, 1]))
+    little, much = (expected_gain(after(*m), None, 1000) for m in ((0, 1), (40, 40)))
     good = Quality.of(answered([True] * 24), LABELS)
-    poor = Quality.of(answered([True] * 18 + [False] * 6), LABELS)
-    assert trust(good, steady)["enough"]
-    assert not trust(good, restless)["enough"]
-    assert not trust(poor, steady)["enough"]
-    assert not trust(None, steady)["enough"]
+    assert trust(good, first, little)["enough"]
+    assert in_words(trust(good, first, little)).endswith(
+        "More answers change little: you may stop."
+    )
+    assert not trust(good, first, much)["enough"]
+    assert in_words(trust(good, first, much)).endswith("put about 20 more items in place.")
+    assert not trust(None, first, little)["enough"], "without checks nobody knows how good it is"
+    assert not trust(good, first)["enough"]
+    assert in_words(trust(None, first)) == ""
+
+
+def test_progress_tells_the_gain_once_there_are_enough_answers() -> None:
+    X, kinds = clouds(200)
+    session = Session(points(200), X, clusterer=Live(), strategy="live", seed=2)
+    run(session, Truth(kinds), 15)
+    assert session.progress()["gain"] is None
+    run(session, Truth(kinds), 45)
+    told = session.progress()
+    assert told["gain"]["answers"] == 20 and told["gain"]["little"] and told["enough"]
+    assert "you may stop" in in_words(told)
 
 
 def test_a_ledger_remembers_what_was_asked_at_random() -> None:

@@ -18,7 +18,7 @@ GROUND = {
     "newfile",
 }  # fmt: skip
 STORE = {"store", "sqlstore", "ledgerfile", "migrations", "postgres"}
-LEDGER = {"ledger", "positions", "refits", "registry", "checks"}
+LEDGER = {"ledger", "positions", "refits", "registry", "checks", "gains"}
 RULES: dict[str, set[str]] = {
     **dict.fromkeys(GROUND, GROUND),
     "sources": GROUND,

@@ -39,6 +39,7 @@ export interface Progress {
   trouble: string | null;
   choices: Record<string, number>;
   quality: string;
+  gain: number | null;
   enough: boolean;
 }
 

@@ -21,10 +21,6 @@ from samekind.questions import UNSURE, Answer
 
 FEWEST = 5
 """Checks from which on an estimate is given."""
-STEADY = 0.01
-"""A refit that moves fewer items than this hardly changes anything."""
-GOOD = 0.85
-"""If the interval lies above this and the groups are steady, one may stop."""
 
 
 @dataclass(frozen=True)
@@ -110,14 +106,17 @@ def moved(clustering: Clustering) -> float | None:
     return 1 - stayed / max(len(clustering.labels), 1)
 
 
-def trust(found: Quality | None, clustering: Clustering) -> dict[str, Any]:
+def trust(
+    found: Quality | None, clustering: Clustering, gain: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """What can be told of the quality, as plain JSON.
 
     ``quality`` is None while there are too few random checks. ``moved`` bounds what the next refit
-    will change, if it is like the last one. ``enough`` suggests to stop.
+    will change, if it is like the last one. ``gain`` is what 20 more answers would bring (see
+    :mod:`samekind.gains`). ``enough`` suggests to stop: that would be little, and ``quality`` says
+    how good the groups are as they stand.
     """
     change = moved(clustering)
-    steady = change is not None and change < STEADY
     return {
         "quality": None
         if found is None
@@ -129,7 +128,8 @@ def trust(found: Quality | None, clustering: Clustering) -> dict[str, Any]:
             "high": round(found.high, 4),
         },
         "moved": None if change is None else round(change, 4),
-        "enough": bool(found is not None and found.low > GOOD and steady),
+        "gain": gain,
+        "enough": bool(found is not None and gain is not None and gain["little"]),
     }
 
 
@@ -137,17 +137,22 @@ def in_words(told: dict[str, Any]) -> str:
     """The same for a person; empty while nothing can be told.
 
     >>> in_words({"quality": {"checks": 10, "agreed": 9, "low": 0.56, "high": 0.997},
-    ...     "moved": 0.02, "enough": False})
+    ...     "moved": 0.02, "gain": None, "enough": False})
     'You agreed with 9 of 10 random checks: about 56 to 99 % of the items are where you want them.'
+    >>> in_words({"quality": None, "gain": {"answers": 20, "items": 30}, "enough": False})
+    '20 more answers would probably put about 30 more items in place.'
     """
-    found = told["quality"]
-    if found is None:
-        return ""
-    low, high = int(100 * found["low"]), int(100 * found["high"])
-    said = (
-        f"You agreed with {found['agreed']} of {found['checks']} random checks: "
-        f"about {low} to {high} % of the items are where you want them."
-    )
+    found, gain = told["quality"], told["gain"]
+    said = []
+    if found is not None:
+        low, high = int(100 * found["low"]), int(100 * found["high"])
+        said.append(
+            f"You agreed with {found['agreed']} of {found['checks']} random checks: "
+            f"about {low} to {high} % of the items are where you want them."
+        )
     if told["enough"]:
-        said += " The groups hardly change any more: this may be enough."
-    return said
+        said.append("More answers change little: you may stop.")
+    elif gain is not None:
+        many = "1 more item" if gain["items"] == 1 else f"{gain['items']:,} more items"
+        said.append(f"{gain['answers']} more answers would probably put about {many} in place.")
+    return " ".join(said)

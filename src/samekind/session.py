@@ -18,6 +18,7 @@ from samekind.checks import Quality, trust
 from samekind.clustering import Clustering, Labels
 from samekind.constraints import Constraints
 from samekind.errors import AnswerError, ChangedCollection, InputError
+from samekind.gains import Moves, expected_gain
 from samekind.items import Collection
 from samekind.ledger import Asked, Ledger, told_data
 from samekind.positions import Positions
@@ -95,6 +96,7 @@ class Session:
         self._previous: Clustering | None = None
         self.model: Any = None
         self.quality: Quality | None = None
+        self._moves = Moves()
         self._catch_up()
         header = self._ledger.header
         self.seed = int(header.get("seed", 0)) if seed is None else seed
@@ -105,11 +107,9 @@ class Session:
         """The open question until it is answered; None when nothing is worth asking."""
         with self._lock:
             self._catch_up()
-            asked = self._open_question()
-            if asked is not None:
+            if (asked := self._open_question()) is not None:
                 return asked
-            questions = self._proposals()
-            if questions:
+            if questions := self._proposals():
                 self._append("proposed", self._as_event(questions))
                 return self._open_question()
             return self._put_off()
@@ -148,10 +148,9 @@ class Session:
         """
         with self._lock:
             answers = self._ledger.answers
+            number = next(reversed(answers), None) if number is None else number
             if number is None:
-                if not answers:
-                    return None
-                number = next(reversed(answers))
+                return None
             if number not in answers:
                 raise AnswerError(f"Question {number} has no answer that could be taken back.")
             self._append("undone", {"number": number})
@@ -198,6 +197,7 @@ class Session:
         """Counts for the person: answers by choice, groups, conflicts, until the next refit."""
         with self._lock:
             choices = [answer.choice for answer in self._ledger.answers.values()]
+            gain = expected_gain(self._moves, self.quality, len(self.collection))
             return {
                 "answers": len(choices),
                 "choices": {choice: choices.count(choice) for choice in sorted(set(choices))},
@@ -211,7 +211,7 @@ class Session:
                 "until_refit": max(0, self.refit_every - self._ledger.changes),
                 "gone": sorted(self.positions.gone),
                 "renamed": dict(self.positions.renamed),
-                **trust(self.quality, self.clustering),
+                **trust(self.quality, self.clustering, gain),
             }
 
     def refit(self) -> Clustering:
@@ -221,12 +221,13 @@ class Session:
                 constraints, after = self._constraints, self._ledger.seq
             model = fitted(self.clusterer, self.X, constraints, self.seed, self.model)
             groups = Groups.of(model, self.X)
-            quality = cross_checked(self.clusterer, self.X, constraints, self.seed)
             with self._lock:
                 self._install(self._following(groups, constraints), model, groups)
-                self.quality = quality
+                self._moves = self._moves.then(len(constraints.answers), self.clustering)
                 self._note_refit(constraints, after)
                 self._prepare()
+            del model, groups  # the check fits another model: the groups need not wait for it
+            self.quality = cross_checked(self.clusterer, self.X, constraints, self.seed)
             return self.clustering
 
     def predict(self, X: Any) -> Labels:
@@ -236,8 +237,7 @@ class Session:
 
     def _open(self) -> None:
         """Begin the ledger, or take it up where it was left."""
-        fingerprint = self.collection.fingerprint
-        header = self._header(fingerprint)
+        header = self._header(self.collection.fingerprint)
         asked = len(self._ledger.asked)
         if asked and self.positions.gone and not self._someone_is_left():
             raise ChangedCollection(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from samekind.clusterers.graph import Reference
 from samekind.clusterers.linear_head import LinearHead
 from samekind.clusterers.live import Live, unseen_share
+from samekind.clusterers.orientation import Orientation
 from samekind.clusterers.reliability import Reliability
-from samekind.clusterers.seeds import Seeds
+from samekind.clusterers.seeds import Plain, Seeds
 from samekind.constraints import Constraints
 from samekind.evaluation import acc, ari
 
@@ -80,9 +82,9 @@ def test_regions_that_no_answer_has_reached_keep_groups_of_their_own() -> None:
     assert model.n_clusters_ > 3
     assert ari(truth, model.labels_) > 0.3
     seeds = Seeds.from_answers(known)
-    assert unseen_share(seeds, known) == 1.0
+    assert unseen_share(seeds) == 1.0
     many = Constraints.from_links(800, placed(truth, np.arange(8, 80)))
-    assert unseen_share(Seeds.from_answers(many), many) == 0.0
+    assert unseen_share(Seeds.from_answers(many)) == 0.0
     assert Live(random_state=0).fit(X, constraints=many).n_clusters_ == 8
 
 
@@ -91,3 +93,45 @@ def test_a_head_for_one_group_says_that_group() -> None:
     model = Live(1, n_reference=500, random_state=0).fit(X)
     assert model.n_clusters_ == 1 and set(model.predict(X[:10]).tolist()) == {0}
     assert isinstance(model._head, LinearHead)
+
+
+def test_while_kinds_are_missing_the_result_keeps_the_plain_groups() -> None:
+    X, truth = blobs(800, 8, beside=0.5)
+    firsts = [int(np.flatnonzero(truth == k)[0]) for k in range(4)]
+    links = [(a, b, False) for i, a in enumerate(firsts) for b in firsts[i + 1 :]]
+    plain = Live(random_state=0).fit(X)
+    told = Live(random_state=0).fit(X, constraints=Constraints.from_links(800, links))
+    assert ari(truth, told.labels_) >= ari(truth, plain.labels_) - 0.02
+    assert len({int(told.labels_[i]) for i in firsts}) == 4, "every answer is honoured"
+
+
+def test_a_kind_keeps_its_number_among_the_plain_groups() -> None:
+    Z = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]])
+    groups = np.array([2, 2, 0, 0, 1, 1])
+    seeds = Seeds(np.array([4, 0]), np.array([0, 1]), 2)
+    plain = Plain.of(Z, groups, seeds, 1.0)
+    assert plain.shares.argmax(axis=1).tolist() == [1, 1, 2, 2, 0, 0]
+    spread = np.tile([0.2, 0.8], (6, 1))
+    assert plain.joined(spread).argmax(axis=1).tolist() == [1, 1, 2, 2, 0, 0]
+    forgotten = Plain.of(Z, groups, seeds, 0.0).joined(spread)
+    np.testing.assert_allclose(forgotten, np.pad(spread, ((0, 0), (0, 1))))
+
+
+def test_plain_groups_do_not_fade_before_answers_have_come_to_each_of_them() -> None:
+    seeds = Seeds(np.arange(6), np.array([0, 0, 1, 1, 2, 3]), 4)
+    assert unseen_share(seeds) == 3 / 7
+    assert unseen_share(seeds, 12) == 1 - 6 / 18
+    met_again = Seeds(np.arange(6), np.array([0, 0, 1, 1, 2, 2]), 3)
+    assert unseen_share(met_again, 12) == 0.0, "no kind is alone: there are no more to expect"
+
+
+def test_many_groups_do_not_drown_in_the_regularisation() -> None:
+    rng = np.random.default_rng(0)
+    k = 30
+    truth = np.arange(3000) % k
+    space = rng.normal(size=(3000, 20)) + 3 * rng.normal(size=(k, 20))[truth]
+    flat = np.full((3000, k), 1 / k)  # as after spreading: the first group is ahead by a little
+    flat[np.arange(3000), truth] += 0.02
+    flat /= flat.sum(axis=1, keepdims=True)
+    head = LinearHead.of(Reference(Orientation.unchanged(space), space, flat))
+    assert (head(space).argmax(axis=1) == truth).mean() > 0.95

@@ -18,7 +18,9 @@ export function ProgressLine({ progress }: { progress: Progress }) {
       <span>{count(progress.answers, "answer")}</span>
       <span>{count(progress.groups, "group")}</span>
       <span class={progress.refitting ? "working" : ""}>{next(progress)}</span>
-      {progress.quality && <span class="quality">{progress.quality}</span>}
+      {progress.quality && (
+        <span class={progress.enough ? "quality enough" : "quality"}>{progress.quality}</span>
+      )}
     </p>
   );
 }

@@ -14,7 +14,7 @@ from samekind.clusterers.graph import Reference
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
-CONFIDENCE = 0.01
+CONFIDENCE = 0.03
 """Inverse strength of the regularisation, in whitened coordinates."""
 
 
@@ -27,11 +27,16 @@ class LinearHead:
 
     @classmethod
     def of(cls, reference: Reference) -> LinearHead:
-        """Learnt from the groups of the reference items, clear ones counting more."""
+        """Learnt from the groups of the reference items, clear ones counting more.
+
+        An item counts by how far its first group is ahead of its second, and all items together as
+        much as if each counted one. With many groups every share is small: were they not brought
+        back to a mean of one, the regularisation would drown them.
+        """
         from sklearn.linear_model import LogisticRegression
 
         strength = reference.strength
-        groups, sure = strength.argmax(axis=1), strength.max(axis=1)
+        groups = strength.argmax(axis=1)
         k, d = strength.shape[1], reference.space.shape[1]
         weight, bias = np.zeros((d, k), np.float32), np.full(k, -1e4, np.float32)
         present = np.unique(groups)
@@ -41,7 +46,9 @@ class LinearHead:
         model = LogisticRegression(C=CONFIDENCE, max_iter=80, tol=1e-3)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a few steps are enough here
-            model.fit(reference.space.astype(np.float32), groups, sample_weight=sure**2)
+            model.fit(
+                reference.space.astype(np.float32), groups, sample_weight=_clearness(strength)
+            )
         if len(present) == 2:
             weight[:, present[1]], bias[present] = model.coef_[0], (0.0, model.intercept_[0])
         else:
@@ -58,3 +65,11 @@ class LinearHead:
     def only(self, groups: Ints) -> LinearHead:
         """The head without the groups that nobody is in."""
         return LinearHead(self.weight[:, groups], self.bias[groups])
+
+
+def _clearness(strength: Floats) -> Floats:
+    """(m,) how far the first group of each row is ahead of its second, one on average."""
+    second, first = np.partition(strength, -2, axis=1)[:, -2:].T
+    ahead = first - second
+    mean = ahead.mean()
+    return np.asarray(ahead / mean if mean > 0 else np.ones(len(strength)))

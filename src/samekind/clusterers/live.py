@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +12,17 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from samekind.clusterers.centres import Blocks
 from samekind.clusterers.graph import Reference, one_thread, spread
-from samekind.clusterers.group_count import checked_constraints
+from samekind.clusterers.group_count import checked_constraints, guessed_count
 from samekind.clusterers.kmeans import KMeans
 from samekind.clusterers.linear_head import LinearHead
 from samekind.clusterers.orientation import Axes, Orientation
 from samekind.clusterers.reliability import Reliability
-from samekind.clusterers.seeds import Seeds, placed, restricted
+from samekind.clusterers.seeds import Plain, Seeds, placed, restricted
+from samekind.clusterers.straight import cuts_across, straight_head
 from samekind.constraints import Constraints
-from samekind.errors import InputError
+from samekind.errors import InputError, UnknownName
 
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
@@ -28,19 +31,28 @@ WIDTH = 32
 """Coordinates that are kept of each item: those that say most of the groups come first."""
 FEWEST, MOST, PER_ANSWER = 4000, 10_000, 20
 """Items on which answers spread: more with more answers, as finer borders can be drawn."""
+BORDERS = ("auto", "spread", "straight")
+GUESSED = 800
+"""Items by which the number of plain groups is guessed."""
+MOSTLY = 0.75
+"""Share of answered items with a known kind from which on unseen kinds are estimated."""
+FILLED = 1.5
+"""Placed items per plain group before the share of unseen kinds is estimated from them alone."""
 
 
 class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Groups from few, partly wrong answers: learn what matters, spread the answers, distil.
 
-    1. The kinds that answers tell apart are groups. While new kinds keep turning up, regions that
-       no answer has reached keep the groups of a plain clustering.
+    1. The kinds that answers tell apart are groups. While new kinds keep turning up, the groups
+       of a plain clustering that honours the answers count as well, less and less.
     2. A linear classifier on the answers shows in which directions the person's groups differ;
        the spread within groups is whitened away. This is the orientation.
     3. In that space the answers spread over a neighbour graph of some thousand items. Answers that
        the others contradict (see :class:`~samekind.clusterers.reliability.Reliability`) spread
        less; their own items stay where the person put them.
     4. A linear head learns what has spread and places all other items by one matrix product.
+    5. Where the answers are foretold better by a linear classifier than by what spreads from the
+       others, the wish cuts across what lies close together: then that classifier decides.
 
     Parameters
     ----------
@@ -50,6 +62,8 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_neighbors : of the graph.
     n_reference : items on which the graph is built; None: 4,000, and more from 200 answers on.
     trusting : True takes every answer for right.
+    borders : ``spread`` over neighbours, ``straight`` by a linear classifier on the answers alone,
+        or ``auto``: whichever of the two foretells the answers better.
     random_state : a seed makes the result the same every time.
 
     Attributes
@@ -74,6 +88,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         n_neighbors: int = 10,
         n_reference: int | None = None,
         trusting: bool = False,
+        borders: Literal["auto", "spread", "straight"] = "auto",
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -82,6 +97,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.n_neighbors = n_neighbors
         self.n_reference = n_reference
         self.trusting = trusting
+        self.borders = borders
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
@@ -93,15 +109,19 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 f"{self.n_clusters} groups cannot be made of {len(X)} items (n_samples={len(X)}). "
                 f"Ask for 1 to {len(X)} groups, or for None."
             )
+        if self.borders not in BORDERS:
+            raise UnknownName("kind of borders", self.borders, BORDERS)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         rows = self._reference_rows(len(X), known.touched, rng)
         with one_thread(len(rows)):
             self._axes = Axes.of(X, rows, self.n_components)
             Z = self._axes(X[rows])  # (m, p)
             answers = restricted(known, rows)
-            seeds = self._seeds(Z, answers, int(rng.integers(2**31)))
-            self._reference = self._learnt(Z, seeds, answers, rows)
-            self._head = None if len(rows) == len(X) else LinearHead.of(self._reference)
+            seeds, plain = self._start(Z, answers, int(rng.integers(2**31)))
+            self._reference = self._learnt(Z, seeds, plain, answers, rows)
+            self._head = self._line
+            if self._head is None and len(rows) < len(X):
+                self._head = LinearHead.of(self._reference)
         self._label_all(X, rows, np.searchsorted(rows, known.touched))
         return self
 
@@ -120,24 +140,33 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         drawn = rng.choice(n, size=most, replace=False)
         return np.union1d(touched, drawn[: max(0, most - len(touched))])
 
-    def _seeds(self, Z: Floats, answers: Constraints, seed: int) -> Seeds:
-        """The kinds told apart, completed by plain groups where the answers leave room."""
+    def _start(self, Z: Floats, answers: Constraints, seed: int) -> tuple[Seeds, Plain | None]:
+        """The kinds told apart, and plain groups as far as the answers leave room for others."""
         seeds = Seeds.from_answers(answers)
-        unseen = unseen_share(seeds, answers)
         short = self.n_clusters is not None and seeds.n_kinds < self.n_clusters
-        if seeds.n_kinds >= 2 and not short and (self.n_clusters is not None or unseen == 0):
-            return seeds
+        told = len(seeds.rows) / max(len(answers.touched), 1)  # pairs leave most items in no kind
+        pairs, open_count = told < 0.5, short or self.n_clusters is None
+        # Who is alone says something only where nearly every answered item has a kind.
+        unseen = unseen_share(seeds) if open_count and told >= MOSTLY else 0.0
+        if seeds.n_kinds >= 2 and not (short or pairs or unseen):
+            return seeds, None
         if seeds.n_kinds < 2 and self.n_clusters == 1:
-            return seeds
-        start = KMeans(self.n_clusters, n_init=2, random_state=seed)
-        groups = start.fit(Z, constraints=answers).labels_
+            return seeds, None
+        # The guess of how many does not look at the answers: it must not jump with each of them.
+        count = max(self.n_clusters or _plain_count(Z, seed), seeds.n_kinds)
+        groups = KMeans(count, n_init=2, random_state=seed).fit(Z, constraints=answers).labels_
         if seeds.n_kinds < 2:
-            return Seeds.from_groups(groups)
-        return seeds.completed(Z, groups, answers.touched, share=1.0 if short else unseen)
+            return Seeds.from_groups(groups), None
+        unseen = unseen_share(seeds, count) if unseen else 0.0
+        if short or pairs:  # most groups have no kind yet: each begins from its middle
+            seeds = seeds.completed(Z, groups, answers.touched)
+        return seeds, Plain.of(Z, groups, seeds, unseen) if unseen else None
 
-    def _learnt(self, Z: Floats, seeds: Seeds, answers: Constraints, rows: Ints) -> Reference:
+    def _learnt(
+        self, Z: Floats, seeds: Seeds, plain: Plain | None, answers: Constraints, rows: Ints
+    ) -> Reference:
         """Reference items along the orientation, with the strength of each group."""
-        self.reliability_ = None
+        self.reliability_ = self._line = None
         if seeds.everywhere or seeds.n_kinds < 2:
             whole = Orientation.unchanged(Z)
             strength = np.eye(max(seeds.n_kinds, 1))[
@@ -145,21 +174,51 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             ]
             return Reference(whole, whole(Z), strength)
         weight = None
+        # What tells unseen kinds apart looks like spread within the seen ones: keep it for now.
+        shrinkage = self.shrinkage + (1 - self.shrinkage) * (plain.weight if plain else 0.0)
         for again in (False, True):  # the second time with the components placed by the first
-            orientation = Orientation.learnt(Z, seeds, self.shrinkage, weight)
+            orientation = Orientation.learnt(Z, seeds, shrinkage, weight)
             space = orientation(Z)
             if not self.trusting:
                 found = Reliability.of(Z, space, seeds, np.isin(seeds.rows, answers.touched))
                 weight = found.weight
                 self.reliability_ = found.at(rows[seeds.rows])
             strength = spread(space, seeds, self.n_neighbors, weight, width=WIDTH)
-            seeds = placed(seeds, strength, answers)
+            if plain is not None:
+                strength = plain.joined(strength)
+            before, seeds = len(seeds.rows), placed(seeds, strength, answers)
+            if len(seeds.rows) == before and (weight is None or weight.min() == 1):
+                break  # nobody was placed and nobody is doubted: the same would come out again
             if weight is not None and not again:
                 weight = np.pad(weight, (0, len(seeds.rows) - len(weight)), constant_values=1.0)
-        strength = np.pad(strength, ((0, 0), (0, seeds.n_kinds - strength.shape[1])))
+        strength = np.pad(strength, ((0, 0), (0, max(0, seeds.n_kinds - strength.shape[1]))))
         own = np.isin(seeds.rows, answers.touched)
-        strength[seeds.rows[own]] = np.eye(seeds.n_kinds)[seeds.labels[own]]
+        if plain is None and not (~own).any():  # nothing but answers
+            self._line = self._straight(
+                Z, replace(seeds, n_kinds=strength.shape[1]), weight, orientation
+            )
+            strength = strength if self._line is None else self._line(space)
+        strength[seeds.rows[own]] = np.eye(strength.shape[1])[seeds.labels[own]]
         return Reference(orientation, space, strength)
+
+    def _straight(
+        self, Z: Floats, seeds: Seeds, weight: Floats | None, orientation: Orientation
+    ) -> LinearHead | None:
+        """A classifier on the answers alone, if spreading misleads or nobody wants it."""
+        if weight is not None:
+            weight = np.pad(weight, (0, len(seeds.rows) - len(weight)), constant_values=1.0)
+        wanted = self.borders == "straight"
+        if self.borders == "auto":
+            wanted = cuts_across(
+                Z,
+                seeds,
+                weight,
+                shrinkage=self.shrinkage,
+                n_neighbors=self.n_neighbors,
+                width=WIDTH,
+                seed=len(seeds.rows),
+            )
+        return straight_head(Z, seeds, weight, orientation.turn) if wanted else None
 
     def _label_all(self, X: Floats, rows: Ints, answered: Ints) -> None:
         """Groups of all items: where all are reference items theirs, else those of the head."""
@@ -200,19 +259,28 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return self._reference.vote(turned, self.n_neighbors)
 
 
-def unseen_share(seeds: Seeds, answers: Constraints) -> float:
+def unseen_share(seeds: Seeds, n_plain: int = 0) -> float:
     """Share of items whose kind has probably not come up yet (Good and Turing).
 
-    The share of answered items that are still alone in their kind. Questions look for what is new,
-    so this is rather too large than too small; it falls to nothing as kinds are met again.
+    The share of placed items that are still alone in their kind. Questions look for what is new,
+    so this is rather too large than too small; it falls to nothing as kinds are met again. With
+    few placed items for each of `n_plain` plain groups it is not relied on: while some kind is
+    alone, it falls no faster than these groups are filled.
     """
     if not seeds.n_kinds:
         return 1.0
-    sizes = np.bincount(seeds.labels, minlength=seeds.n_kinds)
-    if len(seeds.rows) < 0.5 * len(answers.touched):  # pairs: most items are in no kind yet
-        return 1.0
-    alone = float((sizes == 1).sum() / len(seeds.rows))
-    return alone if alone > 0.05 else 0.0
+    alone = int((np.bincount(seeds.labels, minlength=seeds.n_kinds) == 1).sum())
+    share = (alone + 1) / (len(seeds.rows) + 1)
+    if not alone or share <= 0.05:
+        return 0.0
+    return max(share, 1 - len(seeds.rows) / (FILLED * n_plain) if n_plain else 0.0)
+
+
+def _plain_count(Z: Floats, seed: int) -> int:
+    """How many groups a plain clustering has, guessed from some items and what spreads most."""
+    rng = np.random.default_rng(seed)
+    some = np.ascontiguousarray(Z[np.sort(rng.permutation(len(Z))[:GUESSED]), :WIDTH])
+    return guessed_count(some, Blocks.from_constraints(some, None), rng)
 
 
 def _parts(n: int) -> Iterator[slice]:

@@ -102,12 +102,17 @@ def _signed(axes: Floats) -> Floats:
 
 def guessed(Z: Floats, seeds: Seeds, weight: Floats | None = None) -> Floats:
     """(m, k) what a regularised linear classifier, trained on the seeds, says of all rows."""
-    from sklearn.linear_model import LogisticRegression
-
     if seeds.n_kinds < 2:
         return np.ones((len(Z), 1))
+    return np.asarray(classifier(Z, seeds, weight).predict_proba(Z * SHARPNESS))
+
+
+def classifier(Z: Floats, seeds: Seeds, weight: Floats | None = None) -> Any:
+    """A regularised linear classifier of ``Z * SHARPNESS``, trained on the seeds."""
+    from sklearn.linear_model import LogisticRegression
+
     model = LogisticRegression(C=CONFIDENCE, max_iter=300)
     with warnings.catch_warnings():  # many kinds and few answers are the usual beginning here
         warnings.filterwarnings("ignore", message="The number of unique classes is greater")
         model.fit(Z[seeds.rows] * SHARPNESS, seeds.labels, sample_weight=weight)
-    return np.asarray(model.predict_proba(Z * SHARPNESS))
+    return model

@@ -5,6 +5,7 @@ from __future__ import annotations
 STRATEGIES: dict[str, str] = {
     "placement": "samekind.strategies.placement:Placement",
     "live": "samekind.strategies.live:Live",
+    "planner": "samekind.strategies.planner:Planner",
     "pcl": "samekind.strategies.pcl:PCL",
     "pcl-reference": "samekind.strategies.pcl_reference:PCLReference",
     "uncertainty": "samekind.strategies.uncertainty:Uncertainty",

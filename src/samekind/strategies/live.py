@@ -8,24 +8,52 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.clustering import Clustering
 from samekind.protocols import View
 from samekind.questions import Question, WhichGroup
-from samekind.strategies.placement import Patches, Placement, margin
+from samekind.strategies.exemplars import Floats, squared_distances
+from samekind.strategies.placement import Nearest, Patches, Placement, margin
 
 Ints = NDArray[np.intp]
 
 FOUND = 8
 """Placements per group after which its middle is known and its borders are worth more."""
+COVERED = 1500
+"""Items by which it is judged how well the placed ones cover the pile."""
+CLEAR = 0.1
+"""How much an item counts whose group is quite clear; one that is quite unclear counts one more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cover:
+    """Some items, how much each counts, and their distances to middles and to placed items."""
+
+    items: Ints
+    weight: Floats
+    apart: Floats
+    nearest: Nearest
+
+    @classmethod
+    def of(cls, clustering: Clustering, patches: Patches, seed: int) -> Cover:
+        """Of a random part of the sample that the patches were made of."""
+        items = patches.sample
+        if len(items) > COVERED:
+            items = np.sort(np.random.default_rng(seed).choice(items, COVERED, replace=False))
+        space = clustering.space
+        apart = squared_distances(space[items], space[patches.middles])
+        weight = 1 - margin(clustering, items) + CLEAR
+        return cls(items, weight, apart, Nearest.of_none(len(items)))
 
 
 @dataclass(frozen=True)
 class Live(Placement):
     """Which of these groups does this belong to? First of typical items, then of those between.
 
-    As long as groups have few placed items, the middles of small patches are asked about, as
-    :class:`Placement` does. Then items whose group is least clear come first, each time the one
-    among them that is farthest from everything placed so far, so that one border is not asked
-    about again and again. Every other question looks at a patch until there are twice as many.
+    As long as groups have few placed items, the middles of small patches are asked about, those
+    first that bring most items nearer to something placed. Then items whose group is least clear
+    come first, each time the one among them that is farthest from everything placed so far, so
+    that one border is not asked about again and again. Every other question looks at a patch until
+    there are twice as many.
 
     Parameters
     ----------
@@ -62,8 +90,10 @@ class Live(Placement):
         return replace(question, at_random=True, why="A random check: do the groups fit?")
 
     def _ranked(self, view: View, patches: Patches, avoid: set[int]) -> Ints:
-        typical = super()._ranked(view, patches, avoid)
         known = view.constraints
+        typical = self._covering(view, patches, avoid) if known.kinds else patches.middles[:0]
+        if not len(typical):
+            typical = super()._ranked(view, patches, avoid)
         placed = sum(len(kind) for kind in known.kinds)
         enough = FOUND * max(len(known.kinds), 1)
         if len(known.kinds) < 2 or placed < enough:
@@ -72,6 +102,24 @@ class Live(Placement):
         if placed < 2 * enough and placed % 2:
             between, typical = typical, between
         return np.concatenate([between, np.setdiff1d(typical, between, assume_unique=True)])
+
+    def _covering(self, view: View, patches: Patches, avoid: set[int]) -> Ints:
+        """Middles of patches, those first that bring most items nearer to something placed.
+
+        How much nearer, summed over a sample of the items, counts large and far regions alike and
+        never prefers an outlier; items whose group is unclear count more.
+        """
+        known, space = view.constraints, view.clustering.space
+        out = np.isin(patches.middles, known.touched) | np.isin(patches.middles, list(avoid))
+        if out.all():
+            return patches.middles[:0]
+        cover = view.clustering.memo(
+            ("cover", self, view.seed), lambda: Cover.of(view.clustering, patches, view.seed)
+        )
+        apart = cover.nearest.to(space, space[cover.items], known.touched)
+        gain = cover.weight @ np.maximum(apart[:, None] - cover.apart, 0.0)  # (patches,)
+        order = np.lexsort((patches.middles, -np.round(gain, 9)))
+        return patches.middles[order[~out[order]]]
 
     def _between(self, view: View, patches: Patches, avoid: set[int]) -> Ints:
         """Items between groups, the one farthest from all placed ones first."""
@@ -90,8 +138,6 @@ class Live(Placement):
         return items[np.lexsort((items, -apart))]
 
     def _apart_of(self, view: View, items: Ints) -> NDArray[np.floating]:
-        from samekind.strategies.exemplars import squared_distances
-
         space = view.clustering.space
         touched = view.constraints.touched
         return np.asarray(np.round(squared_distances(space[items], space[touched]).min(axis=1), 9))

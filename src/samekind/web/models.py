@@ -87,7 +87,10 @@ class Progress(Shape):
     choices: dict[str, int]
     quality: str
     """How well the groups fit by now, in words; empty while that cannot be told."""
+    gain: int | None
+    """Items that 20 more answers would probably put in place; None while that cannot be told."""
     enough: bool
+    """Whether more answers would change so little that one may stop."""
 
 
 class OpenQuestion(Shape):

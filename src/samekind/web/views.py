@@ -89,6 +89,7 @@ def progress(desk: Desk, session: Session) -> models.Progress:
         trouble=desk.refitter.trouble(session.name),
         choices=counts["choices"],
         quality=in_words(counts),
+        gain=None if counts["gain"] is None else counts["gain"]["items"],
         enough=counts["enough"],
     )
 

@@ -1,0 +1,94 @@
+"""Straight: groups by a linear classifier on the answers alone, where spreading misleads.
+
+Answers spread well where items of one kind lie close together. Some wishes cut across that: whether
+eyes are open, with twenty faces in the pile, or how many things there are. Neighbours then are of
+one face, not of one kind, and the classifier alone is better. Which of the two is the case is
+decided by the answers themselves: each is foretold from the others in both ways.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.clusterers.graph import spread
+from samekind.clusterers.linear_head import LinearHead
+from samekind.clusterers.orientation import SHARPNESS, Orientation, classifier, guessed
+from samekind.clusterers.seeds import Seeds
+
+Floats = NDArray[Any]
+Ints = NDArray[np.intp]
+
+FOLDS = 4
+FEWEST = 12
+"""Placed items below which nobody can tell."""
+CLEARLY = 1.0
+"""Standard deviations of chance by which it must be ahead."""
+SAMPLE = 2000
+"""Items over which answers spread in the trial."""
+
+
+def straight_head(Z: Floats, seeds: Seeds, weight: Floats | None, turn: Floats) -> LinearHead:
+    """The classifier on principal components Z, as a head on coordinates ``Z @ turn``."""
+    k = seeds.n_kinds
+    model = classifier(Z, seeds, weight)
+    towards, bias = np.zeros((Z.shape[1], k)), np.full(k, -1e4)
+    present = model.classes_
+    if len(present) == 2:
+        towards[:, present[1]], bias[present] = model.coef_[0], (0.0, model.intercept_[0])
+    else:
+        towards[:, present], bias[present] = model.coef_.T, model.intercept_
+    back = np.linalg.solve(turn, SHARPNESS * towards)
+    return LinearHead(back.astype(np.float32), bias.astype(np.float32))
+
+
+def cuts_across(
+    Z: Floats,
+    seeds: Seeds,
+    weight: Floats | None,
+    *,
+    shrinkage: float,
+    n_neighbors: int,
+    width: int,
+    seed: int,
+) -> bool:
+    """Whether the classifier foretells answers clearly better than what spreads from the others.
+
+    Parameters
+    ----------
+    Z : (m, p) principal components. seeds : the placed items. weight : how much each is believed.
+    """
+    if seeds.n_kinds < 2 or len(seeds.rows) < FEWEST:
+        return False
+    rng = np.random.default_rng(seed)
+    others = np.setdiff1d(np.arange(len(Z)), seeds.rows)
+    drawn = rng.permutation(others)[: max(0, SAMPLE - len(seeds.rows))]
+    rows = np.union1d(seeds.rows, drawn)
+    Z, at = Z[rows], np.searchsorted(rows, seeds.rows)
+    believed = np.ones(len(at)) if weight is None else np.asarray(weight)[: len(at)]
+    ahead = doubt = 0.0
+    for out in _folds(seeds.labels, rng):
+        kept = np.flatnonzero(~out)
+        kinds, labels = np.unique(seeds.labels[kept], return_inverse=True)
+        asked = np.flatnonzero(out & np.isin(seeds.labels, kinds))
+        if len(kinds) < 2 or not len(asked):
+            continue
+        some = Seeds(at[kept], labels.astype(np.intp), len(kinds))
+        space = Orientation.learnt(Z, some, shrinkage, believed[kept])(Z)
+        reached = spread(space, some, n_neighbors, believed[kept], width=width)[at[asked]]
+        told = guessed(Z, some, believed[kept])[at[asked]]
+        meant = np.searchsorted(kinds, seeds.labels[asked])
+        by_spread, by_line = (p.argmax(axis=1) == meant for p in (reached, told))
+        gain = (by_line.astype(float) - by_spread) * believed[asked]
+        ahead, doubt = ahead + gain.sum(), doubt + (gain**2).sum()
+    return bool(ahead > CLEARLY * np.sqrt(doubt))
+
+
+def _folds(labels: Ints, rng: np.random.Generator) -> list[NDArray[np.bool_]]:
+    """Masks of the items that are left out in turn; each kind is spread over all of them."""
+    order = np.lexsort((rng.random(len(labels)), labels))
+    fold = np.empty(len(labels), dtype=np.intp)
+    fold[order] = np.arange(len(labels)) % FOLDS
+    return [fold == k for k in range(FOLDS)]

@@ -1,0 +1,85 @@
+"""When a straight line through the items is better than what lies close together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from samekind.clusterers.graph import spread
+from samekind.clusterers.live import Live
+from samekind.clusterers.orientation import Axes, Orientation, guessed
+from samekind.clusterers.seeds import Seeds
+from samekind.clusterers.straight import FEWEST, cuts_across, straight_head
+from samekind.constraints import Constraints
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+def faces(n: int = 240, seed: int = 0) -> tuple[Floats, Ints, Ints]:
+    """Twelve faces far from each other; the same slight move opens the eyes of each."""
+    rng = np.random.default_rng(seed)
+    face, eyes = np.arange(n) % 12, (np.arange(n) // 12) % 2
+    middles = 4 * rng.normal(size=(12, 12))
+    X = np.concatenate([middles[face] + 0.3 * rng.normal(size=(n, 12)), np.zeros((n, 1))], axis=1)
+    X[:, 12] = 1.2 * (2 * eyes - 1) + 0.3 * rng.normal(size=n)
+    return X, face.astype(np.intp), eyes.astype(np.intp)
+
+
+def decides(X: Floats, kinds: Ints, n: int, seed: int = 0) -> bool:
+    placed = np.random.default_rng(seed).permutation(len(X))[:n]
+    found, labels = np.unique(kinds[placed], return_inverse=True)
+    Z = Axes.of(X, np.arange(len(X)), 100)(X)
+    seeds = Seeds(placed, labels.astype(np.intp), len(found))
+    return cuts_across(Z, seeds, None, shrinkage=0.3, n_neighbors=10, width=32, seed=0)
+
+
+def told(kinds: Ints, placed: Ints) -> Constraints:
+    """Each of the placed items beside the first one of each kind before it."""
+    first: dict[int, int] = {}
+    links = []
+    for item in placed.tolist():
+        links += [(head, item, kinds[item] == kind) for kind, head in first.items()]
+        first.setdefault(int(kinds[item]), item)
+    return Constraints.from_links(len(kinds), links)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_answers_themselves_tell_whether_neighbours_mislead(seed: int) -> None:
+    X, face, eyes = faces(seed=seed)
+    assert decides(X, eyes, 40, seed)
+    assert not decides(X, face, 60, seed)
+
+
+def test_with_a_handful_of_answers_nobody_can_tell() -> None:
+    X, _, eyes = faces()
+    assert not decides(X, eyes, FEWEST - 1)
+
+
+def test_the_head_says_of_turned_items_what_the_classifier_says() -> None:
+    X, face, eyes = faces()
+    Z = Axes.of(X, np.arange(len(X)), 100)(X)
+    for kinds in (face, eyes):
+        rows = np.arange(36)
+        seeds = Seeds(rows, kinds[rows], int(kinds.max()) + 1)
+        orientation = Orientation.learnt(Z, seeds, 0.3)
+        head = straight_head(Z, seeds, None, orientation.turn)
+        np.testing.assert_allclose(head(orientation(Z)), guessed(Z, seeds), atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_live_finds_a_wish_that_cuts_across_what_lies_together(seed: int) -> None:
+    X, face, eyes = faces(seed=seed)
+    placed = np.random.default_rng(seed).permutation(len(X))[:40]
+    found = Live(random_state=0).fit(X, constraints=told(eyes, placed))
+    assert found.n_clusters_ == 2
+    same = np.mean(found.labels_ == eyes)
+    assert max(same, 1 - same) > 0.92
+    assert np.mean(found.predict(X) == found.labels_) > 0.97
+    Z = Axes.of(X, np.arange(len(X)), 100)(X)
+    seeds = Seeds(placed, eyes[placed], 2)
+    alone = spread(Orientation.learnt(Z, seeds, 0.3)(Z), seeds, 10).argmax(axis=1)
+    assert np.mean(alone == eyes) < 0.9  # spreading alone would have failed
+    by_face = Live(random_state=0).fit(X, constraints=told(face, placed))
+    assert by_face.n_clusters_ >= 10
