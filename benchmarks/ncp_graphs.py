@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from report import surroundings
 from scipy import sparse
 from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
@@ -71,6 +72,7 @@ def main() -> None:
         show(f"{name}, {len(graph[1])} nodes", rows)
         result["known"] += rows
     if wanted.json:
+        result |= surroundings()
         Path(wanted.json).write_text(json.dumps(result, indent=1, default=str))
 
 

@@ -8,7 +8,10 @@ of 0-4 for comparison. Variants: `plain` has five classes to learn from; `views`
 mirrored and inverted digits (or what --views says) as further classes; `look-alikes` also puts
 views that differ by a mirror or a half turn into one episode; `vectors` and `vectors-views` read
 frozen vectors (principal components of the pixels of 0-4; a quarter turn makes new classes of them)
-instead of images. k-means is told the true K, on h of the same network and on pixels.
+instead of images. k-means is told the true K, on h of the same network and on pixels. Of the
+posterior come three groupings: the most probable of the samples, the `central` one (wrong about
+the fewest pairs), and one sample as it comes. A last table says how surprised the network is by the
+true grouping, for images it was trained on, other images of the same digits, and unseen digits.
 """
 
 from __future__ import annotations
@@ -16,18 +19,23 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from report import surroundings
 
 from samekind.amortized.averaging import rescored
 from samekind.amortized.labelled_episodes import LabelledEpisodes, View
+from samekind.amortized.likelihood import log_joint, relabel
 from samekind.amortized.network import NCPNetwork, Sizes
 from samekind.amortized.sampler import Sampler
+from samekind.amortized.samples import Samples
 from samekind.amortized.training import train
 from samekind.amortized.weights import load, save
 from samekind.compute import best_device
@@ -78,16 +86,25 @@ def main() -> None:
     data = read_digits(Path(wanted.data), wanted.side)
     low = data.digits < 5
     tests = {"unseen 5-9": ~low, "seen 0-4": low & data.test}
+    parts = {**tests, "training images": low & ~data.test}
     components = principal(data.images[low & ~data.test])
     result: dict[str, Any] = {"settings": vars(wanted), "rows": [], "training": {}}
     for variant in wanted.variants:
         network, result["training"][variant] = trained(variant, data, components, wanted)
-        for name, part in tests.items() if wanted.episodes else ():
-            found = scored(network, variant, data, part, components, wanted)
+        read = partial(inputs, network, variant, components=components)
+        drawn = {name: list(test_episodes(data, part, wanted)) for name, part in parts.items()}
+        methods = methods_of(read, network, wanted.samples)
+        for name in tests if wanted.episodes else ():
+            found = scored(methods, drawn[name])
             rows = [{"variant": variant, "digits": name, **row} for row in found]
             result["rows"] += rows
             show(f"{variant}, {name}", rows)
+        if wanted.episodes:
+            surprised = {name: surprise(read, network, drawn[name]) for name in parts}
+            result.setdefault("surprise", {})[variant] = surprised
+            print("nats per image:", {name: round(v, 4) for name, v in surprised.items()})
     if wanted.json:
+        result |= surroundings()
         Path(wanted.json).write_text(json.dumps(result, indent=1, default=str))
 
 
@@ -167,60 +184,101 @@ def training_episodes(
     )  # fmt: skip
 
 
-def scored(
-    network: NCPNetwork,
-    variant: str,
-    data: Digits,
-    part: NDArray[np.bool_],
-    components: Components,
-    wanted: argparse.Namespace,
-) -> Iterator[Row]:
-    """Means over the same episodes of some digits for each method."""
-    from sklearn.cluster import KMeans
-    from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
+Images = NDArray[np.uint8]
+Method = Callable[[Images, int, int], NDArray[Any]]
+"""From images, the true number of groups and a seed to labels."""
+Methods = dict[str, Method]
 
-    drawn = list(test_episodes(data, part, wanted))
+
+def inputs(
+    network: NCPNetwork, variant: str, images: Images, components: Components
+) -> torch.Tensor:
+    """(1, N, ...) what a network reads of images."""
     device = next(network.parameters()).device
+    if "vectors" in variant:
+        return torch.from_numpy(_vectors(images, components))[None].to(device)
+    return ((torch.from_numpy(images).float() / 255 - MEAN) / STD)[None].to(device)
 
-    def inputs(images: NDArray[np.uint8]) -> torch.Tensor:
-        if "vectors" in variant:
-            return torch.from_numpy(_vectors(images, components))[None].to(device)
-        return ((torch.from_numpy(images).float() / 255 - MEAN) / STD)[None].to(device)
 
-    def process(images: NDArray[np.uint8], K: int, seed: int) -> NDArray[Any]:
-        chance, x = torch.Generator(device).manual_seed(seed), inputs(images)
-        n = wanted.samples
-        (found,) = Sampler(network).sample(x, n, orders=n, generator=chance)
-        best = rescored(network, x, found, most=16, orders=8, generator=chance)
+def methods_of(read: Callable[[Images], torch.Tensor], network: NCPNetwork, n: int) -> Methods:
+    """What is compared, by name; the process draws `n` samples, each in an order of its own."""
+    from sklearn.cluster import KMeans
+
+    def drawn(images: Images, seed: int, n: int) -> Samples:
+        chance = torch.Generator(next(network.parameters()).device).manual_seed(seed)
+        (found,) = Sampler(network).sample(read(images), n, orders=n, generator=chance)
+        return found
+
+    def process(images: Images, K: int, seed: int) -> NDArray[Any]:
+        x = read(images)
+        chance = torch.Generator(x.device).manual_seed(seed)
+        best = rescored(network, x, drawn(images, seed, n), most=16, orders=8, generator=chance)
         return np.asarray(best.best.cpu())
 
+    def central(images: Images, K: int, seed: int) -> NDArray[Any]:
+        return np.asarray(fewest_wrong_pairs(drawn(images, seed, n)).cpu())
+
+    def one_sample(images: Images, K: int, seed: int) -> NDArray[Any]:
+        return np.asarray(drawn(images, seed, 1).best.cpu())
+
     @torch.no_grad()
-    def on_h(images: NDArray[np.uint8], K: int, seed: int) -> NDArray[Any]:
-        features = network.h_net(network.encoder(inputs(images), None))[0].cpu().numpy()
+    def on_h(images: Images, K: int, seed: int) -> NDArray[Any]:
+        features = network.h_net(network.encoder(read(images), None))[0].cpu().numpy()
         return np.asarray(KMeans(K, n_init=10, random_state=seed).fit_predict(features))
 
-    def on_pixels(images: NDArray[np.uint8], K: int, seed: int) -> NDArray[Any]:
+    def on_pixels(images: Images, K: int, seed: int) -> NDArray[Any]:
         return np.asarray(KMeans(K, n_init=10, random_state=seed).fit_predict(_flat(images)))
 
-    methods: dict[str, Callable[..., NDArray[Any]]] = {
-        "ncp": process, "k-means on h, true K": on_h, "k-means on pixels, true K": on_pixels,
+    return {
+        "ncp": process, "ncp, central": central, "ncp, one sample": one_sample,
+        "k-means on h, true K": on_h, "k-means on pixels, true K": on_pixels,
     }  # fmt: skip
+
+
+def fewest_wrong_pairs(found: Samples) -> torch.Tensor:
+    """(N,) the sample that is wrong about the fewest pairs, on average over all of them."""
+    lean = 1 - 2 * found.co_membership()  # what it costs to put two images together
+    same = found.labels[:, :, None] == found.labels[:, None]  # (P, N, N)
+    return found.labels[int((same * lean).sum((1, 2)).argmin())]
+
+
+def scored(methods: Methods, drawn: list[tuple[Images, NDArray[np.intp]]]) -> Iterator[Row]:
+    """Means over the same episodes for each method."""
+    from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
+
     for name, method in methods.items():
-        found = []
+        found, numbers = [], Counter[str]()
         for number, (images, truth) in enumerate(drawn):
             K, began = int(truth.max()) + 1, time.perf_counter()
             labels = method(images, K, number)
             seconds = time.perf_counter() - began
             ami = adjusted_mutual_info_score(truth, labels)
             ari = adjusted_rand_score(truth, labels)
-            found.append([ami, ari, labels.max() + 1 - K, seconds])
+            groups = len(np.unique(labels))
+            numbers[f"{K} true, {groups} found"] += 1
+            found.append([ami, ari, groups - K, seconds])
         values = np.array(found)
         error = values[:, 0].std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
         yield {
             "method": name, "AMI": values[:, 0].mean(), "+-": error, "ARI": values[:, 1].mean(),
             "K right": float((values[:, 2] == 0).mean()), "K - true": values[:, 2].mean(),
-            "seconds": values[:, 3].mean(),
+            "seconds": values[:, 3].mean(), "numbers of groups": dict(sorted(numbers.items())),
         }  # fmt: skip
+
+
+@torch.no_grad()
+def surprise(
+    read: Callable[[Images], torch.Tensor],
+    network: NCPNetwork,
+    drawn: list[tuple[Images, NDArray[np.intp]]],
+) -> float:
+    """Mean of -log p(true grouping) per image: what training makes small."""
+    values = []
+    for images, truth in drawn:
+        x = read(images)
+        labels = relabel(torch.from_numpy(truth.astype(np.int64))[None].to(x.device))
+        values.append(-float(log_joint(network, x, labels)) / len(truth))
+    return float(np.mean(values))
 
 
 def test_episodes(
