@@ -17,8 +17,9 @@ import argparse
 import json
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ from samekind.evaluation import ari
 Row = dict[str, Any]
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add = parser.add_argument
     add("--weights", default=None)
@@ -59,7 +60,7 @@ def main() -> None:
     add("--seed", type=int, default=0)
     add("--device", default=None)
     add("--json", default=None)
-    wanted = parser.parse_args()
+    wanted = parser.parse_args(arguments)
     device = best_device(wanted.device).device
     network = network_of(wanted, device)
     rows = []
@@ -90,8 +91,9 @@ def network_of(wanted: argparse.Namespace, device: str) -> ClusterwiseNetwork:
     print(f"{history.steps[-1]} steps on {device}")
     if wanted.out:
         facts = {
-            "command": vars(wanted), "calibrated": True, "points": [low, high],
-            "steps": history.steps[-1], "nll": history.nll_per_point[-1],
+            "command": {k: v for k, v in vars(wanted).items() if k not in ("out", "json")},
+            "calibrated": True, "points": [low, high], "steps": history.steps[-1],
+            "nll": median(history.nll_per_point[-10:]),
         }  # fmt: skip
         save_clusterwise(wanted.out, network, facts, half=True)
         print(f"{wanted.out}: {Path(wanted.out).stat().st_size / 1e6:.2f} MB")

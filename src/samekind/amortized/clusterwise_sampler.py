@@ -7,6 +7,7 @@ from what is looked at, so late passes over a few stragglers cost little.
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -34,7 +35,7 @@ class ClusterwiseSampler:
     join : ``sample`` lets each point join by chance; ``threshold`` if that is the more probable.
         Both ``sample``: draws of the posterior. Else anchors are the only chance, or nearly so:
         good single groupings, too few different ones.
-    most_passes : points that are left afterwards become groups of their own.
+    most_passes : points that are left afterwards become groups of their own, with a warning.
     """
 
     network: ClusterwiseFunctions
@@ -168,6 +169,16 @@ class _Walk:
             self._one_pass()
             if self.together is not None and resample > 0:
                 self._resample(resample)
+        lost = self.left.any(-1)
+        if not bool(lost.any()):
+            return
+        warnings.warn(
+            f"After {self.settings.most_passes} passes {int(lost.sum())} of {lost.numel()} samples "
+            f"still had points without a group, {int(self.left.sum(-1).max())} at most; each "
+            "became a group of its own. Such samples are not from the posterior: raise "
+            "most_passes, or use weights that fit these data.",
+            stacklevel=4,
+        )
         # Whatever is left: groups of their own, so that all points have one.
         number = self.n_groups[..., None] + self.left.cumsum(-1) - 1
         self._put(self.left, number)

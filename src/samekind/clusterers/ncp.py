@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from samekind.clusterers.group_count import checked_constraints
+from samekind.clusterers.ncp_labels import Draws, sparse_pairs
 from samekind.clusterers.ncp_sample import stratified
 from samekind.clusterers.seeds import restricted
 from samekind.compute import best_device
@@ -21,31 +22,19 @@ from samekind.errors import InputError, UnknownName
 
 if TYPE_CHECKING:
     from samekind.amortized.calibration import Calibration
-    from samekind.amortized.samples import Samples
     from samekind.clusterers.ncp_weights import Trained
 
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
-VARIANTS: dict[str, str] = {"pointwise": "samekind.clusterers.ncp_pointwise:Pointwise"}
+VARIANTS: dict[str, str] = {
+    "pointwise": "samekind.clusterers.ncp_pointwise:Pointwise",
+    "clusterwise": "samekind.clusterers.ncp_clusterwise:Clusterwise",
+}
 """Posteriors by name; each is made of (network, x, known, seed) and has the same methods."""
 ESTIMATES = ("probable", "central")
 MOST_SCORED = 5_000
 """Items of a grouping whose probability can be told: it needs all of them at once."""
-
-
-class Draws(NamedTuple):
-    """Groupings drawn from a posterior, for those who ask questions.
-
-    Parameters
-    ----------
-    items : (m,) the items that they are about, ascending. labels : (S, m) groups in each draw.
-    weight : (S,) share of each draw in averages.
-    """
-
-    items: Ints
-    labels: NDArray[np.int16]
-    weight: NDArray[np.float64]
 
 
 class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -61,26 +50,31 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     n_samples : draws; more make probabilities finer and fitting slower.
     orders : random orders of the items over which draws are spread.
-    estimate : which grouping ``labels_`` is: ``probable``, the most probable one that was found;
-        or ``central``, the one that agrees best with all draws about who belongs together. The
-        most probable one tends to join groups that overlap.
+    estimate : which grouping ``labels_`` is: ``central``, the one that agrees best with all draws
+        about who belongs together; or ``probable``, the most probable one that was found. Where
+        much is in doubt that is often a single group: all of its probability lies on one grouping,
+        while that of many groups is shared by very many.
     max_placed : items placed one by one. Of larger sets a stratified sample with all answered
         items is; the others join the group that one more step prefers, with a warning.
     weights : file that :meth:`train` wrote; None: the weights for general vectors that come with
         the package.
-    variant : ``pointwise``.
+    variant : ``pointwise`` places items one by one; ``clusterwise`` takes out one whole group per
+        pass and groups all items of a large set, with fewer draws. It was not better than a sample
+        placed one by one, so ``auto`` is the variant of `weights`, without weights pointwise.
     device : where to compute; None: the fastest there is.
     random_state : a seed makes the result the same every time.
 
     Attributes
     ----------
-    labels_ : (n,) the most probable grouping that was found, or the central one.
+    labels_ : (n,) the central grouping, or the most probable one that was found.
+    variant_ : which variant made it.
     log_prob_, log_prob_spread_ : logarithm of its probability (before answers), averaged over
-        orders, and how much orders differ; of the items that were placed one by one.
+        orders, and how much orders differ; of the items that were placed one by one. Clusterwise
+        it is an estimate, and the spread its standard error as a part of the probability.
     n_clusters_ : groups in it.
     n_clusters_posterior_ : (k + 1,) probability of 0, 1, 2, ... groups.
-    co_membership_ : (n, n) probability that two items are in one group. Where only a sample was
-        placed, a sparse matrix with the pairs of the sample, and ones on the diagonal.
+    co_membership_ : (n, n) probability that two items are in one group. Of more than
+        `max_placed` items a sparse matrix with the pairs of a sample, and ones on the diagonal.
     membership_ : (n, k) how strongly each item belongs to each group.
     space_ : (n, d) calibrated vectors. kept_variance_ : share of the variance that they hold.
     draws_ : the draws, for the strategy ``posterior``.
@@ -101,10 +95,10 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         *,
         n_samples: int = 128,
         orders: int = 8,
-        estimate: str = "probable",
+        estimate: str = "central",
         max_placed: int = 400,
         weights: str | Path | None = None,
-        variant: str = "pointwise",
+        variant: str = "auto",
         device: str | None = None,
         random_state: Any = None,
     ) -> None:
@@ -122,28 +116,28 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         known = checked_constraints(constraints, len(X))
         rng = self._chance()
-        trained = self._trained()
+        self.variant_ = self._which()
+        trained = self._trained(self.variant_)
         self._calibration = self._calibrated(X, trained, rng)
         self.space_ = self._calibration(X)
-        rows = self._rows(self.space_, known, rng)
-        posterior = self._posterior(trained, self.space_[rows], known, rows, rng)
-        drawn = posterior.samples(self.n_samples, self.orders)
+        rows = self._rows(self.space_, known, rng, self.variant_)
+        posterior = self._posterior(trained, self.space_[rows], known, rows, rng, self.variant_)
+        drawn = posterior.samples(self._n_draws(len(X)), self.orders)
         best = posterior.chosen(drawn, self.estimate)
         self._placer = posterior.placer(best.labels)
         self.log_prob_, self.log_prob_spread_ = best.log_prob, best.spread
         self.kept_variance_ = self._calibration.kept
         self.n_clusters_posterior_ = drawn.n_groups_law().double().cpu().numpy()
-        self.draws_ = Draws(
-            rows, drawn.labels.cpu().numpy().astype(np.int16), drawn.weights.double().cpu().numpy()
-        )
-        self._label_all(trained, rows, best.labels, drawn)
+        self.draws_ = Draws.of(rows, drawn)
+        self._label_all(trained, best.labels)
+        self.co_membership_ = self._pairs(known, rng)
         return self
 
     def predict(self, X: Any) -> Ints:
         """The groups of other items: one more step each, after the items that were fitted."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        found = self._placer(self._trained().network, self._calibration(X))
+        found = self._placer(self._trained(self.variant_).network, self._calibration(X))
         return np.asarray(found.argmax(axis=1), dtype=np.intp)
 
     def sample_posterior(
@@ -159,12 +153,13 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if n < 1:
             raise InputError(f"{n} groupings cannot be drawn. Ask for at least one.")
         known = checked_constraints(constraints, len(X))
-        rng, trained = self._chance(), self._trained()
+        rng, variant = self._chance(), self._which()
+        trained = self._trained(variant)
         space = self._calibrated(X, trained, rng)(X)
-        rows = self._rows(space, known, rng)
-        posterior = self._posterior(trained, space[rows], known, rows, rng)
-        drawn = posterior.samples(n, self.orders)
-        labels, which = drawn.labels.cpu().numpy().astype(np.intp), _equally_likely(drawn, n, rng)
+        rows = self._rows(space, known, rng, variant)
+        posterior = self._posterior(trained, space[rows], known, rows, rng, variant)
+        drawn = Draws.of(rows, posterior.samples(n, self.orders))
+        labels, which = drawn.labels.astype(np.intp), drawn.equally_likely(n, rng)
         if len(rows) == len(X):
             return np.asarray(labels[which])
         rest = np.setdiff1d(np.arange(len(X)), rows)
@@ -194,10 +189,10 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 f"The probability of a grouping of {len(X)} items cannot be told: at most "
                 f"{MOST_SCORED} are looked at together. Score a sample of them."
             )
-        rng, trained = self._chance(), self._trained()
+        rng, variant = self._chance(), self._which()
+        trained = self._trained(variant)
         space = self._calibrated(X, trained, rng)(X)
-        every = np.arange(len(X))
-        posterior = self._posterior(trained, space, None, every, rng)
+        posterior = self._posterior(trained, space, None, np.arange(len(X)), rng, variant)
         return float(posterior.score(groups, orders).log_prob)
 
     @classmethod
@@ -246,10 +241,36 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             raise UnknownName("estimate", self.estimate, ESTIMATES)
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
-    def _trained(self) -> Trained:
+    def _which(self) -> str:
+        """The variant that groups."""
+        if self.variant != "auto":
+            if self.variant not in VARIANTS:
+                raise UnknownName("variant", self.variant, ("auto", *VARIANTS))
+            return self.variant
+        if self.weights is None:
+            return "pointwise"
+        from samekind.clusterers.ncp_weights import variant_of
+
+        return variant_of(self.weights)
+
+    def _trained(self, variant: str) -> Trained:
         from samekind.clusterers.ncp_weights import network_of
 
-        return network_of(self.weights, best_device(self.device).device)
+        return network_of(self.weights, best_device(self.device).device, variant)
+
+    def _n_draws(self, n: int) -> int:
+        if self.variant_ == "pointwise":
+            return self.n_samples
+        from samekind.clusterers.ncp_clusterwise import n_drawn
+
+        count = n_drawn(self.n_samples, n)
+        if count < self.n_samples:
+            warnings.warn(
+                f"{n} items are many for draws of all of them: {count} are made instead of "
+                f"{self.n_samples}, and pairs are told for a sample of {self.max_placed}.",
+                stacklevel=3,
+            )
+        return count
 
     def _calibrated(self, X: Floats, trained: Trained, rng: np.random.Generator) -> Calibration:
         from samekind.amortized.calibration import Calibration
@@ -264,14 +285,16 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             )
         return Calibration.unchanged(dim)
 
-    def _rows(self, space: Floats, known: Constraints | None, rng: np.random.Generator) -> Ints:
-        """The items that are placed one by one."""
-        if len(space) <= self.max_placed:
-            return np.arange(len(space))
-        must = np.empty(0, dtype=np.intp) if known is None else known.touched
-        rows = stratified(space, must, self.max_placed, rng)
+    def _rows(
+        self, space: Floats, known: Constraints | None, rng: np.random.Generator, variant: str
+    ) -> Ints:
+        """The items that are grouped by the network itself, the others by one more step."""
+        n = len(space)
+        if n <= self.max_placed or variant == "clusterwise":
+            return np.arange(n)
+        rows = stratified(space, _touched(known), self.max_placed, rng)
         warnings.warn(
-            f"{len(space)} items are too many to be placed one by one: a sample of {len(rows)} is, "
+            f"{n} items are too many to be placed one by one: a sample of {len(rows)} is, "
             "and the others join the most probable group of the sample, each by itself. "
             "Probabilities are about the sample; max_placed makes it larger.",
             stacklevel=3,
@@ -285,49 +308,39 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         known: Constraints | None,
         rows: Ints,
         rng: np.random.Generator,
+        variant: str,
     ) -> Any:
         from importlib import import_module
 
-        if self.variant not in VARIANTS:
-            raise UnknownName("variant", self.variant, VARIANTS)
-        module, _, name = VARIANTS[self.variant].partition(":")
+        module, _, name = VARIANTS[variant].partition(":")
         told = None if known is None else restricted(known, rows)
         return getattr(import_module(module), name)(
             trained.network, x, told, int(rng.integers(2**62))
         )
 
-    def _label_all(self, trained: Trained, rows: Ints, labels: Ints, drawn: Samples) -> None:
-        """Groups, memberships and co-memberships of all items, from those placed one by one."""
-        n, together = len(self.space_), drawn.co_membership().float().cpu().numpy()
-        np.fill_diagonal(together, 1.0)
-        groups = np.eye(int(labels.max()) + 1, dtype=np.float32)[labels]  # (m, k)
-        strength = together @ groups / groups.sum(axis=0)
-        strength /= strength.sum(axis=1, keepdims=True)
-        self.n_clusters_ = groups.shape[1]
+    def _label_all(self, trained: Trained, labels: Ints) -> None:
+        """Groups and memberships of all items, from those that the network grouped."""
+        n, rows, strength = len(self.space_), self.draws_.items, self.draws_.strength(labels)
+        self.n_clusters_ = strength.shape[1]
         if len(rows) == n:
-            self.labels_, self.membership_, self.co_membership_ = labels, strength, together
+            self.labels_, self.membership_ = labels, strength
             return
         rest = np.setdiff1d(np.arange(n), rows)
-        self.membership_ = np.empty((n, groups.shape[1]), dtype=np.float32)
+        self.membership_ = np.empty((n, self.n_clusters_), dtype=np.float32)
         self.membership_[rows] = strength
         self.membership_[rest] = self._placer(trained.network, self.space_[rest])
         self.labels_ = np.empty(n, dtype=np.intp)
         self.labels_[rows] = labels
         self.labels_[rest] = self.membership_[rest].argmax(axis=1)
-        self.co_membership_ = _sparse(together, rows, rest, n)
+
+    def _pairs(self, known: Constraints | None, rng: np.random.Generator) -> Any:
+        """Chances of pairs: of all items, or of a sample in a sparse matrix."""
+        n, some = len(self.space_), self.draws_.items
+        if len(some) == n:
+            some = stratified(self.space_, _touched(known), self.max_placed, rng)
+        together = self.draws_.together(some)
+        return together if len(some) == n else sparse_pairs(together, some, n)
 
 
-def _sparse(together: Floats, rows: Ints, rest: Ints, n: int) -> Any:
-    from scipy.sparse import csr_array
-
-    a, b = np.nonzero(together > 1e-6)
-    values = np.concatenate([together[a, b], np.ones(len(rest), dtype=np.float32)])
-    places = (np.concatenate([rows[a], rest]), np.concatenate([rows[b], rest]))
-    return csr_array((values, places), shape=(n, n))
-
-
-def _equally_likely(drawn: Samples, n: int, rng: np.random.Generator) -> Ints:
-    """(n,) places of groupings, each as often as its weight says, in random order."""
-    share = drawn.weights.double().cpu().numpy().cumsum()
-    ticks = (np.arange(n) + rng.random()) / n * share[-1]
-    return rng.permutation(np.searchsorted(share, ticks).clip(0, len(share) - 1))
+def _touched(known: Constraints | None) -> Ints:
+    return np.empty(0, dtype=np.intp) if known is None else known.touched

@@ -82,7 +82,8 @@ class Pointwise:
             x.expand(GREEDY, -1, -1), order=order, allowed=answers
         )
         if estimate == "central":
-            top = _central(torch.cat([drawn.labels, *(one.labels for one in greedy)]), drawn)
+            found = torch.cat([drawn.labels, *(one.labels for one in greedy)])
+            top = found[int(central_costs(found, drawn).argmin())][None]
         else:
             top = _first(merged([*greedy, _first(drawn, TOP)]), TOP).labels
         orders = int(np.clip(WORK // (top.numel() * (int(top.max()) + 2)), 2, 16))
@@ -159,14 +160,17 @@ def _first(samples: Samples, count: int) -> Samples:
     )  # fmt: skip
 
 
-def _central(candidates: Tensor, drawn: Samples) -> Tensor:
-    """(1, N) the candidate with the fewest pairs wrongly together or apart, by the draws."""
+def central_costs(candidates: Tensor, drawn: Samples) -> Tensor:
+    """(C,) pairs that each candidate (C, N) has wrongly together or apart, by the draws.
+
+    Up to a number that all candidates share.
+    """
     lean = 1 - 2 * drawn.co_membership()  # what it costs to put two items together
     cost = lean.new_zeros(len(candidates))
     for k in range(int(candidates.max()) + 1):
         inside = (candidates == k).to(lean.dtype)
         cost += ((inside @ lean) * inside).sum(1)
-    return candidates[int(cost.argmin())][None]
+    return cost
 
 
 def _numbers(labels: Tensor) -> Ints:

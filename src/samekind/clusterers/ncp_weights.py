@@ -9,47 +9,82 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from samekind.amortized.calibration import Calibrated
+from samekind.amortized.clusterwise import ClusterwiseNetwork
+from samekind.amortized.clusterwise_weights import load_clusterwise
 from samekind.amortized.generators import Generator
 from samekind.amortized.network import NCPNetwork, Sizes
 from samekind.amortized.training import History, train
-from samekind.amortized.weights import load, save
+from samekind.amortized.weights import load, read_tensors, save
 from samekind.errors import InputError
 
 Told = Callable[[int, float, float], None]
 
 
+FILES = {"pointwise": "general.safetensors", "clusterwise": "clusterwise.safetensors"}
+"""What is shipped, by variant."""
+
+
 class Trained(NamedTuple):
     """A network, and whether it was trained on calibrated vectors."""
 
-    network: NCPNetwork
+    network: NCPNetwork | ClusterwiseNetwork
     calibrated: bool
 
 
-def shipped() -> Path:
+def shipped(variant: str = "pointwise") -> Path:
     """The weights for general vectors that come with the package."""
     import samekind.amortized.trained as folder
 
-    return Path(folder.__file__ or "").parent / "general.safetensors"
+    return Path(folder.__file__ or "").parent / FILES[variant]
 
 
-def network_of(weights: str | Path | None, device: str) -> Trained:
+def variant_of(weights: str | Path) -> str:
+    """Which variant a file holds weights of."""
+    path = _there(weights)
+    return _variant(str(path.resolve()), path.stat().st_mtime_ns)
+
+
+def network_of(weights: str | Path | None, device: str, variant: str = "pointwise") -> Trained:
     """The network in a file (None: the shipped one); read once while the file stays the same."""
-    path = shipped() if weights is None else Path(weights)
+    path = _there(shipped(variant) if weights is None else weights)
+    found = variant_of(path)
+    if found != variant:
+        raise InputError(
+            f"{str(path)!r} holds weights of the variant {found!r}, not {variant!r}. Leave the "
+            f"variant at 'auto', or give weights of {variant!r}."
+        )
+    return _read(str(path.resolve()), path.stat().st_mtime_ns, device, variant)
+
+
+def _there(weights: str | Path) -> Path:
+    path = Path(weights)
     if not path.is_file():
         raise InputError(
             f"There are no weights at {str(path)!r}. Give a file that NCP.train wrote, or None "
             "for those that come with the package."
         )
-    return _read(str(path.resolve()), path.stat().st_mtime_ns, device)
+    return path
+
+
+@lru_cache(maxsize=8)
+def _variant(path: str, changed: int) -> str:
+    return str(read_tensors(path)[1].get("variant", "pointwise"))
 
 
 @lru_cache(maxsize=4)
-def _read(path: str, changed: int, device: str) -> Trained:
-    network, facts = load(path, device=device)
+def _read(path: str, changed: int, device: str, variant: str) -> Trained:
+    network: NCPNetwork | ClusterwiseNetwork
+    network, facts = (load_clusterwise if variant == "clusterwise" else load)(path, device=device)
     if network.sizes.encoder not in ("points", "none"):
         raise InputError(
             f"The weights in {path!r} are for {network.sizes.encoder!r}, not for vectors. Give "
             "weights that were trained on vectors."
+        )
+    if isinstance(network, ClusterwiseNetwork) and network.sizes.kind != "ccp":
+        raise InputError(
+            f"The weights in {path!r} are of the kind {network.sizes.kind!r}, where an item is "
+            "seen only together with all others, so that no further item can be placed. Give "
+            "weights of the kind 'ccp'."
         )
     return Trained(network.requires_grad_(False), bool(facts.get("calibrated", False)))
 

@@ -244,7 +244,7 @@ class _Picking:
 
         from samekind.pile import encoded_pile
         from samekind.plots.picks import Picks
-        from samekind.registry import find
+        from samekind.registry import find, make_method
         from samekind.session import Session
         from samekind.sources.labelled import label_texts
 
@@ -253,14 +253,16 @@ class _Picking:
             pile = encoded_pile(labelled.collection, encoder=self.encoder, progress=progress)
         kept = [labelled.collection.position(id) for id in pile.collection.ids()]
         truth = np.asarray(label_texts(labelled.orientations[orientation]))[kept]
-        count = self.groups or len(set(truth.tolist()) - {""})
-        model = find("method", self.method)(n_clusters=count)
+        model = make_method(self.method, self.groups)
+        if self.groups is None and hasattr(model, "n_clusters"):
+            model = make_method(self.method, len(set(truth.tolist()) - {""}))
         session = Session(pile.collection, pile.X, clusterer=model, seed=self.seed)
         chosen: dict[str, list[int]] = {}
         standing: set[int] = set()
         for title, strategy in choices.items():
             chosen[title], central = self._asked(session.clustering, find("strategy", strategy)())
             standing |= central
+        count = session.clustering.n_groups
         note = f"Method {self.method}, {count} groups, {pile.encoded.encoder.name}, "
         return Picks(
             session.clustering.space, session.clustering.labels, orientation, truth, chosen,
