@@ -75,7 +75,8 @@ class Clusterwise:
     def chosen(self, drawn: Samples, estimate: str) -> Scored:
         """One grouping for all, of firm ones after a sweep; draws scatter too much to be one.
 
-        ``probable``: the most probable of them and of a few draws, over orders of its groups. ``central``: the one that differs from the other firm ones about the fewest pairs.
+        ``probable``: the most probable of them and of a few draws, over orders of its groups.
+        ``central``: the one that differs from the other firm ones about the fewest pairs.
         """
         x, chance, together = self._ready(1)
         sampler = ClusterwiseSampler(self.network, latent="mean", join="threshold")
