@@ -147,7 +147,9 @@ class Loners(ClosedCCP):
 
 
 def test_points_left_after_the_last_pass_become_groups_of_their_own() -> None:
-    (found,) = ClusterwiseSampler(Loners(), most_passes=3).sample(points(9), 4, most_scored=0)
+    sampler = ClusterwiseSampler(Loners(), most_passes=3)
+    with pytest.warns(UserWarning, match="After 3 passes"):
+        (found,) = sampler.sample(points(9), 4, most_scored=0)
     assert found.labels.tolist() == [list(range(9))]
 
 
