@@ -45,6 +45,8 @@ def make_method(name: str, n_groups: int | None = None) -> Any:
     from inspect import signature
 
     method = find("method", name)
+    if not callable(getattr(method, "fit", None)):
+        raise TypeError("it has no method fit")
     if n_groups is None:
         return method()
     if "n_clusters" not in signature(method).parameters:

@@ -22,7 +22,8 @@ from samekind.strategies.hardness import Hardness
 from samekind.strategies.uncertainty import Uncertainty
 
 PLACING = ("placement", "live", "value")
-PAIRWISE = sorted(name for name in shelf("strategy") if not name.startswith(PLACING))
+MIXED = ("planner", "posterior")
+PAIRWISE = sorted(name for name in shelf("strategy") if not name.startswith(PLACING + MIXED))
 
 
 def large_view(n: int = 900, seed: int = 0, links: int = 40, views: bool = True) -> View:
@@ -63,7 +64,7 @@ def test_a_large_proposal_is_askable_and_repeatable(name: str, views: bool) -> N
     assert not pairs & {frozenset(question.items()) for question in again}
 
 
-@pytest.mark.parametrize("name", PAIRWISE)
+@pytest.mark.parametrize("name", [*PAIRWISE, *MIXED])
 def test_the_next_question_does_not_depend_on_when_the_memo_was_made(name: str) -> None:
     strategy, warm = find("strategy", name)(), large_view()
     strategy.propose(replace(warm, constraints=Constraints(900)), 7)
@@ -72,7 +73,7 @@ def test_the_next_question_does_not_depend_on_when_the_memo_was_made(name: str) 
     assert strategy.propose(now, 3) == strategy.propose(cold, 3)
 
 
-@pytest.mark.parametrize("name", PAIRWISE)
+@pytest.mark.parametrize("name", [*PAIRWISE, *MIXED])
 def test_a_set_of_two_or_of_equal_items_can_be_asked_about(name: str) -> None:
     for n in (2, 3, 400):
         snapshot = Clustering.first(np.zeros(n), np.zeros((n, 3)))

@@ -15,7 +15,7 @@ from samekind.questions import Question, SamePair, WhichGroup
 from samekind.strategies.candidates import best_pairs
 from samekind.strategies.entropy import entropy
 from samekind.strategies.exemplars import shown
-from samekind.strategies.posterior_draws import Drawn, Floats, Ints, drawn_of
+from samekind.strategies.posterior_draws import Drawn, Floats, Ints, drawn_of, looked_at
 
 ASKS = ("either", "pair", "placement")
 POOL = 20_000
@@ -69,7 +69,8 @@ class Posterior:
         return tuple(chosen)
 
     def _pairs(self, view: View, drawn: Drawn, weight: NDArray[np.float64], n: int) -> list[_Found]:
-        a, b = view.clustering.memo(("gain-pairs", self, view.seed), lambda: pool(view, drawn))
+        key = ("gain-pairs", self, *looked_at(view))
+        a, b = view.clustering.memo(key, lambda: pool(view, drawn))
         alive = np.flatnonzero(weight > 0)
         together = drawn.labels[np.ix_(alive, a)] == drawn.labels[np.ix_(alive, b)]
         chance = weight[alive] @ together if len(a) else np.zeros(0)

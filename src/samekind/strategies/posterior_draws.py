@@ -75,8 +75,13 @@ def n_effective(weight: NDArray[np.float64]) -> float:
 
 def drawn_of(view: View, n_draws: int) -> Drawn:
     """The draws of a snapshot: the method's own, else independent ones from its memberships."""
-    key = ("drawn", n_draws, view.seed)
-    return view.clustering.memo(key, lambda: _drawn(view, n_draws))
+    return view.clustering.memo(("drawn", n_draws, *looked_at(view)), lambda: _drawn(view, n_draws))
+
+
+def looked_at(view: View) -> tuple[int, bytes]:
+    """What the choice of items depends on; questions must not depend on when it was made."""
+    few = len(view.clustering.labels) <= MOST_ITEMS
+    return view.seed, b"" if few else view.constraints.touched.tobytes()
 
 
 def _drawn(view: View, n_draws: int) -> Drawn:
