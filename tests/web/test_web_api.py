@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
+from samekind.clustering import Clustering
 from samekind.items import Collection
 from samekind.protocols import Event
+from samekind.session import Session
 from samekind.store import MemoryStore
 from samekind.web.desk import Desk
 
@@ -262,14 +265,23 @@ def test_the_groups_are_downloaded_as_a_file(client: TestClient) -> None:
 
 
 def test_a_finished_session_says_that_nothing_is_left(
-    make_desk: Callable[..., Desk], client_for: ClientFor
+    make_desk: Callable[..., Desk], client_for: ClientFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk = make_desk(most=2, refit_every=50)
     client = client_for(desk)
+    # Held up: on a quick machine it would be over before we look.
+    go, refit = threading.Event(), Session.refit
+
+    def held_up(session: Session) -> Clustering:
+        assert go.wait(20)
+        return refit(session)
+
+    monkeypatch.setattr(Session, "refit", held_up)
     answer(client, "same")
     now = answer(client, "none")["now"]
     assert now["question"] is None
     assert now["progress"]["refitting"], "the answers so far may bring up more questions"
+    go.set()
     assert desk.refitter.wait("main")
     now = client.get("/api/question").json()
     assert (now["question"], now["progress"]["refitting"]) == (None, False)
