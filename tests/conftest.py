@@ -21,6 +21,17 @@ LONG = (
     "clusterers/test_deep.py", "clusterers/test_placing.py", "plots/test_pictures_of_runs.py",
     "sources/test_demo_tiles.py", "test_postgres.py", "test_terminal.py", "training/test_loop.py",
     "amortized/test_ncp_training.py", "test_review.py", "training/test_strong.py",
+    "amortized/test_clusterwise.py", "amortized/test_clusterwise_sampler.py",
+    "amortized/test_graph_clustering.py", "amortized/test_graph_encoder.py",
+    "amortized/test_labelled_episodes.py", "amortized/test_ordered.py",
+    "amortized/test_training_steps.py", "benchmarks/test_gibbs.py",
+    "benchmarks/test_idc_vectors.py", "benchmarks/test_live_scale.py",
+    "benchmarks/test_live_suite.py", "benchmarks/test_ncp_answers.py",
+    "benchmarks/test_ncp_large.py", "benchmarks/test_ncp_quality.py", "clusterers/test_ncp.py",
+    "clusterers/test_ncp_bad_input.py", "clusterers/test_ncp_calibration.py",
+    "clusterers/test_ncp_clusterwise.py", "plots/test_posterior_command.py",
+    "plots/test_posterior_picture.py", "strategies/test_planner.py",
+    "strategies/test_posterior.py",
 )  # fmt: skip
 """Files whose tests together take long: `make test` runs them, `make check` does not."""
 
