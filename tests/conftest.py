@@ -31,7 +31,8 @@ LONG = (
     "clusterers/test_ncp_bad_input.py", "clusterers/test_ncp_calibration.py",
     "clusterers/test_ncp_clusterwise.py", "plots/test_posterior_command.py",
     "plots/test_posterior_picture.py", "strategies/test_planner.py",
-    "strategies/test_posterior.py",
+    "strategies/test_posterior.py", "clusterers/test_live.py", "clusterers/test_straight.py",
+    "strategies/test_live_cover.py",
 )  # fmt: skip
 """Files whose tests together take long: `make test` runs them, `make check` does not."""
 
