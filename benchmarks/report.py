@@ -50,7 +50,7 @@ def emit(row: Mapping[str, Any], file: Path | None) -> None:
 def surroundings() -> dict[str, Any]:
     """What a figure depends on besides the seed."""
     return {
-        "command": " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]]),
+        "command": command(),
         "commit": commit(),
         "when": time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime()),
         "machine": {
@@ -63,6 +63,12 @@ def surroundings() -> dict[str, Any]:
         "versions": {"python": platform.python_version()}
         | {name: _version(name) for name in ("samekind", "numpy", "scipy", "scikit-learn")},
     }
+
+
+def command() -> str:
+    """The command line, with the last part of paths that lead nowhere on other machines."""
+    words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
+    return " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *words])
 
 
 def commit() -> str:

@@ -32,7 +32,7 @@ LONG = (
     "clusterers/test_ncp_clusterwise.py", "plots/test_posterior_command.py",
     "plots/test_posterior_picture.py", "strategies/test_planner.py",
     "strategies/test_posterior.py", "clusterers/test_live.py", "clusterers/test_straight.py",
-    "strategies/test_live_cover.py",
+    "strategies/test_live_cover.py", "web/test_web_browser.py",
 )  # fmt: skip
 """Files whose tests together take long: `make test` runs them, `make check` does not."""
 

@@ -10,14 +10,15 @@ Tensors are (B, R, ...): R rows (passes, or samples) for each of B data sets.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, NamedTuple, Protocol, Self
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 
 from samekind.amortized.attention import ISAB, MAB, PMA
 from samekind.amortized.layers import ACTIVATIONS, encoder_of, mlp
+from samekind.amortized.network import PlainSizes
 from samekind.errors import InputError
 
 
@@ -97,7 +98,7 @@ class ClusterwiseFunctions(Protocol):
 
 
 @dataclass(frozen=True)
-class ClusterwiseSizes:
+class ClusterwiseSizes(PlainSizes):
     """How large the network is, as plain values that go into a weights file.
 
     Parameters
@@ -125,21 +126,6 @@ class ClusterwiseSizes:
     heads: int = 4
     inducing: int = 32
     activation: str = "gelu"
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Self:
-        """Back from :meth:`as_json`; a sentence if something in it is not known here."""
-        odd = sorted(set(values) - {field.name for field in fields(cls)})
-        if odd:
-            raise InputError(
-                f"The sizes of the network name {', '.join(odd)}, which this version does not "
-                "know. Use a newer version of samekind, or other weights."
-            )
-        return cls(**values)
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
 
 
 class ClusterwiseNetwork(nn.Module):

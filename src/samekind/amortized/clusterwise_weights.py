@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from samekind.amortized.clusterwise import ClusterwiseNetwork, ClusterwiseSizes
-from samekind.amortized.weights import read_tensors, write_tensors
+from samekind.amortized.weights import fill, read_tensors, write_tensors
 from samekind.errors import InputError
 
 VARIANT = "clusterwise"
@@ -62,16 +62,5 @@ def load_clusterwise(
             "samekind.amortized.weights.load, or give weights of the clusterwise one."
         )
     network = ClusterwiseNetwork(ClusterwiseSizes.from_json(facts.pop("sizes")), encoder)
-    wanted = network.state_dict()
-    odd = [
-        name
-        for name in {**wanted, **tensors}
-        if name not in wanted or name not in tensors or wanted[name].shape != tensors[name].shape
-    ]
-    if odd:
-        raise InputError(
-            f"The weights in {str(path)!r} belong to another network: {odd[0]!r} differs "
-            f"({len(odd)} of {len(wanted)} parts do). Use the same sizes and encoder."
-        )
-    network.load_state_dict({name: value.to(wanted[name].dtype) for name, value in tensors.items()})
+    fill(network, tensors, path)
     return LoadedClusterwise(network.to(device).eval(), facts)

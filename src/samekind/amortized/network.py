@@ -47,7 +47,28 @@ class Functions(Protocol):
 
 
 @dataclass(frozen=True)
-class Sizes:
+class PlainSizes:
+    """Sizes of a network, to and from what a file can hold."""
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Self:
+        """Back from :meth:`as_json`; a sentence if something in it is not known here."""
+        known = {field.name for field in fields(cls)}
+        odd = sorted(set(values) - known)
+        if odd:
+            raise InputError(
+                f"The sizes of the network name {', '.join(odd)}, which this version does not "
+                "know. Use a newer version of samekind, or other weights."
+            )
+        return cls(**values)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Sizes(PlainSizes):
     """How large the network is, as plain values that go into a weights file.
 
     Parameters
@@ -87,22 +108,6 @@ class Sizes:
             encoder="none", inputs=inputs, h_layers=4, g_layers=5, f_layers=5,
             h_outputs=256, g_outputs=512, pool="sum", activation="prelu",
         )  # fmt: skip
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Self:
-        """Back from :meth:`as_json`; a sentence if something in it is not known here."""
-        known = {field.name for field in fields(cls)}
-        odd = sorted(set(values) - known)
-        if odd:
-            raise InputError(
-                f"The sizes of the network name {', '.join(odd)}, which this version does not "
-                "know. Use a newer version of samekind, or other weights."
-            )
-        return cls(**values)
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
 
 
 class NCPNetwork(nn.Module):

@@ -38,7 +38,7 @@ def load(path: str | Path, *, encoder: nn.Module | None = None, device: str = "c
     tensors, facts = read_tensors(path)
     sizes = Sizes.from_json(facts.pop("sizes"))
     network = NCPNetwork(sizes, encoder)
-    _fill(network, tensors, path)
+    fill(network, tensors, path)
     return Loaded(network.to(device).eval(), facts)
 
 
@@ -84,7 +84,8 @@ def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     return tensors, facts
 
 
-def _fill(network: nn.Module, tensors: Mapping[str, Tensor], path: str | Path) -> None:
+def fill(network: nn.Module, tensors: Mapping[str, Tensor], path: str | Path) -> None:
+    """Put weights into a network in its own precision; a sentence if they are not its own."""
     wanted = network.state_dict()
     odd = [
         name
@@ -96,4 +97,4 @@ def _fill(network: nn.Module, tensors: Mapping[str, Tensor], path: str | Path) -
             f"The weights in {str(path)!r} belong to another network: {odd[0]!r} differs "
             f"({len(odd)} of {len(wanted)} parts do). Use the same sizes and encoder."
         )
-    network.load_state_dict(dict(tensors))
+    network.load_state_dict({name: value.to(wanted[name].dtype) for name, value in tensors.items()})

@@ -80,8 +80,10 @@ def drawn_of(view: View, n_draws: int) -> Drawn:
 
 def looked_at(view: View) -> tuple[int, bytes]:
     """What the choice of items depends on; questions must not depend on when it was made."""
-    few = len(view.clustering.labels) <= MOST_ITEMS
-    return view.seed, b"" if few else view.constraints.touched.tobytes()
+    given = view.clustering.draws
+    candidates = len(view.clustering.labels) if given is None else len(given[0])
+    all_of_them = candidates <= MOST_ITEMS
+    return view.seed, b"" if all_of_them else view.constraints.touched.tobytes()
 
 
 def _drawn(view: View, n_draws: int) -> Drawn:
