@@ -47,7 +47,7 @@ def idc_arguments(about: str, *, polish: bool = False) -> argparse.Namespace:
     """The command line of IDC, of what it is compared with, and of polishing."""
     parser = _parser(about, "cifar10", "default", 500, "value")
     add = parser.add_argument
-    add("--method", default="idc", choices=("idc", "fixmatch", "corrected"))
+    add("--method", default="idc", choices=("idc", "fixmatch", "polish", "corrected"))
     if polish:
         add("--answers", default=None, help="file of answers: read if it is there, else written")
     add("--person", default="shown", choices=("shown", "matched"), help="matched: as published")

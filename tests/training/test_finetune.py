@@ -151,3 +151,20 @@ def test_links_as_matrices_cost_what_the_same_links_cost_as_pairs() -> None:
     expected = pair_loss(p, links.same, links.different)
     torch.testing.assert_close(linked_loss(p, masks), expected)
     assert linked_loss(p, torch.zeros_like(masks)) == 0
+
+
+def test_aligned_guesses_keep_groups_at_the_size_that_they_began_with() -> None:
+    one = tuner(align=True)
+    wanted = one._wanted_shares
+    assert wanted is not None and one._guessed_shares is not None
+    torch.testing.assert_close(wanted.sum(), torch.tensor(1.0))
+    lopsided = torch.tensor([[0.9, 0.1]]).repeat(16, 1)
+    for _ in range(600):  # a group that takes over is held back ...
+        aligned = one._aligned(lopsided)
+    torch.testing.assert_close(aligned[0], wanted, atol=0.02, rtol=0)
+    assert torch.equal(tuner()._aligned(lopsided), lopsided)  # ... only where that is wanted
+
+
+def test_without_answers_about_sizes_training_with_alignment_ends_well() -> None:
+    network = tuner(align=True).run()
+    assert all(bool(torch.isfinite(value).all()) for value in network.state_dict().values())

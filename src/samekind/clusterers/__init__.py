@@ -13,6 +13,7 @@ CLUSTERERS: dict[str, str] = {
     "cc": "samekind.clusterers.cc:CC",
     "idc": "samekind.clusterers.idc:IDC",
     "fixmatch": "samekind.clusterers.fixmatch:FixMatch",
+    "polish": "samekind.clusterers.polish:Polish",
     "ncp": "samekind.clusterers.ncp:NCP",
     "corrected": "samekind.clusterers.corrected:Corrected",
 }

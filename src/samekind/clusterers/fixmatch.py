@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from samekind.clusterers.deep_settings import Setting
@@ -12,6 +13,7 @@ from samekind.clusterers.deep_training import Learner
 from samekind.clusterers.idc_learning import FeedbackLearner
 from samekind.clusterers.networked import NetworkClusterer
 from samekind.clusterers.starting import PICTURE_SETTINGS, setting_from
+from samekind.compute import COMPILE_MODES
 from samekind.constraints import Constraints
 from samekind.training.answered import Answered
 from samekind.training.augment import family_named
@@ -19,6 +21,7 @@ from samekind.training.feedback_tuning import Feedback
 from samekind.training.finetune import Changes, Tuner, Tuning, picture_changes, row_changes
 from samekind.training.loop import Trainer
 from samekind.training.network import Network
+from samekind.training.strong import Strong, StrongFamily
 
 ROWS_STEPS = 100
 """Training on plain vectors: a second or less."""
@@ -60,7 +63,12 @@ class LabelLearner(FeedbackLearner):
         changes = picture_changes(family, trainer.data, trainer.compute, self.setting.compile)
         if self.setting.views == "own":
             return changes
-        return Changes(changes.weak, self._sights(trainer).strong)
+        strong = StrongFamily(family.size, 2, cutout=0.5, mean=family.mean, std=family.std)
+        dtype = torch.bfloat16 if trainer.compute.dtype == "bfloat16" else torch.float32
+        compiled = self.setting.compile in COMPILE_MODES
+        return Changes(
+            changes.weak, Strong(strong, dtype=dtype, compiled=compiled).to(trainer.device)
+        )
 
 
 class FixMatch(NetworkClusterer):
@@ -81,8 +89,10 @@ class FixMatch(NetworkClusterer):
     labelled, company : items with and without a label per step.
     sure : membership of a weak view from which it is a guess to follow.
     average : weight of the past in the averaged network, which is used.
-    views : strong ones: ``strong`` (RandAugment and a hole, as published) or ``own``, crops and
-        colours as those that the features were learnt with.
+    views : strong ones: ``strong`` (two operations of RandAugment and a hole, as published) or
+        ``own``, crops and colours as those that the features were learnt with.
+    align : keep groups as large as they are before the training. Not in FixMatch, but without it
+        a group can be swallowed by another.
     warm_start : fitted again on the same pictures with answers, do not read `start` again.
 
     Attributes
@@ -93,6 +103,8 @@ class FixMatch(NetworkClusterer):
     ----------
     FixMatch, NeurIPS 2020, arXiv 2001.07685.
     """
+
+    _learner_kind: type[LabelLearner] = LabelLearner
 
     def __init__(
         self,
@@ -107,6 +119,7 @@ class FixMatch(NetworkClusterer):
         sure: float = 0.95,
         average: float = 0.999,
         views: str | None = "strong",
+        align: bool = False,
         backbone: str | None = None,
         stem: str | None = None,
         channels: int | None = None,
@@ -130,6 +143,7 @@ class FixMatch(NetworkClusterer):
         self.sure = sure
         self.average = average
         self.views = views
+        self.align = align
         self.backbone = backbone
         self.stem = stem
         self.channels = channels
@@ -149,7 +163,7 @@ class FixMatch(NetworkClusterer):
         setting = (
             setting_from(self.start, wanted) if data.ndim == 4 else Setting(device=self.device)
         )
-        return LabelLearner(setting, data, seed, given=self.n_clusters is not None)
+        return self._learner_kind(setting, data, seed, given=self.n_clusters is not None)
 
     def _schedule(self) -> dict[str, Any]:
         epochs = self.epochs
@@ -164,6 +178,7 @@ class FixMatch(NetworkClusterer):
             average=self.average,
             seconds=self.tune_seconds,
             epochs=float(np.round(epochs, 6)),
+            align=self.align,
         )
         return {
             "tuning": tuning,

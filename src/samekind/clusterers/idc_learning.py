@@ -45,6 +45,9 @@ class FeedbackLearner(FastLearner):
         and questions can speak of them from the beginning. If not, the answers have a say.
     """
 
+    takes_over = True
+    """Whether groups that came with the features are begun with."""
+
     def __init__(self, setting: Setting, data: NDArray[Any], seed: int, *, given: bool) -> None:
         super().__init__(setting, ItemContrast(temperature=0.2), data, seed)
         self.given = given
@@ -114,7 +117,7 @@ class FeedbackLearner(FastLearner):
         if not self._pictures:
             return network, True  # begun at the groups of k-means
         assert self._frozen is not None
-        there = self._start.groups
+        there = self._start.groups if self.takes_over else None
         if isinstance(there, ClusterHead) and k in (None, there.k):
             network.cluster = deepcopy(there).to(trainer.device)
             return network, False
@@ -122,7 +125,7 @@ class FeedbackLearner(FastLearner):
         rows, labels = self._first_groups(network, features, known, k)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
-            head = ClusterHead(network.width, int(labels.max()) + 1 if k is None else k)
+            head = ClusterHead(network.width, max(k or 1, int(labels.max()) + 1))
         network.cluster = head.to(trainer.device)
         fit_head(network.cluster, features[rows], labels)
         return network, True

@@ -43,6 +43,8 @@ class Tuning:
     linked_share : part of the answered items of a step that are partners of the others.
     average : weight of the past in the averaged network, which is what comes out.
     seconds : of training; None: `epochs` over all items.
+    align : keep the groups as large as they were at the beginning: shares of a guess are divided
+        by how much their group has grown (ReMixMatch). Without, small groups can be swallowed.
     """
 
     learning_rate: float = 0.03
@@ -54,6 +56,11 @@ class Tuning:
     average: float = 0.999
     seconds: float | None = None
     epochs: float = 20
+    align: bool = False
+
+
+PAST_SHARES = 0.99
+"""Weight of the past in the sizes that groups have in the guesses."""
 
 
 def weak(family: Family) -> Family:
@@ -168,6 +175,8 @@ class Tuner(FineTuning):
             views = picture_changes(views, data, compute, compiled)
         self.weak: Any = views.weak
         self.strong: Any = views.strong
+        self._wanted_shares = self._shares_now() if tuning.align else None
+        self._guessed_shares = None if self._wanted_shares is None else self._wanted_shares.clone()
 
     def _batch(self) -> tuple[Tensor, ...]:
         """Answered items, others, and what is known of the answered ones, on the device."""
@@ -203,11 +212,29 @@ class Tuner(FineTuning):
         """Groups of weakly changed items; the answer where there is one; whether it is sure."""
         with autocast(self.compute):
             views = self.weak(self.data[items], self.chance)
-            p = self._teacher(views, views=1).p
+            p = self._aligned(self._teacher(views, views=1).p.float())
         top, group = p.max(dim=1)
         answer = self.label_of[items]
         known = answer >= 0
         return torch.where(known, answer, group), (known | (top >= self.tuning.sure)).float()
+
+    def _aligned(self, p: Tensor) -> Tensor:
+        """Shares p (B, k) as if the groups were as large as at the beginning."""
+        if self._wanted_shares is None or self._guessed_shares is None:
+            return p
+        self._guessed_shares.lerp_(p.mean(dim=0), 1 - PAST_SHARES)
+        turned = p * (self._wanted_shares / self._guessed_shares.clamp_min(1e-6))
+        return turned / turned.sum(dim=1, keepdim=True)
+
+    @torch.no_grad()
+    def _shares_now(self) -> Tensor:
+        """How much of all items each group has by the network as it came, (k,)."""
+        total = torch.zeros(self.averaged.k, device=self.data.device)
+        for part in torch.split(self.data, self.company):
+            with autocast(self.compute):
+                views = self.weak(part, self.chance)
+                total += self.averaged(views, views=1).p.float().sum(dim=0)
+        return total / total.sum()
 
     def _answered(self) -> Ints:
         size = min(self.tuning.answered, len(self.rows))
