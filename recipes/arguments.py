@@ -57,7 +57,7 @@ def idc_arguments(about: str, *, polish: bool = False) -> argparse.Namespace:
     add("--refused", default="one", choices=("one", "all"), help="idc: refused groups per step")
     add("--losses", default="pos,neg,reg", help="idc: those that are used")
     add("--views", default=None, choices=("strong", "own"), help="idc: None: as in the start")
-    add("--average", type=float, default=0.0, help="idc: weight of the past")
+    add("--average", type=float, default=None, help="weight of the past; None: as published")
     add("--warm-up", type=float, default=None, help="idc: part of it before guesses count")
     add("--sure", type=float, default=None, help="membership of a guess; None: as published")
     add("--epochs", type=float, default=None, help="None: 100 over the asked items (fixmatch: 20)")

@@ -280,11 +280,18 @@ class Learner:
 
 
 def fit_head(head: torch.nn.Module, x: torch.Tensor, target: torch.Tensor, steps: int = 80) -> None:
-    """Fit a head that gives shares to groups that are known, on fixed features x (n, width)."""
+    """Fit a head that gives shares to groups that are known, on fixed features x (n, width).
+
+    The target is a group for each item (n,), or shares in the groups (n, k).
+    """
     optimiser = torch.optim.Adam(head.parameters(), lr=1e-2)
     with torch.enable_grad():
         for _ in range(steps):
-            loss = nll_loss(head(x).clamp_min(1e-9).log(), target)
+            found = head(x).clamp_min(1e-9).log()
+            if target.ndim == 2:
+                loss = -(target * found).sum(dim=1).mean()
+            else:
+                loss = nll_loss(found, target)
             optimiser.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()

@@ -45,9 +45,6 @@ class FeedbackLearner(FastLearner):
         and questions can speak of them from the beginning. If not, the answers have a say.
     """
 
-    takes_over = True
-    """Whether groups that came with the features are begun with."""
-
     def __init__(self, setting: Setting, data: NDArray[Any], seed: int, *, given: bool) -> None:
         super().__init__(setting, ItemContrast(temperature=0.2), data, seed)
         self.given = given
@@ -117,7 +114,7 @@ class FeedbackLearner(FastLearner):
         if not self._pictures:
             return network, True  # begun at the groups of k-means
         assert self._frozen is not None
-        there = self._start.groups if self.takes_over else None
+        there = self._start.groups
         if isinstance(there, ClusterHead) and k in (None, there.k):
             network.cluster = deepcopy(there).to(trainer.device)
             return network, False
