@@ -118,6 +118,10 @@ def test_learnt_features_are_asked_about_live_and_then_polished(
     again = run_recipe("polish", folder, tmp_path / "b.json", *common, "--epochs", "2")
     assert [row["learner"] for row in first["curve"]] == ["live", "live", "fixmatch"]
     assert [row["learner"] for row in again["curve"]] == ["idc"]  # from the same answers
+    third = run_recipe(
+        "polish", folder, tmp_path / "c.json", *common, "--method", "polish", "--epochs", "3"
+    )
+    assert [row["learner"] for row in third["curve"]] == ["polish"] and third["acc"] > 0.3
     assert first["questions"] == again["questions"] == 30
 
 
