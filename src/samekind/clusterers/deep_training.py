@@ -293,7 +293,7 @@ def fit_head(head: torch.nn.Module, x: torch.Tensor, target: torch.Tensor, steps
             else:
                 loss = nll_loss(found, target)
             optimiser.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             optimiser.step()
     for parameter in head.parameters():
         parameter.grad = None
