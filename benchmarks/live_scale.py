@@ -8,6 +8,10 @@ Each number of items has a process of its own, one after the other, since the pe
 falls within a process. Vectors (ten Gaussian kinds) lie in a .npy file, as a person would bring
 them, and the ledger in a SQLite file. `live` learns and asks; the person is simulated. Seconds are
 those of the clock, and beside them those of the processor, which other work does not stretch.
+
+A refit is measured until the new groups are in place. The estimate of their quality comes after
+it and is told apart (`check`), as nobody waits for it. At every other question the next one is
+foreseen for each choice (`foresee`), so that an ask is measured with and without that.
 """
 
 from __future__ import annotations
@@ -18,7 +22,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +41,7 @@ BARS = {60_000: (1.0, 0.050), 1_000_000: (10.0, 0.100)}
 """What a refit and an ask may take, in seconds, at the 95th percentile."""
 MEMORY = 3.0
 """How many times the vectors a session may take."""
-TIMED = ("refit", "refit_cpu", "ask", "ask_cpu", "tell")
+TIMED = ("refit", "refit_cpu", "check", "ask", "ask_cpu", "ask_foreseen", "foresee", "tell")
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -93,25 +98,52 @@ def _in_a_process(items: int, wanted: argparse.Namespace) -> Row:
 
 
 class Timed(Session):
-    """A session that notes the processor seconds of its asks and refits."""
+    """A session that notes the seconds of all that it does, by the clock and of the processor."""
 
     def __init__(self, *things: Any, **settings: Any) -> None:
-        self.cpu: dict[str, list[float]] = {"ask": [], "refit": []}
+        self.took: dict[str, list[float]] = {}
+        self.cpu: dict[str, list[float]] = {}
+        self._foreseen = False
         super().__init__(*things, **settings)
 
     def ask(self) -> Any:
         """As a session asks."""
-        began = time.process_time()
-        asked = super().ask()
-        self.cpu["ask"].append(time.process_time() - began)
-        return asked
+        with self._timed("ask_foreseen" if self._foreseen else "ask"):
+            return super().ask()
 
-    def refit(self) -> Clustering:
-        """As a session learns."""
-        began = time.process_time()
-        found = super().refit()
-        self.cpu["refit"].append(time.process_time() - began)
+    def tell(self, number: int, *things: Any, **more: Any) -> None:
+        """As a session is told; for every other question what comes next is foreseen before."""
+        self._foreseen = number % 2 == 0
+        if self._foreseen:
+            with self._timed("foresee"):
+                self.foresee()
+        with self._timed("tell"):
+            super().tell(number, *things, **more)
+
+    def refit(self, *, check: bool = True) -> Clustering:
+        """As a session learns; what was foreseen before is gone."""
+        self._foreseen = False
+        with self._timed("refit"):
+            found = super().refit(check=False)
+        if check:
+            with self._timed("check"):
+                self.check()
         return found
+
+    def percentiles(self) -> Row:
+        """Of everything timed."""
+        found = {}
+        for what in TIMED:
+            kept = self.cpu if what.endswith("_cpu") else self.took
+            found[f"{what}_seconds"] = _percentiles(kept.get(what.removesuffix("_cpu"), ()))
+        return found
+
+    @contextmanager
+    def _timed(self, what: str) -> Iterator[None]:
+        clock, processor = time.perf_counter(), time.process_time()
+        yield
+        self.took.setdefault(what, []).append(time.perf_counter() - clock)
+        self.cpu.setdefault(what, []).append(time.process_time() - processor)
 
 
 def measured(items: int, wanted: argparse.Namespace) -> Row:
@@ -147,11 +179,7 @@ def measured(items: int, wanted: argparse.Namespace) -> Row:
         "benchmark": NAME, "items": items, "width": wanted.width, "kinds": wanted.kinds,
         "seed": wanted.seed, "questions": log.told, "refit_every": wanted.refit_every,
         "refits": len(log.refit_seconds), "first_groups_seconds": round(first, 2),
-        "refit_seconds": _percentiles(log.refit_seconds),
-        "refit_cpu_seconds": _percentiles(session.cpu["refit"]),
-        "ask_seconds": _percentiles(log.ask_seconds),
-        "ask_cpu_seconds": _percentiles(session.cpu["ask"]),
-        "tell_seconds": _percentiles(log.tell_seconds), "vectors_mb": round(vectors, 1),
+        **session.percentiles(), "vectors_mb": round(vectors, 1),
         "baseline_mb": before["VmRSS"], "peak_over_baseline_mb": round(over, 1),
         "peak_over_vectors": round(over / vectors, 2),
         "own_at_end_mb": round(after["RssAnon"] - before["RssAnon"], 1),
@@ -182,17 +210,17 @@ def _percentiles(seconds: Sequence[float]) -> dict[str, float]:
 def show(rows: Sequence[Row]) -> None:
     """The table for people; what is above its bar is marked."""
     lines: list[tuple[str, ...]] = [
-        ("items", "first groups", "refit p50", "p95", "(cpu p95)", "ask p95", "(cpu p95)",
-         "tell p95", "peak / vectors", "ARI"),
+        ("items", "first groups", "refit p50", "p95", "(cpu p95)", "check", "ask p95", "(cpu p95)",
+         "foreseen", "foreseeing", "tell p95", "peak / vectors", "ARI"),
     ]  # fmt: skip
     for row in rows:
         refit, ask = BARS.get(row["items"], (np.inf, np.inf))
-        p95 = {what: row[f"{what}_seconds"]["p95"] for what in TIMED}
+        p95 = {what: row.get(f"{what}_seconds", {"p95": np.nan})["p95"] for what in TIMED}
         cells = (
             f"{row['items']:,}", f"{row['first_groups_seconds']:.1f} s",
             f"{row['refit_seconds']['p50']:.2f} s", _marked(p95["refit"], refit, "s"),
-            f"{p95['refit_cpu']:.2f} s", _marked(p95["ask"], ask, "ms"),
-            f"{1000 * p95['ask_cpu']:.1f} ms", f"{1000 * p95['tell']:.1f} ms",
+            f"{p95['refit_cpu']:.2f} s", f"{p95['check']:.2f} s", _marked(p95["ask"], ask, "ms"),
+            *(f"{1000 * p95[w]:.1f} ms" for w in ("ask_cpu", "ask_foreseen", "foresee", "tell")),
             _marked(row["peak_over_vectors"], MEMORY, ""), f"{row['ari']:.3f}",
         )  # fmt: skip
         lines.append(cells)

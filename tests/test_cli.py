@@ -114,7 +114,7 @@ def test_simulate_prints_the_agreed_json(cli: Cli, labelled: Path) -> None:
     assert done.code == 0
     result = json.loads(done.out)
     expected = {
-        "set": "things", "orientation": "side", "method": "propagation", "strategy": "placement",
+        "set": "things", "orientation": "side", "method": "live", "strategy": "live",
         "seed": 3, "noise": 0.1,
     }  # fmt: skip
     assert {key: result[key] for key in expected} == expected

@@ -11,16 +11,38 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from samekind.encoders import ENCODERS, make_encoder
 from samekind.encoders.learnt import METHODS as LEARNT
 from samekind.items import Collection
-from samekind.questions import KINDS, OddOnes, Question, SameGroups, SamePair, WhichGroup
+from samekind.questions import (
+    KINDS,
+    Belongs,
+    Elsewhere,
+    OddOnes,
+    OneKind,
+    OwnKind,
+    Question,
+    SameGroups,
+    SamePair,
+    WhichGroup,
+)
 from samekind.registry import find, first_line, shelf
 from samekind.sources import open_source
 from samekind.testing import check_clusterer, check_encoder, check_question, check_strategy
 
 SHORT: dict[str, dict[str, Any]] = {
-    **{name: {"epochs": 1} for name in ("pcl", "occ", "cc", "idc", "fixmatch")},
+    **{name: {"epochs": 1} for name in ("pcl", "occ", "cc", "idc", "fixmatch", "polish")},
     "ncp": {"n_samples": 16, "orders": 2},
 }
 """A contract is not about quality: networks train for one epoch only, few samples are drawn."""
+
+
+WEIGHING = {"pckmeans", "mpckmeans", "seeded", "constrained-seeded"}
+"""Methods that weigh answers, or begin with them, and may break some."""
+
+
+def expected_to_fail(estimator: Any) -> dict[str, str]:
+    """Checks that a method cannot pass by its nature, with the reason."""
+    if type(estimator).__name__ not in ("COBRA", "COBRAS"):
+        return {}
+    return {"check_clustering": "it groups by answers alone, and the check gives none"}
 
 
 def made(name: str) -> Any:
@@ -36,6 +58,10 @@ EXAMPLES: list[Question] = [
     OddOnes((4,), (2,), why="one item"),
     OddOnes((0, 1), (5, 2, 9, 7), why="four items"),
     OddOnes((20,), tuple(range(12)), why="twelve items"),
+    OneKind(((4, 7), (2,)), why="put by the person"),
+    OwnKind(((4, 7), (2, 5)), why="put by the person"),
+    Belongs(((9,), (4, 7), (2,)), why="put by the person"),
+    Elsewhere(((4, 1), (7, 8)), why="put by the person"),
 ]
 
 
@@ -55,11 +81,14 @@ def test_every_strategy_keeps_the_contract(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(shelf("method")))
 def test_every_clusterer_keeps_the_contract(name: str) -> None:
-    check_clusterer(made(name), honours_all=name != "pckmeans")
+    check_clusterer(made(name), honours_all=name not in WEIGHING)
 
 
 @pytest.mark.slow
-@parametrize_with_checks([made(name) for name in sorted(shelf("method")) if name not in SHORT])
+@parametrize_with_checks(
+    [made(name) for name in sorted(shelf("method")) if name not in SHORT],
+    expected_failed_checks=expected_to_fail,
+)
 def test_every_clusterer_is_a_scikit_learn_estimator(estimator: Any, check: Any) -> None:
     check(estimator)
 

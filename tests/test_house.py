@@ -15,10 +15,12 @@ ROOT = Path(samekind.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 GROUND = {
     "errors", "items", "questions", "closure", "constraints", "clustering", "protocols", "compute",
-    "newfile",
+    "newfile", "superinstances",
 }  # fmt: skip
 STORE = {"store", "sqlstore", "ledgerfile", "migrations", "postgres"}
-LEDGER = {"ledger", "positions", "refits", "registry", "checks", "gains"}
+LEDGER = {
+    "ledger", "journal", "positions", "refits", "registry", "checks", "gains", "upcoming",
+}  # fmt: skip
 RULES: dict[str, set[str]] = {
     **dict.fromkeys(GROUND, GROUND),
     "sources": GROUND,
@@ -34,6 +36,9 @@ RULES: dict[str, set[str]] = {
     **dict.fromkeys(LEDGER, GROUND | LEDGER),
     "session": GROUND | STORE | LEDGER,
     "review": GROUND | {"session"},
+    "members": GROUND,
+    "acts": GROUND | {"session", "members"},
+    "layout": GROUND | {"plots"},
     "oracles": GROUND | {"wording"},
     "simulate": GROUND | {"session", "oracles", "evaluation"},
     "exports": GROUND,

@@ -1,5 +1,7 @@
 /** The JSON twin: its shapes, and one way to call it. Errors always come as `Fault`, in words. */
 
+import { ofPile } from "./start/pile";
+
 export interface Item {
   id: string;
   kind: string;
@@ -119,11 +121,14 @@ export interface Told {
 export class Fault extends Error {
   readonly status: number;
   readonly whatToDo: string;
+  /** The server's name for what went wrong. */
+  readonly type: string;
 
-  constructor(status: number, message: string, whatToDo = "") {
+  constructor(status: number, message: string, whatToDo = "", type = "") {
     super(message);
     this.status = status;
     this.whatToDo = whatToDo;
+    this.type = type;
   }
 
   /** Whether sending the same again may help: no answer, or a fault of the server. */
@@ -134,7 +139,7 @@ export class Fault extends Error {
 
 type Method = "GET" | "POST" | "PUT" | "DELETE";
 
-async function call<T>(method: Method, path: string, body?: unknown): Promise<T> {
+export async function call<T>(method: Method, path: string, body?: unknown): Promise<T> {
   const init: RequestInit = { method };
   if (method === "POST" || method === "PUT") {
     init.headers = { "Content-Type": "application/json" };
@@ -142,17 +147,18 @@ async function call<T>(method: Method, path: string, body?: unknown): Promise<T>
   }
   let reply: Response;
   try {
-    reply = await fetch(path, init);
+    reply = await fetch(ofPile(path), init);
   } catch {
     throw new Fault(0, "samekind does not answer.", "Is it still running in the terminal?");
   }
   const content: unknown = await reply.json().catch(() => null);
   if (reply.ok) return content as T;
-  const error = (content as { error?: { message?: string; what_to_do?: string } } | null)?.error;
+  const error = (content as { error?: { type?: string; message?: string; what_to_do?: string } } | null)?.error;
   throw new Fault(
     reply.status,
     error?.message ?? `The server answered ${reply.status}.`,
     error?.what_to_do ?? "",
+    error?.type ?? "",
   );
 }
 
@@ -170,7 +176,7 @@ export class Api {
     if (this.session !== null) query.set("session", this.session);
     for (const [name, value] of Object.entries(parameters)) query.set(name, String(value));
     const text = query.toString();
-    return text ? `/api/${address}?${text}` : `/api/${address}`;
+    return ofPile(text ? `/api/${address}?${text}` : `/api/${address}`);
   }
 
   about = () => call<Session>("GET", this.path("session"));

@@ -5,13 +5,15 @@ import {
   Api,
   Fault,
   type Answer,
-  type Conflict,
   type Done,
   type Now,
   type Session,
   type Told,
 } from "./api";
+import { follow } from "./events";
 import { outbox, patience } from "./outbox";
+import { ready } from "./preload";
+import { pileHere } from "./start/pile";
 import { useWatch } from "./watch";
 
 export interface Desk {
@@ -19,7 +21,6 @@ export interface Desk {
   about: Session | null;
   now: Now | null;
   recent: Answer[];
-  conflicts: Conflict[];
   /** The answer that is on its way. */
   sending: Told | null;
   fault: Fault | null;
@@ -43,18 +44,36 @@ function useLive<T>(first: T): [{ readonly current: T }, (value: T) => void] {
   return [live, set];
 }
 
+/** Where an answer waits: each pile has a place of its own. */
+function ofBox(pile: string | null, session: string | null): string {
+  return `${pile === null ? "" : `${pile}/`}${session ?? ""}`;
+}
+
 function asFault(problem: unknown): Fault {
   return problem instanceof Fault ? problem : new Fault(0, String(problem));
+}
+
+/** Of two windows that answer one question differently, the second is told so in plain words. */
+function meanwhile(fault: Fault): Fault {
+  if (fault.type !== "answered-already") return fault;
+  const words = "This question was answered in another window meanwhile, so your answer was not taken.";
+  return new Fault(fault.status, words, "It is among the last answers: change it there.", fault.type);
+}
+
+/** What is open now, while a question is on the screen: that is not replaced under one's fingers. */
+export function renewed(shown: Now | null, found: Now, watched: boolean): Now {
+  const [here, there] = [shown?.question ?? null, found.question];
+  if (here === null || here.number === there?.number || !watched) return found;
+  return { ...found, question: here };
 }
 
 /** For one orientation; a component that changes its orientation must be made anew (`key`). */
 export function useDesk(name: string | null): Desk {
   const api = useMemo(() => new Api(name), [name]);
-  const box = useMemo(() => outbox(name ?? ""), [name]);
+  const box = useMemo(() => outbox(ofBox(pileHere(), name)), [name]);
   const [about, setAbout] = useState<Session | null>(null);
   const [now, setNow] = useLive<Now | null>(null);
   const [recent, setRecent] = useState<Answer[]>([]);
-  const [conflicts, setConflicts] = useState<Conflict[]>([]);
   const [sending, setSending] = useLive<Told | null>(null);
   const [fault, setFault] = useState<Fault | null>(null);
   const busy = useRef(false);
@@ -63,10 +82,9 @@ export function useDesk(name: string | null): Desk {
 
   const look = useCallback(async () => {
     const turn = ++looks.current;
-    const [list, clashes] = await Promise.all([api.answers(), api.conflicts()]);
+    const list = await api.answers();
     if (turn !== looks.current) return; // a later look is under way and knows more
     setRecent(list.answers);
-    setConflicts(clashes.conflicts);
   }, [api]);
 
   /** Do one thing at a time; what the server refuses is shown, and the question is read again. */
@@ -76,13 +94,14 @@ export function useDesk(name: string | null): Desk {
       busy.current = true;
       try {
         const done = await work();
+        if (done.now.question?.number !== now.current?.question?.number) await ready(done.now.question);
         setSending(null);
         setNow(done.now);
         setFault(null);
       } catch (problem) {
-        const found = asFault(problem);
-        setFault(found);
+        const found = meanwhile(asFault(problem));
         if (!found.passing) await api.question().then(setNow, () => undefined);
+        setFault(found);
       } finally {
         busy.current = false;
       }
@@ -128,18 +147,52 @@ export function useDesk(name: string | null): Desk {
     return () => clearTimeout(timer);
   }, [fault, send]);
 
+  const peeking = useRef<"no" | "yes" | "again">("no");
+  const peek = useCallback(async () => {
+    if (busy.current) return;
+    if (peeking.current !== "no") {
+      peeking.current = "again"; // what is being read may be older than the news
+      return;
+    }
+    do {
+      peeking.current = "yes";
+      const before = now.current;
+      const found = await api.question().catch(() => null);
+      if (found !== null && !busy.current && before === now.current) {
+        setNow(renewed(before, found, document.hasFocus()));
+      }
+    } while ((peeking.current as string) === "again");
+    peeking.current = "no";
+  }, [api]);
+
   // While the groups are refreshed, look now and then whether they are ready.
   const refitting = now.current?.progress.refitting ?? false;
+  const [live, setLive] = useState(false);
   useEffect(() => {
     if (!refitting) return;
-    const timer = setInterval(() => {
-      if (busy.current) return;
-      const before = now.current;
-      const unless = (found: Now) => before === now.current && setNow(found);
-      void api.question().then(unless, () => undefined);
-    }, 700);
+    const timer = setInterval(() => void peek(), live ? 3000 : 700);
     return () => clearInterval(timer);
-  }, [refitting, api]);
+  }, [refitting, live, peek]);
+
+  // What other windows do, and when the groups are ready, is told by the server where it can be.
+  useEffect(
+    () =>
+      follow(
+        api.path("events"),
+        ({ kind, data }) => {
+          const shown = now.current?.progress;
+          if (kind === "answers" && data.answers !== shown?.answers && !busy.current) {
+            void peek();
+            void look().catch(() => undefined);
+          } else if (kind === "refit") {
+            const same = data.snapshot === shown?.snapshot && data.refitting === shown?.refitting;
+            if (!same) void peek();
+          }
+        },
+        setLive,
+      ),
+    [api, look, peek],
+  );
 
   const seconds = useWatch(now.current?.question?.number ?? null);
   const number = () => now.current?.question?.number ?? null;
@@ -148,7 +201,6 @@ export function useDesk(name: string | null): Desk {
     about,
     now: now.current,
     recent,
-    conflicts,
     sending: sending.current,
     fault,
     answer: (choice) => {

@@ -23,7 +23,14 @@ export function meaning(pressed: Pressed, question: Question | null, acts: Act[]
   return act ? { act: act.name } : null;
 }
 
-const NAMES: Record<string, string> = { " ": "space", Backspace: "⌫" };
+const NAMES: Record<string, string> = {
+  " ": "space",
+  Backspace: "⌫",
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+};
 
 /** How a key is printed on a button. */
 export function printed(key: string): string {

@@ -54,25 +54,31 @@ def checks_of(answers: Iterable[Answer]) -> list[Answer]:
     return [a for a in answers if a.question.at_random and a.choice != UNSURE]
 
 
-def without(known: Constraints, items: Collection[int]) -> Constraints:
+def without(
+    known: Constraints, items: Collection[int], rows: NDArray[np.intp] | None = None
+) -> Constraints:
     """The same knowledge as if these items had never come up.
 
     What they taught about other items stays: which kinds there are, and that these are different.
+    With `rows` (ascending, all that answers speak of among them) it is about these rows only, which
+    are counted from 0.
     """
     out = set(items)
+    touched = known.touched
+    places = touched if rows is None else np.searchsorted(rows, touched)
     first: dict[int, int] = {}
     links: list[tuple[int, int, bool]] = []
-    for item in known.touched.tolist():
+    for item, place in zip(touched.tolist(), places.tolist(), strict=True):
         if item in out:
             continue
         component = int(known.components[item])
         if component in first:
-            links.append((first[component], item, True))
-        first.setdefault(component, item)
+            links.append((first[component], place, True))
+        first.setdefault(component, place)
     for a, b in known.component_links().tolist():
         if a in first and b in first:
             links.append((first[a], first[b], False))
-    return Constraints.from_links(known.n_items, links)
+    return Constraints.from_links(known.n_items if rows is None else len(rows), links)
 
 
 def _agrees(answer: Answer, labels: NDArray[np.intp]) -> bool:

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -19,9 +19,6 @@ from samekind.commands.predict import predict
 from samekind.commands.simulate import simulate
 from samekind.commands.speech import complain, note, plain_warnings, say, screen
 from samekind.errors import SamekindError
-
-if TYPE_CHECKING:
-    from samekind.session import Session
 
 
 class Doors(TyperGroup):
@@ -63,12 +60,16 @@ Browser = Annotated[bool, typer.Option("--browser", help="Open the page in your 
 Ledger = Annotated[
     str | None, typer.Option("--ledger", help="File (or database address) that keeps the answers.")
 ]
+OWN_MACHINE = ("127.0.0.1", "localhost", "::1")
+"""Addresses of this machine alone: only there, and with a token, may the page name paths."""
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @app.command()
 def serve(
-    path: Source,
+    path: Annotated[
+        str | None, typer.Argument(help="A folder, a table, or a set; without, the page asks.")
+    ] = None,
     port: Port = 8765,
     host: Annotated[str, typer.Option(help="Address of this machine to listen on.")] = "127.0.0.1",
     browser: Browser = False,
@@ -79,6 +80,10 @@ def serve(
     groups: Groups = None,
     seed: KeptSeed = None,
     ledger: Ledger = None,
+    token: Annotated[
+        bool,
+        typer.Option("--token/--no-token", help="Only who has the printed address may use it."),
+    ] = True,
 ) -> None:
     """Answer on a page in your browser."""
     from samekind.commands.request import Request
@@ -87,19 +92,18 @@ def serve(
 
     if port:
         listen(host, port).close()  # a port in use is told before long work begins
-    request = Request(path, orientation, encoder, method, strategy, groups, seed, ledger)
-    request = request.remembered()
-    collection = request.items()
-    store = request.store()
-    pile = request.pile(collection)
+    from samekind.web.hall import Hall
 
-    def open_session(name: str) -> Session:
-        return request.session(pile, store, name)
+    hall = Hall.at_home(paths=token and host in OWN_MACHINE)
+    desk = None
+    if path is not None:
+        from samekind.web.piles import open_first
 
-    from samekind.web.desk import Desk
-
-    desk = Desk(pile.collection, open_session, store=store, first=orientation)
-    run_server(desk, port=port, host=host, open_browser=browser, announce=say)
+        request = Request(path, orientation, encoder, method, strategy, groups, seed, ledger)
+        desk = open_first(hall, request.remembered())
+    run_server(
+        desk, hall=hall, port=port, host=host, open_browser=browser, announce=say, token=token
+    )
 
 
 @app.command()

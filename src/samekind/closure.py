@@ -179,12 +179,17 @@ class Closure:
 
 def connected(links: Iterable[Link]) -> list[frozenset[int]]:
     """The sets of items that these links (all "same") tie together."""
-    blocks: list[set[int]] = []
+    home: dict[int, set[int]] = {}
     for a, b, _ in links:
-        touching = [block for block in blocks if a in block or b in block]
-        blocks = [block for block in blocks if block not in touching]
-        blocks.append({a, b}.union(*touching))
-    return [frozenset(block) for block in blocks]
+        small, large = home.setdefault(a, {a}), home.setdefault(b, {b})
+        if small is large:
+            continue
+        if len(small) > len(large):
+            small, large = large, small
+        large |= small  # each item moves into a larger block a few times at most
+        home.update(dict.fromkeys(small, large))
+    blocks = {id(block): block for block in home.values()}
+    return [frozenset(block) for block in blocks.values()]
 
 
 def _answers_on_the_way(reach: _Reach, item: int) -> Iterable[int]:

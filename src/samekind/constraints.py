@@ -96,6 +96,15 @@ class Constraints:
         return self._here(self._closure.parent)
 
     @cached_property
+    def picked(self) -> NDArray[np.intp]:
+        """Touched items that only acts by hand speak of: they were chosen, not drawn."""
+        if not any(answer.question.by_hand for answer in self.answers):
+            return _array(())
+        asked = [answer for answer in self._in_force if not answer.question.by_hand]
+        spoken = {item for answer in asked for a, b, _ in answer.links for item in (a, b)}
+        return np.setdiff1d(self.touched, _array(spoken))
+
+    @cached_property
     def components(self) -> NDArray[np.intp]:
         """(n,) component of each item, numbered from 0 by first item; mostly singletons."""
         leader = self._leaders[: self.n_items]

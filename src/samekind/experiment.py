@@ -40,8 +40,8 @@ class Experiment:
     """
 
     orientation: str
-    method: str = "propagation"
-    strategy: str = "placement"
+    method: str = "live"
+    strategy: str = "live"
     encoder: str | None = None
     questions: int = 50
     noise: float = 0.0

@@ -70,6 +70,8 @@ class Ledger:
     """Sequence numbers of those changes, all of them, ascending."""
     unsure: set[int] = field(default_factory=set)
     """Answered questions whose answer says nothing; kept, as `passed` is needed for every ask."""
+    volunteered: dict[int, int] = field(default_factory=dict)
+    """Questions that the person put and answered at once, with the event that did so."""
 
     def fold(self, event: Event) -> None:
         """Take in one event."""
@@ -128,11 +130,18 @@ class Ledger:
         self._close(number)
         self._changed(seq)
 
+    def _volunteered(self, data: Mapping[str, Any], seq: int) -> None:
+        """A question and its answer in one event, so that no crash can part them."""
+        self._proposed(data, seq)
+        number = len(self.asked)
+        self.volunteered[number] = seq
+        self._told({**data, "number": number}, seq)
+
     def _undone(self, data: Mapping[str, Any], seq: int) -> None:
         number = int(data["number"])
         del self.answers[number]
         self.unsure.discard(number)
-        if data.get("again", True):
+        if data.get("again", True) and number not in self.volunteered:
             self.reopened.append(number)
         self._changed(seq)
 

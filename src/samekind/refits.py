@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,10 @@ from samekind.constraints import Constraints
 from samekind.errors import VectorError
 from samekind.items import Collection
 from samekind.ledger import Refitted
+from samekind.questions import Answer
 
+LOOKED_AT = 12_000
+"""Items from which the quality is estimated; more would take longer and say the same."""
 MARKS = 8
 """Items per group that a ledger keeps to recognise the group after reopening."""
 
@@ -43,15 +47,51 @@ def cross_checked(
 ) -> Quality | None:
     """How well groups fit that were learnt without the random checks, by these checks.
 
-    None while there are too few of them, for clusterers that train for long, and when items that
-    were answered about are gone.
+    Learnt from a random part of a large pile, with all items that answers speak of: where a few
+    items belong does not depend on how many others there are. None while there are too few checks,
+    for clusterers that train for long, and when items that were answered about are gone.
     """
     checks = checks_of(constraints.answers)
     long = clusterer.get_params().get("warm_start")
     if len(checks) < FEWEST or long or constraints.n_gone:
         return None
-    known = without(constraints, [answer.question.items()[0] for answer in checks])
-    return Quality.of(checks, fitted(clusterer, X, known, seed).labels_)
+    rows = _some_rows(constraints, checks, seed)
+    known = without(constraints, [answer.question.items()[0] for answer in checks], rows)
+    some = X if len(rows) == len(X) else X[rows]
+    labels = np.zeros(len(X), dtype=np.intp)
+    labels[rows] = fitted(clusterer, some, known, seed).labels_
+    return Quality.of(checks, labels)
+
+
+def _some_rows(constraints: Constraints, checks: Sequence[Answer], seed: int) -> NDArray[np.intp]:
+    """All items, or a random sample with those that answers and checks speak of; ascending."""
+    n = constraints.n_items
+    if n <= LOOKED_AT:
+        return np.arange(n)
+    drawn = np.random.default_rng((seed, n)).choice(n, LOOKED_AT, replace=False)
+    shown = [item for answer in checks for item in answer.question.items()]
+    return np.union1d(np.union1d(drawn, constraints.touched), np.array(shown, dtype=np.intp))
+
+
+class Estimate:
+    """The quality by the latest random checks; renewed only when their answers have changed."""
+
+    def __init__(self) -> None:
+        self.quality: Quality | None = None
+        self._told: tuple[tuple[int, str], ...] = ()
+        self._busy = Lock()
+
+    def renew(self, clusterer: Any, X: NDArray[Any], constraints: Constraints, seed: int) -> None:
+        """Estimate anew, unless nothing has changed or another thread is at it already."""
+        if not self._busy.acquire(blocking=False):
+            return
+        try:
+            told = tuple((a.number, a.choice) for a in checks_of(constraints.answers))
+            if told != self._told:
+                self.quality = cross_checked(clusterer, X, constraints, seed)
+                self._told = told
+        finally:
+            self._busy.release()
 
 
 class Groups(NamedTuple):
@@ -71,6 +111,37 @@ class Groups(NamedTuple):
         # The snapshot keeps the membership, in the order of its numbers; the model need not.
         membership = model.__dict__.pop("membership_", None)
         return cls(model.labels_, space, membership, views, getattr(model, "draws_", None))
+
+
+class Ready(NamedTuple):
+    """A snapshot with all that takes time to derive from it, ready to be put in place."""
+
+    clustering: Clustering
+    number_of: dict[int, int]
+    """The group number of each raw label."""
+    marks: dict[str, list[str]]
+
+    @classmethod
+    def of(
+        cls,
+        clustering: Clustering,
+        groups: Groups,
+        constraints: Constraints,
+        collection: Collection,
+    ) -> Ready:
+        """From a snapshot, the groups that it was made of, and the answers known to them."""
+        raw, first = np.unique(groups.labels, return_index=True)
+        numbers = clustering.labels[first]
+        number_of = dict(zip(raw.tolist(), numbers.tolist(), strict=True))
+        return cls(clustering, number_of, marked(clustering, constraints, collection))
+
+
+def with_names(clustering: Clustering, names: Mapping[int, str]) -> Clustering:
+    """The snapshot with these names, by group number; an empty one takes a name away."""
+    for number, name in names.items():
+        if number in clustering.numbers and clustering.names.get(number, "") != name:
+            clustering = clustering.named(number, name)
+    return clustering
 
 
 def marked(
@@ -108,9 +179,12 @@ def recognised(
 
 
 def answered_weight(constraints: Constraints) -> NDArray[np.float64]:
-    """Items that the person placed decide together as much as all others about group numbers."""
+    """Items that the person placed decide together as much as all others about group numbers.
+
+    Those picked by hand count like any other: what is split off a group does not take its name.
+    """
     weight = np.ones(constraints.n_items)
-    touched = constraints.touched
+    touched = np.setdiff1d(constraints.touched, constraints.picked)
     if len(touched):
         weight[touched] += constraints.n_items / len(touched)
     return weight

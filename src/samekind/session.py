@@ -6,8 +6,8 @@ What a session knows is a fold of its ledger; what it asks is a function of ledg
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from threading import RLock
 from typing import Any
 
@@ -20,21 +20,23 @@ from samekind.constraints import Constraints
 from samekind.errors import AnswerError, ChangedCollection, InputError
 from samekind.gains import Moves, expected_gain
 from samekind.items import Collection
-from samekind.ledger import Asked, Ledger, told_data
-from samekind.positions import Positions
-from samekind.protocols import Clusterer, Event, QueryStrategy, Store, View
+from samekind.journal import Journal
+from samekind.ledger import Asked, told_data
+from samekind.protocols import Clusterer, QueryStrategy, Store
 from samekind.questions import UNSURE, Answer, Question
 from samekind.refits import (
+    Estimate,
     Groups,
+    Ready,
     answered_weight,
     checked_vectors,
-    cross_checked,
     fitted,
-    marked,
     recognised,
+    with_names,
 )
 from samekind.registry import find
 from samekind.store import MemoryStore
+from samekind.upcoming import Lookout, Standing
 
 
 class Session:
@@ -69,8 +71,8 @@ class Session:
         *,
         store: Store | None = None,
         name: str = "main",
-        clusterer: Clusterer | str = "propagation",
-        strategy: QueryStrategy | str = "placement",
+        clusterer: Clusterer | str = "live",
+        strategy: QueryStrategy | str = "live",
         seed: int | None = None,
         refit_every: int = 5,
         ahead: int = 1,
@@ -90,14 +92,13 @@ class Session:
         self.refit_every, self.ahead = max(1, refit_every), max(1, ahead)
         self.budget = budget
         self._lock, self._refitting = RLock(), RLock()
-        self.positions = Positions(collection)
-        self._ledger = Ledger(self.positions)
-        self._constraints = Constraints(len(collection))
+        self._journal = Journal(self.store, name, collection)
+        self._ledger, self.positions = self._journal.ledger, self._journal.positions
         self._previous: Clustering | None = None
         self.model: Any = None
-        self.quality: Quality | None = None
+        self._estimate = Estimate()
         self._moves = Moves()
-        self._catch_up()
+        self._lookout = Lookout(self._standing, self._lock)
         header = self._ledger.header
         self.seed = int(header.get("seed", 0)) if seed is None else seed
         self.settings = dict(header.get("settings", {}) if settings is None else settings)
@@ -106,13 +107,24 @@ class Session:
     def ask(self) -> Asked | None:
         """The open question until it is answered; None when nothing is worth asking."""
         with self._lock:
-            self._catch_up()
-            if (asked := self._open_question()) is not None:
+            self._journal.catch_up()
+            self._name_groups()
+            now = self._standing()
+            if (asked := now.open_question()) is not None:
                 return asked
-            if questions := self._proposals():
-                self._append("proposed", self._as_event(questions))
-                return self._open_question()
-            return self._put_off()
+            if questions := self._lookout.questions():
+                self._journal.append("proposed", self._as_event(questions))
+                return self._standing().open_question()
+            return now.put_off()
+
+    def foresee(self) -> tuple[str, ...]:
+        """Prepare the question after the open one, for each choice where that is cheap.
+
+        For doors where a person answers, while the person looks at the question. Nothing is
+        stored, and :meth:`ask` gives the same questions as without. After a refit it is done again
+        by itself. Returns the choices after which the next question is known.
+        """
+        return self._lookout.look()
 
     def tell(
         self, number: int, choice: str, *, by: str = "me", seconds: float | None = None
@@ -128,7 +140,22 @@ class Session:
                     f"Question {number} was already answered with {earlier.choice!r}. "
                     f"To change that, edit the answer."
                 )
-            self._append("told", told_data(number, choice, by, seconds))
+            self._journal.append("told", told_data(number, choice, by, seconds))
+
+    def volunteer(
+        self, question: Question, choice: str, *, by: str = "me", seconds: float | None = None
+    ) -> int:
+        """Put a question oneself and answer it at once, in one event; its number comes back.
+
+        It is an answer like any other. When it is taken back, nobody asks it again.
+        """
+        with self._lock:
+            question.check(choice)
+            data = told_data(0, choice, by, seconds) | self._as_event([question])
+            del data["number"]  # the ledger gives it
+            seq = self._journal.append("volunteered", data)
+            found = self._ledger.volunteered
+            return next(number for number in reversed(found) if found[number] == seq)
 
     def edit(self, number: int, choice: str, *, by: str = "me") -> None:
         """Change an earlier answer; it keeps its place in the order of answers."""
@@ -139,7 +166,7 @@ class Session:
                 )
             self._ledger.answer_of(number, choice, by, None)
             if self._ledger.answers[number].choice != choice:
-                self._append("told", told_data(number, choice, by, None))
+                self._journal.append("told", told_data(number, choice, by, None))
 
     def undo(self, number: int | None = None) -> int | None:
         """Take an answer back (the last one by default); its question is open again.
@@ -153,7 +180,7 @@ class Session:
                 return None
             if number not in answers:
                 raise AnswerError(f"Question {number} has no answer that could be taken back.")
-            self._append("undone", {"number": number})
+            self._journal.append("undone", {"number": number})
             return number
 
     def skip(self, number: int) -> None:
@@ -161,14 +188,15 @@ class Session:
         with self._lock:
             if number not in self._ledger.asked or number in self._ledger.answers:
                 raise AnswerError(f"Question {number} is not open, so it cannot be skipped.")
-            self._append("skipped", {"number": number})
+            self._journal.append("skipped", {"number": number})
 
     def rename(self, group: int, name: str) -> None:
         """Give a group a name, which it keeps across refits; an empty one takes it away."""
         with self._lock:
             clean = " ".join(name.split())[:200]
             self.clustering.named(group, clean)
-            self._append("named", {"group": group, "name": clean})
+            self._journal.append("named", {"group": group, "name": clean})
+            self._name_groups()
 
     @property
     def answers(self) -> tuple[Answer, ...]:
@@ -179,7 +207,7 @@ class Session:
     @property
     def constraints(self) -> Constraints:
         """What the answers say and imply."""
-        return self._constraints
+        return self._journal.constraints
 
     @property
     def due(self) -> bool:
@@ -203,8 +231,8 @@ class Session:
                 "choices": {choice: choices.count(choice) for choice in sorted(set(choices))},
                 "unsure": choices.count(UNSURE),
                 "seconds": sum(a.seconds or 0 for a in self._ledger.answers.values()),
-                "placed": len(self._constraints.touched),
-                "conflicts": len(self._constraints.conflicts),
+                "placed": len(self._journal.constraints.touched),
+                "conflicts": len(self._journal.constraints.conflicts),
                 "groups": self.clustering.n_groups,
                 "items": len(self.collection),
                 "snapshot": self.clustering.snapshot,
@@ -214,21 +242,45 @@ class Session:
                 **trust(self.quality, self.clustering, gain),
             }
 
-    def refit(self) -> Clustering:
-        """Learn again from all answers so far. Asking and telling go on meanwhile."""
+    def refit(self, *, check: bool = True) -> Clustering:
+        """Learn again from all answers so far. Asking and telling go on meanwhile.
+
+        Then :meth:`check`, unless that is left to another thread.
+        """
         with self._refitting:
             with self._lock:
-                constraints, after = self._constraints, self._ledger.seq
+                constraints, after = self._journal.constraints, self._ledger.seq
             model = fitted(self.clusterer, self.X, constraints, self.seed, self.model)
             groups = Groups.of(model, self.X)
-            with self._lock:
-                self._install(self._following(groups, constraints), model, groups)
+            named = bool(self._ledger.names)
+            ready = self._followed_by(groups, constraints, named)
+            self._prepare(ready.clustering)
+            with self._lock:  # for a moment: all that takes time is done
+                if not named and self._ledger.names:  # somebody named a group: it is to be found
+                    ready = self._followed_by(groups, constraints, True)
+                self._install(ready, model)
                 self._moves = self._moves.then(len(constraints.answers), self.clustering)
-                self._note_refit(constraints, after)
-                self._prepare()
-            del model, groups  # the check fits another model: the groups need not wait for it
-            self.quality = cross_checked(self.clusterer, self.X, constraints, self.seed)
-            return self.clustering
+                self._note_refit(ready, constraints, after)
+            del model, groups, ready
+        self._lookout.look_again()
+        if check:
+            self.check()
+        return self.clustering
+
+    def check(self) -> Quality | None:
+        """Estimate the quality of the groups anew, if a random check was answered since.
+
+        That takes a fit of its own. It never comes before a refit that is due, and may run in
+        another thread while refits do: what has been found meanwhile is in :attr:`quality`.
+        """
+        if not self.due:
+            self._estimate.renew(self.clusterer, self.X, self._journal.constraints, self.seed)
+        return self.quality
+
+    @property
+    def quality(self) -> Quality | None:
+        """How well the groups fit, by the random checks at the time of the last estimate."""
+        return self._estimate.quality
 
     def predict(self, X: Any) -> Labels:
         """The group numbers of items that were not in the collection, by their vectors."""
@@ -246,15 +298,18 @@ class Session:
                 "untouched; open the folder that they belong to, or begin another session."
             )
         if {**self._ledger.header, "version": __version__} != header:
-            self._append("opened", header)
+            self._journal.append("opened", header)
         if self._ledger.refits:
             self._take_up()
         else:
-            model = fitted(self.clusterer, self.X, self._constraints, self.seed)
+            model = fitted(self.clusterer, self.X, self._journal.constraints, self.seed)
             groups = Groups.of(model, self.X)
-            self._install(Clustering.first(*groups), model, groups)
-            self._note_refit(self._constraints, self._ledger.seq)
-        self._prepare()
+            ready = Ready.of(
+                Clustering.first(*groups), groups, self._journal.constraints, self.collection
+            )
+            self._install(ready, model)
+            self._note_refit(ready, self._journal.constraints, self._ledger.seq)
+        self._prepare(self.clustering)
 
     def _take_up(self) -> None:
         """Compute the last snapshot again from the answers that it knew."""
@@ -262,80 +317,58 @@ class Session:
         wanted = self._ledger.refits[-2:] if self._needs_previous() else self._ledger.refits[-1:]
         for refit in wanted:
             past = self._ledger.until(refit.after, events)
-            known = self._folded(past.answers.values())
+            known = self._journal.folded(past.answers.values())
             model = fitted(self.clusterer, self.X, known, self.seed, self.model)
             groups = Groups.of(model, self.X)
-            self._install(recognised(groups, refit, self.positions), model, groups)
+            found = recognised(groups, refit, self.positions)
+            self._install(Ready.of(found, groups, known, self.collection), model)
             self._learnt_from = known
 
-    def _following(self, groups: Groups, constraints: Constraints) -> Clustering:
+    def _followed_by(self, groups: Groups, constraints: Constraints, named: bool) -> Ready:
         """The next snapshot. Guesses made before any kinds were told apart keep no numbers."""
-        if not self._learnt_from.kinds and not self._ledger.names:
-            return Clustering.first(*groups, snapshot=self.clustering.snapshot + 1)
-        return self.clustering.followed_by(*groups, weight=answered_weight(constraints))
+        if self._learnt_from.kinds or named:
+            weight = answered_weight(constraints)
+            following = self.clustering.followed_by(*groups, weight=weight)
+        else:
+            following = Clustering.first(*groups, snapshot=self.clustering.snapshot + 1)
+        return Ready.of(following, groups, constraints, self.collection)
 
-    def _note_refit(self, constraints: Constraints, after: int) -> None:
+    def _note_refit(self, ready: Ready, constraints: Constraints, after: int) -> None:
         self._learnt_from = constraints
-        now = self.clustering
-        marks = marked(now, constraints, self.collection)
+        now, marks = self.clustering, ready.marks
         event = {"snapshot": now.snapshot, "after": after, "last": now.last_number, "marks": marks}
-        self._append("refitted", event)
+        self._journal.append("refitted", event)
 
-    def _install(self, clustering: Clustering, model: Any, groups: Groups) -> None:
-        names = {k: v for k, v in self._ledger.names.items() if v and k in clustering.numbers}
-        for number, name in names.items():
-            clustering = clustering.named(number, name)
+    def _install(self, ready: Ready, model: Any) -> None:
         self._previous = getattr(self, "clustering", None) if self._needs_previous() else None
-        self.clustering = clustering
-        self.model = model
-        first = {
-            int(label): int(i)
-            for label, i in zip(*np.unique(groups.labels, return_index=True), strict=True)
-        }
-        self._number_of = {label: int(clustering.labels[i]) for label, i in first.items()}
+        self.clustering = ready.clustering
+        self._name_groups()
+        self.model, self._number_of = model, ready.number_of
 
-    def _prepare(self) -> None:
-        """Let the strategy derive what it needs from the new snapshot, off the path of `ask`."""
-        self.strategy.propose(self._view(len(self._ledger.asked) + 1), self.ahead)
+    def _name_groups(self) -> None:
+        self.clustering = with_names(self.clustering, self._ledger.names)
 
-    def _view(self, number: int) -> View:
-        return View(
+    def _prepare(self, clustering: Clustering) -> None:
+        """Let the strategy derive what it needs from a snapshot, off the path of `ask`."""
+        with self._lock:
+            view = self._standing().view()
+            if clustering is not self.clustering:
+                previous = self.clustering if self._needs_previous() else None
+                view = replace(view, clustering=clustering, previous=previous)
+        self.strategy.propose(view, self.ahead)
+
+    def _standing(self) -> Standing:
+        return Standing(
+            ledger=self._ledger,
+            constraints=self._journal.constraints,
             clustering=self.clustering,
             previous=self._previous,
-            constraints=self._constraints,
-            rng=np.random.default_rng((self.seed, number)),
-            spent=len(self._ledger.answers),
-            budget=self.budget,
-            passed=self._ledger.passed,
+            strategy=self.strategy,
+            ahead=self.ahead,
+            n_items=len(self.collection),
             seed=self.seed,
+            budget=self.budget,
         )
-
-    def _proposals(self) -> list[Question]:
-        passed = set(self._ledger.passed)
-        proposed = self.strategy.propose(self._view(len(self._ledger.asked) + 1), self.ahead)
-        return [q for q in proposed if not self._implied(q) and q not in passed]
-
-    def _open_question(self) -> Asked | None:
-        ledger = self._ledger
-        late = {n for n, at in ledger.skipped.items() if at == ledger.snapshot}
-        for number in (*reversed(ledger.reopened), *ledger.pending):
-            asked = ledger.asked[number]
-            if number in late or self._implied(asked.question) or self._is_gone(asked.question):
-                continue
-            return asked
-        return None
-
-    def _put_off(self) -> Asked | None:
-        """The oldest skipped question, when there is nothing else."""
-        waiting = (self._ledger.asked[n] for n in self._ledger.skipped)
-        open_ones = (a for a in waiting if not self._implied(a.question))
-        return next((a for a in open_ones if not self._is_gone(a.question)), None)
-
-    def _implied(self, question: Question) -> bool:
-        return question.truthful(self._constraints.same) != UNSURE
-
-    def _is_gone(self, question: Question) -> bool:
-        return max(question.items()) >= len(self.collection)
 
     def _someone_is_left(self) -> bool:
         n = len(self.collection)
@@ -361,40 +394,3 @@ class Session:
             "seed": self.seed,
             "settings": self.settings,
         }
-
-    def _append(self, kind: str, data: dict[str, Any]) -> None:
-        event = Event(kind, data, time.time())
-        seq = self.store.append(self.name, event)
-        if seq == self._ledger.seq + 1:
-            self._fold(Event(kind, data, event.at, seq))
-        else:  # another process wrote in between: take its events first
-            self._catch_up()
-
-    def _catch_up(self) -> None:
-        events = list(self.store.read(self.name, after=self._ledger.seq))
-        for event in events:
-            self._fold(event, refold=False)
-        if any(event.kind in ("told", "undone", "proposed") for event in events):
-            self._constraints = self._folded(self._ledger.answers.values())
-
-    def _fold(self, event: Event, *, refold: bool = True) -> None:
-        if event.kind == "proposed":
-            self.positions.remember(event.data.get("stamps", {}))
-        self._ledger.fold(event)
-        known, told = self._constraints, self._ledger.answers
-        if event.kind == "named" and hasattr(self, "clustering"):
-            group, name = int(event.data["group"]), str(event.data["name"])
-            if group in self.clustering.numbers:
-                self.clustering = self.clustering.named(group, name)
-        if not refold:
-            return
-        if known.n_gone != len(self.positions.gone):
-            self._constraints = self._folded(told.values())
-        elif event.kind == "told" and len(told) == len(known.answers) + 1:
-            self._constraints = known.with_answer(next(reversed(told.values())))
-        elif event.kind in ("told", "undone"):
-            self._constraints = self._folded(told.values())
-
-    def _folded(self, answers: Any) -> Constraints:
-        gone = len(self.positions.gone)
-        return Constraints.from_answers(len(self.collection), answers, n_gone=gone)

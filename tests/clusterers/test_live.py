@@ -9,7 +9,7 @@ from samekind.clusterers.linear_head import LinearHead
 from samekind.clusterers.live import Live, unseen_share
 from samekind.clusterers.orientation import Orientation
 from samekind.clusterers.reliability import Reliability
-from samekind.clusterers.seeds import Plain, Seeds
+from samekind.clusterers.seeds import Seeds
 from samekind.constraints import Constraints
 from samekind.evaluation import acc, ari
 
@@ -105,18 +105,6 @@ def test_while_kinds_are_missing_the_result_keeps_the_plain_groups() -> None:
     assert len({int(told.labels_[i]) for i in firsts}) == 4, "every answer is honoured"
 
 
-def test_a_kind_keeps_its_number_among_the_plain_groups() -> None:
-    Z = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]])
-    groups = np.array([2, 2, 0, 0, 1, 1])
-    seeds = Seeds(np.array([4, 0]), np.array([0, 1]), 2)
-    plain = Plain.of(Z, groups, seeds, 1.0)
-    assert plain.shares.argmax(axis=1).tolist() == [1, 1, 2, 2, 0, 0]
-    spread = np.tile([0.2, 0.8], (6, 1))
-    assert plain.joined(spread).argmax(axis=1).tolist() == [1, 1, 2, 2, 0, 0]
-    forgotten = Plain.of(Z, groups, seeds, 0.0).joined(spread)
-    np.testing.assert_allclose(forgotten, np.pad(spread, ((0, 0), (0, 1))))
-
-
 def test_plain_groups_do_not_fade_before_answers_have_come_to_each_of_them() -> None:
     seeds = Seeds(np.arange(6), np.array([0, 0, 1, 1, 2, 3]), 4)
     assert unseen_share(seeds) == 3 / 7
@@ -135,3 +123,25 @@ def test_many_groups_do_not_drown_in_the_regularisation() -> None:
     flat /= flat.sum(axis=1, keepdims=True)
     head = LinearHead.of(Reference(Orientation.unchanged(space), space, flat))
     assert (head(space).argmax(axis=1) == truth).mean() > 0.95
+
+
+def test_the_penalty_of_the_head_does_not_depend_on_the_scale_of_the_items() -> None:
+    rng = np.random.default_rng(0)
+    truth = np.arange(2000) % 8
+    space = rng.normal(size=(2000, 20)) + 2 * rng.normal(size=(8, 20))[truth]
+    sure = np.eye(8)[truth]
+    said = []
+    for scale in (1.0, 0.01):
+        reference = Reference(Orientation.unchanged(space), scale * space, sure)
+        said.append(LinearHead.of(reference)(scale * space))
+    np.testing.assert_allclose(said[0], said[1], atol=0.02)
+    assert (said[1].argmax(axis=1) == truth).mean() > 0.95
+
+
+def test_a_fixed_number_of_groups_is_kept_when_all_kinds_are_known() -> None:
+    X, truth = blobs(600, 6, beside=0.5)
+    halves = (truth >= 3).astype(np.intp)  # three plain groups for each kind
+    known = Constraints.from_links(600, placed(halves, np.arange(20)))
+    model = Live(2, random_state=0).fit(X, constraints=known)
+    assert model.n_clusters_ == 2
+    assert acc(halves, model.labels_) > 0.95

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from samekind.clusterers.graph import spread
 from samekind.clusterers.live import Live
-from samekind.clusterers.orientation import Axes, Orientation, guessed
+from samekind.clusterers.orientation import Axes, Orientation
 from samekind.clusterers.seeds import Seeds
-from samekind.clusterers.straight import FEWEST, cuts_across, straight_head
+from samekind.clusterers.straight import FEWEST, cuts_across, straight_head, straight_line
 from samekind.constraints import Constraints
 
 Floats = NDArray[np.float64]
@@ -57,15 +57,15 @@ def test_with_a_handful_of_answers_nobody_can_tell() -> None:
     assert not decides(X, eyes, FEWEST - 1)
 
 
-def test_the_head_says_of_turned_items_what_the_classifier_says() -> None:
+def test_the_head_says_what_the_classifier_says() -> None:
     X, face, eyes = faces()
     Z = Axes.of(X, np.arange(len(X)), 100)(X)
     for kinds in (face, eyes):
         rows = np.arange(36)
         seeds = Seeds(rows, kinds[rows], int(kinds.max()) + 1)
-        orientation = Orientation.learnt(Z, seeds, 0.3)
-        head = straight_head(Z, seeds, None, orientation.turn)
-        np.testing.assert_allclose(head(orientation(Z)), guessed(Z, seeds), atol=1e-4)
+        space = Orientation.learnt(Z, seeds, 0.3)(Z)
+        said = straight_line(space, seeds, None).predict_proba(space)
+        np.testing.assert_allclose(straight_head(space, seeds, None)(space), said, atol=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -147,6 +147,7 @@ def make_desk() -> Iterator[MakeDesk]:
         most: int = 1000,
         refit_every: int = 5,
         strategy: QueryStrategy | None = None,
+        clusterer: str | None = None,
     ) -> Desk:
         things = pile() if collection is None else collection
         kept = MemoryStore() if store is None else store
@@ -157,7 +158,7 @@ def make_desk() -> Iterator[MakeDesk]:
                 vectors(len(things)),
                 store=kept,
                 name=name,
-                clusterer=Nearest(),
+                clusterer=clusterer or Nearest(),
                 strategy=Alternating(most) if strategy is None else strategy,
                 seed=1,
                 refit_every=refit_every,

@@ -50,7 +50,9 @@ class Served:
         listener = listen("127.0.0.1", self.port)
         self.port = listener.getsockname()[1]
         app = create_app(self.desk, port=self.port)
-        self.server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
+        self.server = uvicorn.Server(
+            uvicorn.Config(app, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
+        )
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [listener]})
         self.thread.start()
 

@@ -62,11 +62,12 @@ def test_serve_announces_its_address_answers_there_and_stops(
     thread = threading.Thread(target=lambda: serve(desk, port=0, announce=said.append))
     thread.start()
     assert begun.wait(20)
-    address = said[0].split(" at ")[1].split(" ")[0]
+    address, token = said[0].split(" at ")[1].split(" ")[0].split("?token=")
     assert address.startswith("http://127.0.0.1:")
     # The socket listens already, so the request waits until the server takes it.
     with httpx.Client(base_url=address, timeout=20, trust_env=False) as client:
-        reply = client.get("/api/session")
+        assert client.get("/api/session").status_code == 403
+        reply = client.get("/api/session", params={"token": token})
         assert reply.json()["collection"] == "Drawn things"
         assert "server" not in reply.headers
         assert client.get("/api/session", headers={"host": "evil.example"}).status_code == 403

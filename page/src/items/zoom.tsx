@@ -5,8 +5,15 @@ import type { Item } from "../api";
 import { ItemView } from "./item";
 
 const HOLD = 350;
+/** So many pixels a finger may tremble; further is a swipe or a drag. */
+const TREMBLE = 10;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let layer: HTMLElement | null = null;
+
+/** Whether something is shown large now, so that the finger on it means nothing else. */
+export function zoomed(): boolean {
+  return layer !== null;
+}
 
 function show(item: Item): void {
   layer = document.createElement("div");
@@ -30,19 +37,33 @@ function hide(): void {
   setTimeout(() => removeEventListener("click", stop, { capture: true }), 50);
 }
 
+/** Wait for the hold; a finger that moves away before means something else. */
+function wait(item: Item, down: PointerEvent): void {
+  const ended = new AbortController();
+  const { signal } = ended;
+  clearTimeout(timer);
+  timer = setTimeout(() => show(item), HOLD);
+  const end = () => {
+    ended.abort();
+    hide();
+  };
+  const move = (event: PointerEvent) => {
+    const far = Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY);
+    if (event.pointerId === down.pointerId && layer === null && far > TREMBLE) end();
+  };
+  addEventListener("pointermove", move, { signal });
+  addEventListener("pointerup", end, { signal });
+  addEventListener("pointercancel", end, { signal });
+}
+
 export function hold(item: Item) {
   return {
-    onPointerDown: () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => show(item), HOLD);
-      addEventListener("pointerup", hide, { once: true });
-      addEventListener("pointercancel", hide, { once: true });
+    onPointerDown: (event: PointerEvent) => {
+      if (event.isPrimary && event.button === 0) wait(item, event);
     },
-    onPointerLeave: () => {
-      if (layer === null) clearTimeout(timer);
-    },
+    // A phone shows its own menu on a long press; ours is the picture.
     onContextMenu: (event: Event) => {
-      if (layer !== null) event.preventDefault();
+      if (layer !== null || (event as PointerEvent).pointerType === "touch") event.preventDefault();
     },
   };
 }

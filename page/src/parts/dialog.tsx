@@ -6,10 +6,12 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 interface Props {
   title: string;
   close: () => void;
+  /** As large as the screen. */
+  wide?: boolean;
   children: ComponentChildren;
 }
 
-export function Dialog({ title, close, children }: Props) {
+export function Dialog({ title, close, wide = false, children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const head = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
@@ -20,6 +22,7 @@ export function Dialog({ title, close, children }: Props) {
   return (
     <dialog
       ref={element}
+      class={wide ? "wide" : undefined}
       aria-label={title}
       onClose={close}
       onClick={(event) => event.target === element.current && close()}

@@ -2,6 +2,7 @@
 
 import type { Answer } from "../api";
 import type { Desk } from "../desk";
+import { useBindings } from "../bindings";
 import { meaning, onButton, useKeys } from "../keys";
 import { usePicks } from "../picks";
 import { QuestionView } from "../questions/registry";
@@ -18,9 +19,10 @@ export function EditAnswer({ answer, desk, close }: Props) {
     if (choice !== answer.choice) void desk.change(answer.number, choice);
     close();
   };
-  const { picked, press } = usePicks(answer.question, change, { start: answer.choice });
+  const question = useBindings().bound(answer.question);
+  const { picked, press } = usePicks(question, change, { start: answer.choice });
   useKeys((event) => {
-    const meant = meaning(event, answer.question, []);
+    const meant = meaning(event, question, []);
     if (event.key === " " || onButton(event.target, event.key)) return;
     if (meant && "choose" in meant) {
       event.preventDefault();
@@ -31,7 +33,7 @@ export function EditAnswer({ answer, desk, close }: Props) {
     <Dialog title={`Answer ${answer.number}: ${answer.question.prompt}`} close={close}>
       <div class="edit">
         <QuestionView
-          question={answer.question}
+          question={question}
           chosen={answer.choice}
           picked={picked}
           choose={press}

@@ -1,6 +1,7 @@
 /** One line: how far this is, and what comes next. */
 
 import type { Progress } from "../api";
+import { Link } from "./link";
 
 export function count(n: number, one: string, many = `${one}s`): string {
   return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
@@ -8,8 +9,8 @@ export function count(n: number, one: string, many = `${one}s`): string {
 
 function next(progress: Progress): string {
   if (progress.refitting) return "refreshing the groups …";
-  if (progress.until_refit <= 0) return "groups are refreshed soon";
-  return `${progress.until_refit} more until groups are refreshed`;
+  if (progress.until_refit <= 0) return "refresh soon";
+  return `refresh in ${progress.until_refit}`;
 }
 
 export function ProgressLine({ progress }: { progress: Progress }) {
@@ -19,7 +20,11 @@ export function ProgressLine({ progress }: { progress: Progress }) {
       <span>{count(progress.groups, "group")}</span>
       <span class={progress.refitting ? "working" : ""}>{next(progress)}</span>
       {progress.quality && (
-        <span class={progress.enough ? "quality enough" : "quality"}>{progress.quality}</span>
+        <span class={progress.enough ? "quality enough" : "quality"}>
+          <Link to="/progress" title={progress.quality}>
+            {progress.enough ? "you may stop" : "how good?"}
+          </Link>
+        </span>
       )}
     </p>
   );

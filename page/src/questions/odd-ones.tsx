@@ -3,6 +3,7 @@
 import type { Choice } from "../api";
 import { ItemView } from "../items/item";
 import { isNumber } from "../picks";
+import { useSize } from "./arrange";
 import { ChoiceButton, Keys, shortcuts } from "./button";
 import type { Rendering } from "./registry";
 import { Together } from "./together";
@@ -12,21 +13,25 @@ function written(choice: Choice, marked: number): string {
   return marked === 1 ? "1 does not belong" : `${marked} do not belong`;
 }
 
-/** As few columns as keep the pictures large: two rows on a wide screen, four at most on a phone. */
-function columns(n: number): { wide: number; narrow: number } {
-  return { wide: n <= 4 ? n : Math.ceil(n / 2), narrow: n <= 4 ? 2 : n <= 9 ? 3 : 4 };
+/** So many columns as make the pictures largest; before the size is known, a guess. */
+export function columns(n: number, size: { width: number; height: number } | null): number {
+  if (size === null || size.height === 0) return n <= 4 ? n : Math.ceil(n / 2);
+  const [gap, below] = size.width < 500 ? [8, 0] : [12, 28];
+  const cell = (across: number) => {
+    const down = Math.ceil(n / across);
+    const [wide, high] = [size.width - (across - 1) * gap, size.height - (down - 1) * gap];
+    return Math.min(wide / across, high / down - below, 260);
+  };
+  const all = Array.from({ length: n }, (_, k) => k + 1);
+  return all.reduce((best, across) => (cell(across) > cell(best) ? across : best), 1);
 }
 
 export function OddOnes({ question, chosen, picked, choose }: Rendering) {
   const shown = question.choices.filter((choice) => isNumber(choice.value));
   const others = question.choices.filter((choice) => !isNumber(choice.value));
-  const { wide, narrow } = columns(shown.length);
-  const style = {
-    "--wide": wide,
-    "--wide-rows": Math.ceil(shown.length / wide),
-    "--narrow": narrow,
-    "--narrow-rows": Math.ceil(shown.length / narrow),
-  };
+  const [box, size] = useSize<HTMLDivElement>();
+  const across = columns(shown.length, size);
+  const style = { "--found": across, "--found-rows": Math.ceil(shown.length / across) };
   return (
     <div class="question odd-ones">
       <section class="belonging" aria-label="The group">
@@ -37,7 +42,7 @@ export function OddOnes({ question, chosen, picked, choose }: Rendering) {
       </section>
       <section class="doubtful" role="group" aria-label="Mark those that do not belong">
         <h2>Mark those that do not belong to them</h2>
-        <div class="marks" style={style}>
+        <div ref={box} class="marks" style={style}>
           <div class="marks-inside">
             {shown.map((choice) => (
               <Mark

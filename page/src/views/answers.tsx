@@ -3,50 +3,30 @@
 import { useEffect, useState } from "preact/hooks";
 import { Fault, type Answer, type AnswerList } from "../api";
 import type { Desk } from "../desk";
-import { ItemView } from "../items/item";
+import { AnswerItems } from "../parts/answer-items";
 import { EditAnswer } from "../parts/edit";
+import { Link } from "../parts/link";
 import { Notice } from "../parts/notice";
 import { count } from "../parts/progress";
-import { stoodFor } from "../picks";
+import { useClashes } from "./conflicts";
 
 const PAGE = 25;
 
 function Row({ answer, edit, aside }: { answer: Answer; edit: () => void; aside: boolean }) {
-  const chosen = stoodFor(answer);
   return (
     <li class={aside ? "answer aside" : "answer"}>
       <span class="quiet-text number">{answer.number}</span>
-      <span class="answer-items">
-        {answer.question.parts.map((part) => (
-          <span key={part[0]?.id} class="answer-part">
-            {part.slice(0, 3).map((item) => (
-              <ItemView key={item.id} item={item} size="small" />
-            ))}
-          </span>
-        ))}
-        {chosen.length > 0 && (
-          <>
-            {!answer.question.many && (
-              <span class="arrow" aria-hidden="true">
-                →
-              </span>
-            )}
-            <span class="answer-part">
-              {chosen.slice(0, answer.question.many ? 6 : 3).map((item) => (
-                <ItemView key={item.id} item={item} size="small" />
-              ))}
-            </span>
-          </>
-        )}
-      </span>
+      <AnswerItems answer={answer} />
       <span class="answer-label">
         <strong>{answer.label}</strong>
         <span class="quiet-text">
           {answer.question.prompt}
           {answer.seconds !== null && ` · ${answer.seconds.toFixed(1)} s`}
+          {answer.by !== "me" && ` · ${answer.by}`}
         </span>
+        {aside && <Link to="/conflicts">kept aside: it contradicts others</Link>}
       </span>
-      <button type="button" onClick={edit}>
+      <button type="button" onClick={edit} aria-label={`Change answer ${answer.number}`}>
         Change
       </button>
     </li>
@@ -58,6 +38,7 @@ export function Answers({ desk }: { desk: Desk }) {
   const [fault, setFault] = useState<Fault | null>(null);
   const [editing, setEditing] = useState<Answer | null>(null);
   const [shown, setShown] = useState(PAGE);
+  const { clashes, odd } = useClashes(desk);
 
   const load = () => {
     const pages = Array.from({ length: Math.ceil(shown / PAGE) }, (_, k) =>
@@ -74,34 +55,23 @@ export function Answers({ desk }: { desk: Desk }) {
   };
   useEffect(load, [desk.api, shown, desk.recent]);
 
-  const aside = new Set(desk.conflicts.map((conflict) => conflict.answer.number));
+  const aside = new Set(clashes?.map((clash) => clash.answer.number));
   return (
     <main class="answers">
       <h1>Answers</h1>
-      {list && <p class="why">{count(list.total, "answer")}, latest first.</p>}
+      {list && (
+        <p class="why">
+          {count(list.total, "answer")}, latest first.{" "}
+          {odd.length > 0 && (
+            <Link to="/conflicts">{count(odd.length, "answer is", "answers are")} worth a look</Link>
+          )}
+        </p>
+      )}
       {fault && (
         <Notice tone="warning" act={{ label: "Try again", go: load }}>
           {fault.message} {fault.whatToDo}
         </Notice>
       )}
-      {desk.conflicts.map((conflict) => (
-        <section key={conflict.answer.number} class="conflict">
-          <p>
-            <strong>These answers contradict each other.</strong> The latest one is kept aside until you
-            change one of them.
-          </p>
-          <ul class="answer-list">
-            {[conflict.answer, ...conflict.clash].map((answer) => (
-              <Row
-                key={answer.number}
-                answer={answer}
-                edit={() => setEditing(answer)}
-                aside={answer === conflict.answer}
-              />
-            ))}
-          </ul>
-        </section>
-      ))}
       <ul class="answer-list">
         {list?.answers.map((answer) => (
           <Row

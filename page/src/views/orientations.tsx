@@ -1,18 +1,39 @@
 /** The orientations over this collection, and what is known about the collection itself. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Fault } from "../api";
 import type { Desk } from "../desk";
 import { Link } from "../parts/link";
 import { Notice } from "../parts/notice";
 import { count } from "../parts/progress";
+import { type OrientationInfo, ProgressApi } from "../progress-api";
 import { go } from "../router";
+import "../style/compare.css";
+
+/** How far an orientation is, in words. */
+function known(one: OrientationInfo | undefined): string {
+  if (one === undefined) return "";
+  const told = count(one.answers, "answer");
+  if (one.latest === null) return told;
+  const day = new Date(one.latest * 1000).toLocaleDateString("en", { day: "numeric", month: "short" });
+  return `${told} · last used ${day}`;
+}
 
 export function Orientations({ desk }: { desk: Desk }) {
   const [name, setName] = useState("");
   const [fault, setFault] = useState<Fault | null>(null);
   const [beginning, setBeginning] = useState(false);
+  const [infos, setInfos] = useState<OrientationInfo[]>([]);
   const about = desk.about;
+  useEffect(() => {
+    let wanted = true;
+    // Without it the list has the names only.
+    new ProgressApi(desk.api).orientations().then(
+      (found) => wanted && setInfos(found),
+      () => undefined,
+    );
+    return () => void (wanted = false);
+  }, [desk.api]);
 
   const begin = () => {
     setBeginning(true);
@@ -39,10 +60,20 @@ export function Orientations({ desk }: { desk: Desk }) {
             <Link to="/" session={one} className="button" current={one === about.session}>
               {one}
             </Link>
-            {one === about.session && <span class="quiet-text">you are here</span>}
+            <span class="quiet-text about">
+              {one === about.session && "you are here · "}
+              {known(infos.find((info) => info.name === one))}
+            </span>
           </li>
         ))}
       </ul>
+      {about.orientations.length > 1 && (
+        <p>
+          <Link to="/compare" className="button">
+            Compare two side by side
+          </Link>
+        </p>
+      )}
       <form
         class="begin"
         onSubmit={(event) => {

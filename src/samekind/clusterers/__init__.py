@@ -8,6 +8,12 @@ CLUSTERERS: dict[str, str] = {
     "kmeans": "samekind.clusterers.kmeans:KMeans",
     "copkmeans": "samekind.clusterers.copkmeans:COPKMeans",
     "pckmeans": "samekind.clusterers.pckmeans:PCKMeans",
+    "mpckmeans": "samekind.clusterers.mpckmeans:MPCKMeans",
+    "seeded": "samekind.clusterers.seeded:SeededKMeans",
+    "constrained-seeded": "samekind.clusterers.seeded:ConstrainedSeededKMeans",
+    "cobra": "samekind.clusterers.cobras:COBRA",
+    "cobras": "samekind.clusterers.cobras:COBRAS",
+    "logistic": "samekind.clusterers.logistic:Logistic",
     "pcl": "samekind.clusterers.pcl:PCL",
     "occ": "samekind.clusterers.occ:OCC",
     "cc": "samekind.clusterers.cc:CC",
@@ -17,4 +23,4 @@ CLUSTERERS: dict[str, str] = {
     "ncp": "samekind.clusterers.ncp:NCP",
     "corrected": "samekind.clusterers.corrected:Corrected",
 }
-DEFAULT = "propagation"
+DEFAULT = "live"

@@ -18,7 +18,7 @@ Ints = NDArray[np.intp]
 KEEP = 0.99
 """Share of its strength that each step takes from the neighbours rather than from the seeds."""
 STEPS = 60
-BALANCE = 0.5
+BALANCE = 0.7
 """0 lets large groups win, 1 gives all groups the same mass."""
 
 QUICK = 20_000
@@ -41,27 +41,25 @@ def spread(
     weight: Floats | None = None,
     *,
     width: int | None = None,
+    before: Floats | None = None,
 ) -> Floats:
     """(m, k) how strongly each group reaches each row over the neighbour graph.
 
     Parameters
     ----------
     weight : (s,) how much each seed has to give; None: all the same.
+    before : (m, k) what each row that is no seed has to give; None: nothing.
     width : coordinates by which neighbours are found, in short numbers; None: all, in full.
     """
     import scipy.sparse as sp
 
     m = len(space)
     points = space if width is None else np.asarray(space[:, :width], dtype=np.float32)
-    near, apart = neighbours(points, min(n_neighbors, m - 1))
-    reach = apart[:, -1] + 1e-12
-    close = np.exp(-(apart**2) / (reach[:, None] * reach[near])) + 1e-6
-    rows = np.repeat(np.arange(m), near.shape[1])
-    graph = sp.csr_matrix((close.ravel(), (rows, near.ravel())), shape=(m, m))
-    graph = graph.maximum(graph.T)
+    graph = closeness(points, n_neighbors)
     scale = sp.diags(1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel()))
     step = scale @ graph @ scale
-    source = np.zeros((m, seeds.n_kinds))
+    source = np.zeros((m, seeds.n_kinds)) if before is None else before.copy()
+    source[seeds.rows] = 0.0
     source[seeds.rows, seeds.labels] = 1.0 if weight is None else weight
     strength = source.copy()
     for _ in range(STEPS):
@@ -69,6 +67,19 @@ def spread(
     strength = strength / np.maximum(strength.sum(axis=1, keepdims=True), 1e-12) + 1e-9
     strength /= strength.sum(axis=0, keepdims=True) ** BALANCE
     return np.asarray(strength / strength.sum(axis=1, keepdims=True))
+
+
+def closeness(points: Floats, n_neighbors: int) -> Any:
+    """(m, m) sparse: how close each row is to its neighbours, the same in both directions."""
+    import scipy.sparse as sp
+
+    m = len(points)
+    near, apart = neighbours(points, min(n_neighbors, m - 1))
+    reach = apart[:, -1] + 1e-12
+    close = np.exp(-(apart**2) / (reach[:, None] * reach[near])) + 1e-6
+    rows = np.repeat(np.arange(m), near.shape[1])
+    graph = sp.csr_matrix((close.ravel(), (rows, near.ravel())), shape=(m, m))
+    return graph.maximum(graph.T)
 
 
 def neighbours(space: Floats, k: int) -> tuple[Ints, Floats]:

@@ -43,12 +43,18 @@ class LinearHead:
         if len(present) == 1:
             bias[present] = 0
             return cls(weight, bias)
+        # As if whitened, also where there is no orientation yet: the penalty depends on it.
+        length = float((reference.space**2).sum(axis=1).mean())
+        scale = np.float32(np.sqrt(d / max(length, 1e-12)))
         model = LogisticRegression(C=CONFIDENCE, max_iter=80, tol=1e-3)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a few steps are enough here
             model.fit(
-                reference.space.astype(np.float32), groups, sample_weight=_clearness(strength)
+                reference.space.astype(np.float32) * scale,
+                groups,
+                sample_weight=_clearness(strength),
             )
+        model.coef_ *= scale
         if len(present) == 2:
             weight[:, present[1]], bias[present] = model.coef_[0], (0.0, model.intercept_[0])
         else:

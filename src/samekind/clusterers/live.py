@@ -12,14 +12,13 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from samekind.clusterers.centres import Blocks
 from samekind.clusterers.graph import Reference, one_thread, spread
-from samekind.clusterers.group_count import checked_constraints, guessed_count
-from samekind.clusterers.kmeans import KMeans
+from samekind.clusterers.group_count import checked_constraints
 from samekind.clusterers.linear_head import LinearHead
 from samekind.clusterers.orientation import Axes, Orientation
+from samekind.clusterers.plain import FADED, Plain, plain_count, plain_groups
 from samekind.clusterers.reliability import Reliability
-from samekind.clusterers.seeds import Plain, Seeds, placed, restricted
+from samekind.clusterers.seeds import Seeds, placed, restricted
 from samekind.clusterers.straight import cuts_across, straight_head
 from samekind.constraints import Constraints
 from samekind.errors import InputError, UnknownName
@@ -27,13 +26,13 @@ from samekind.errors import InputError, UnknownName
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
+MOST_PLAIN = 20
+"""Plain groups are never guessed to be more."""
 WIDTH = 32
 """Coordinates that are kept of each item: those that say most of the groups come first."""
 FEWEST, MOST, PER_ANSWER = 4000, 10_000, 20
 """Items on which answers spread: more with more answers, as finer borders can be drawn."""
 BORDERS = ("auto", "spread", "straight")
-GUESSED = 800
-"""Items by which the number of plain groups is guessed."""
 MOSTLY = 0.75
 """Share of answered items with a known kind from which on unseen kinds are estimated."""
 FILLED = 1.5
@@ -43,8 +42,8 @@ FILLED = 1.5
 class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Groups from few, partly wrong answers: learn what matters, spread the answers, distil.
 
-    1. The kinds that answers tell apart are groups. While new kinds keep turning up, the groups
-       of a plain clustering that honours the answers count as well, less and less.
+    1. The kinds that answers tell apart are groups. Each group of a plain clustering is worth a
+       few answers as well, less and less: few answers, perhaps wrong, do not undo it.
     2. A linear classifier on the answers shows in which directions the person's groups differ;
        the spread within groups is whitened away. This is the orientation.
     3. In that space the answers spread over a neighbour graph of some thousand items. Answers that
@@ -141,26 +140,31 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return np.union1d(touched, drawn[: max(0, most - len(touched))])
 
     def _start(self, Z: Floats, answers: Constraints, seed: int) -> tuple[Seeds, Plain | None]:
-        """The kinds told apart, and plain groups as far as the answers leave room for others."""
+        """The kinds told apart, and plain groups as far as the answers leave room for them."""
         seeds = Seeds.from_answers(answers)
         short = self.n_clusters is not None and seeds.n_kinds < self.n_clusters
         told = len(seeds.rows) / max(len(answers.touched), 1)  # pairs leave most items in no kind
-        pairs, open_count = told < 0.5, short or self.n_clusters is None
-        # Who is alone says something only where nearly every answered item has a kind.
-        unseen = unseen_share(seeds) if open_count and told >= MOSTLY else 0.0
-        if seeds.n_kinds >= 2 and not (short or pairs or unseen):
-            return seeds, None
+        pairs, n_neighbors = told < 0.5, self.n_neighbors
         if seeds.n_kinds < 2 and self.n_clusters == 1:
             return seeds, None
-        # The guess of how many does not look at the answers: it must not jump with each of them.
-        count = max(self.n_clusters or _plain_count(Z, seed), seeds.n_kinds)
-        groups = KMeans(count, n_init=2, random_state=seed).fit(Z, constraints=answers).labels_
-        if seeds.n_kinds < 2:
-            return Seeds.from_groups(groups), None
+        if seeds.n_kinds < 2 or short or pairs:
+            count = max(self.n_clusters or plain_count(Z, seed), seeds.n_kinds)
+            groups = plain_groups(Z, count, n_neighbors, seed, answers)
+            if seeds.n_kinds < 2:
+                return Seeds.from_groups(groups), None
+            # Most groups have no kind yet: each begins from its middle.
+            return seeds.completed(Z, groups, answers.touched), None
+        if len(seeds.rows) >= FADED * MOST_PLAIN:
+            return seeds, None
+        # Who is alone says something only where nearly every answered item has a kind.
+        closed = self.n_clusters is not None
+        unseen = unseen_share(seeds) if not closed and told >= MOSTLY else 0.0
+        count = self.n_clusters or plain_count(Z, seed)
+        if len(seeds.rows) >= FADED * count:
+            return seeds, None
         unseen = unseen_share(seeds, count) if unseen else 0.0
-        if short or pairs:  # most groups have no kind yet: each begins from its middle
-            seeds = seeds.completed(Z, groups, answers.touched)
-        return seeds, Plain.of(Z, groups, seeds, unseen) if unseen else None
+        groups = plain_groups(Z, count, n_neighbors, seed)
+        return seeds, Plain.of(groups, seeds, unseen, closed=closed)
 
     def _learnt(
         self, Z: Floats, seeds: Seeds, plain: Plain | None, answers: Constraints, rows: Ints
@@ -175,7 +179,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             return Reference(whole, whole(Z), strength)
         weight = None
         # What tells unseen kinds apart looks like spread within the seen ones: keep it for now.
-        shrinkage = self.shrinkage + (1 - self.shrinkage) * (plain.weight if plain else 0.0)
+        shrinkage = self.shrinkage + (1 - self.shrinkage) * (plain.unseen if plain else 0.0)
         for again in (False, True):  # the second time with the components placed by the first
             orientation = Orientation.learnt(Z, seeds, shrinkage, weight)
             space = orientation(Z)
@@ -183,9 +187,10 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 found = Reliability.of(Z, space, seeds, np.isin(seeds.rows, answers.touched))
                 weight = found.weight
                 self.reliability_ = found.at(rows[seeds.rows])
-            strength = spread(space, seeds, self.n_neighbors, weight, width=WIDTH)
-            if plain is not None:
-                strength = plain.joined(strength)
+            strength = spread(
+                space, seeds, self.n_neighbors, weight, width=WIDTH,
+                before=None if plain is None else plain.source,
+            )  # fmt: skip
             before, seeds = len(seeds.rows), placed(seeds, strength, answers)
             if len(seeds.rows) == before and (weight is None or weight.min() == 1):
                 break  # nobody was placed and nobody is doubted: the same would come out again
@@ -193,16 +198,14 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 weight = np.pad(weight, (0, len(seeds.rows) - len(weight)), constant_values=1.0)
         strength = np.pad(strength, ((0, 0), (0, max(0, seeds.n_kinds - strength.shape[1]))))
         own = np.isin(seeds.rows, answers.touched)
-        if plain is None and not (~own).any():  # nothing but answers
-            self._line = self._straight(
-                Z, replace(seeds, n_kinds=strength.shape[1]), weight, orientation
-            )
+        if not (plain and plain.unseen) and own.all():  # all kinds are known
+            self._line = self._straight(Z, replace(seeds, n_kinds=strength.shape[1]), weight, space)
             strength = strength if self._line is None else self._line(space)
         strength[seeds.rows[own]] = np.eye(strength.shape[1])[seeds.labels[own]]
         return Reference(orientation, space, strength)
 
     def _straight(
-        self, Z: Floats, seeds: Seeds, weight: Floats | None, orientation: Orientation
+        self, Z: Floats, seeds: Seeds, weight: Floats | None, space: Floats
     ) -> LinearHead | None:
         """A classifier on the answers alone, if spreading misleads or nobody wants it."""
         if weight is not None:
@@ -218,7 +221,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 width=WIDTH,
                 seed=len(seeds.rows),
             )
-        return straight_head(Z, seeds, weight, orientation.turn) if wanted else None
+        return straight_head(space, seeds, weight) if wanted else None
 
     def _label_all(self, X: Floats, rows: Ints, answered: Ints) -> None:
         """Groups of all items: where all are reference items theirs, else those of the head."""
@@ -274,13 +277,6 @@ def unseen_share(seeds: Seeds, n_plain: int = 0) -> float:
     if not alone or share <= 0.05:
         return 0.0
     return max(share, 1 - len(seeds.rows) / (FILLED * n_plain) if n_plain else 0.0)
-
-
-def _plain_count(Z: Floats, seed: int) -> int:
-    """How many groups a plain clustering has, guessed from some items and what spreads most."""
-    rng = np.random.default_rng(seed)
-    some = np.ascontiguousarray(Z[np.sort(rng.permutation(len(Z))[:GUESSED]), :WIDTH])
-    return guessed_count(some, Blocks.from_constraints(some, None), rng)
 
 
 def _parts(n: int) -> Iterator[slice]:

@@ -127,10 +127,16 @@ def _votes(space: Floats, told: Ints, k: int) -> Floats:
     """(s, k) shares of the kinds among the nearest other answered items, never quite nothing."""
     from scipy.spatial.distance import cdist
 
-    apart = cdist(space, space, "sqeuclidean")
-    np.fill_diagonal(apart, np.inf)
     count = min(WITNESSES, len(space) - 1)
-    near = np.argsort(apart, axis=1, kind="stable")[:, :count]
+    near = np.empty((len(space), count), dtype=np.intp)
+    for start in range(0, len(space), 1_024):  # in pieces: thousands may be put together by hand
+        rows = np.arange(start, min(start + 1_024, len(space)))
+        apart = cdist(space[rows], space, "sqeuclidean")
+        apart[np.arange(len(rows)), rows] = np.inf
+        # The nearest ones, of equally near ones the first, as a whole sort would give them.
+        reach = np.partition(apart, count - 1, axis=1)[:, count - 1 : count]
+        apart[apart > reach] = np.inf
+        near[rows] = np.argsort(apart, axis=1, kind="stable")[:, :count]
     kinds = told[near]  # (s, count)
     shares = np.stack([(kinds == kind).mean(axis=1) for kind in range(k)], axis=1)
     # Kinds with many answered items have more witnesses by chance alone.

@@ -13,9 +13,6 @@ from samekind.constraints import Constraints
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
-BLUR = 0.5
-"""How far, in mean squared distances to the own centre, another centre still counts."""
-
 
 @dataclass(frozen=True, eq=False)
 class Seeds:
@@ -69,46 +66,6 @@ class Seeds:
             labels.append(np.full(len(middle), count))
             count += 1
         return Seeds(np.concatenate(rows), np.concatenate(labels), count)
-
-
-@dataclass(frozen=True, eq=False)
-class Plain:
-    """Groups of a plain clustering, which fade out as the answers show what kinds there are.
-
-    Parameters
-    ----------
-    shares : (m, k) how near each row is to each group; those of known kinds have their numbers.
-    weight : 1 keeps these groups as they are, 0 forgets them.
-    """
-
-    shares: Floats
-    weight: float
-
-    @classmethod
-    def of(cls, Z: Floats, groups: Ints, seeds: Seeds, weight: float) -> Plain:
-        """From a clustering that honours the answers: each kind stands in a group of its own."""
-        number: dict[int, int] = {}
-        for row, kind in zip(seeds.rows.tolist(), seeds.labels.tolist(), strict=True):
-            number.setdefault(int(groups[row]), kind)
-        count = seeds.n_kinds
-        for group in np.unique(groups).tolist():
-            if group not in number:
-                number[group], count = count, count + 1
-        held = np.array([number[group] for group in groups.tolist()])
-        sizes = np.bincount(held, minlength=count)
-        centres = np.zeros((count, Z.shape[1]))
-        np.add.at(centres, held, Z)
-        centres /= np.maximum(sizes, 1)[:, None]
-        apart = (Z**2).sum(axis=1)[:, None] - 2 * Z @ centres.T + (centres**2).sum(axis=1)
-        apart[:, sizes == 0] = np.inf
-        nearest = apart.min(axis=1, keepdims=True)
-        shares = np.exp((nearest - apart) / (BLUR * max(float(nearest.mean()), 1e-12)))
-        return cls(shares / shares.sum(axis=1, keepdims=True), weight)
-
-    def joined(self, strength: Floats) -> Floats:
-        """What has spread from the answers, and these groups where that is not clear."""
-        wider = np.pad(strength, ((0, 0), (0, max(0, self.shares.shape[1] - strength.shape[1]))))
-        return np.asarray((1 - self.weight) * wider + self.weight * self.shares)
 
 
 def placed(seeds: Seeds, strength: Floats, answers: Constraints) -> Seeds:

@@ -8,6 +8,7 @@ decided by the answers themselves: each is foretold from the others in both ways
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from samekind.clusterers.graph import spread
 from samekind.clusterers.linear_head import LinearHead
-from samekind.clusterers.orientation import SHARPNESS, Orientation, classifier, guessed
+from samekind.clusterers.orientation import Orientation
 from samekind.clusterers.seeds import Seeds
 
 Floats = NDArray[Any]
@@ -26,22 +27,37 @@ FEWEST = 12
 """Placed items below which nobody can tell."""
 CLEARLY = 1.0
 """Standard deviations of chance by which it must be ahead."""
+FIRM, CONFIDENCE = 1000.0, (2.0, 40.0)
+"""Inverse strength of the penalty times the number of answers, and its bounds, for items of length
+one: late answers are about items between groups, and each says less of where the border lies."""
 SAMPLE = 2000
 """Items over which answers spread in the trial."""
 
 
-def straight_head(Z: Floats, seeds: Seeds, weight: Floats | None, turn: Floats) -> LinearHead:
-    """The classifier on principal components Z, as a head on coordinates ``Z @ turn``."""
+def straight_head(space: Floats, seeds: Seeds, weight: Floats | None) -> LinearHead:
+    """The classifier on items along the orientation, as a head."""
     k = seeds.n_kinds
-    model = classifier(Z, seeds, weight)
-    towards, bias = np.zeros((Z.shape[1], k)), np.full(k, -1e4)
+    model = straight_line(space, seeds, weight)
+    towards, bias = np.zeros((space.shape[1], k)), np.full(k, -1e4)
     present = model.classes_
     if len(present) == 2:
         towards[:, present[1]], bias[present] = model.coef_[0], (0.0, model.intercept_[0])
     else:
         towards[:, present], bias[present] = model.coef_.T, model.intercept_
-    back = np.linalg.solve(turn, SHARPNESS * towards)
-    return LinearHead(back.astype(np.float32), bias.astype(np.float32))
+    return LinearHead(towards.astype(np.float32), bias.astype(np.float32))
+
+
+def straight_line(space: Floats, seeds: Seeds, weight: Floats | None) -> Any:
+    """A linear classifier along the orientation, trained on the seeds alone."""
+    from sklearn.linear_model import LogisticRegression
+
+    # Whitened items are the longer the more coordinates they have: the penalty must follow.
+    firmness = np.clip(FIRM / len(seeds.rows), *CONFIDENCE) / space.shape[1]
+    model = LogisticRegression(C=float(firmness), max_iter=300)
+    with warnings.catch_warnings():  # many kinds and few answers are the usual beginning here
+        warnings.filterwarnings("ignore", message="The number of unique classes is greater")
+        model.fit(space[seeds.rows], seeds.labels, sample_weight=weight)
+    return model
 
 
 def cuts_across(
@@ -78,9 +94,9 @@ def cuts_across(
         some = Seeds(at[kept], labels.astype(np.intp), len(kinds))
         space = Orientation.learnt(Z, some, shrinkage, believed[kept])(Z)
         reached = spread(space, some, n_neighbors, believed[kept], width=width)[at[asked]]
-        told = guessed(Z, some, believed[kept])[at[asked]]
         meant = np.searchsorted(kinds, seeds.labels[asked])
-        by_spread, by_line = (p.argmax(axis=1) == meant for p in (reached, told))
+        by_spread = reached.argmax(axis=1) == meant
+        by_line = straight_line(space, some, believed[kept]).predict(space[at[asked]]) == meant
         gain = (by_line.astype(float) - by_spread) * believed[asked]
         ahead, doubt = ahead + gain.sum(), doubt + (gain**2).sum()
     return bool(ahead > CLEARLY * np.sqrt(doubt))

@@ -29,6 +29,12 @@ def orientation_of(pile: Pile, session: Session) -> OrientationFile:
             f"Vectors of the encoder {encoder.name!r} cannot be made from a small file. Answer "
             "with another encoder (samekind list), or keep the pile: samekind predict PATH NEW"
         )
+    if session.settings.get("polish"):
+        raise InputError(
+            f"The groups of {session.name!r} are polished: they rest on a whole network, which "
+            "such a file does not hold. Take the groups home as a table or folders, or take the "
+            "polish back on the page."
+        )
     head, note = portable_head(session.model, session.X)
     return OrientationFile(
         orientation=session.name,

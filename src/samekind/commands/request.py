@@ -101,17 +101,24 @@ class Request:
 
     def session(self, pile: Pile, store: Store, name: str | None = None) -> Session:
         """The session of an orientation, new or as it was left; says what changed meanwhile."""
+        from samekind.commands.polished import chosen, vectors_of
         from samekind.session import Session
 
+        name = name or self.orientation
+        polish = chosen(store, name)
+        better = vectors_of(polish, pile.collection) if polish else None
+        if polish and better is None:
+            note("The pictures have changed since they were polished; polish them again.")
         session = Session(
             pile.collection,
-            pile.X,
+            pile.X if better is None else better,
             store=store,
-            name=name or self.orientation,
+            name=name,
             clusterer=_method(self.method or DEFAULT_METHOD, self.groups),
             strategy=_strategy(self.strategy or DEFAULT_STRATEGY),
             seed=self.seed,
-            settings={name: getattr(self, name) for name in SETTINGS},
+            settings={s: getattr(self, s) for s in SETTINGS}
+            | ({"polish": polish} if polish else {}),
         )
         note_changes(session)
         return session

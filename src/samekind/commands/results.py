@@ -103,6 +103,11 @@ def place_others(pile: Pile, session: Session, new: str, out: Path | None) -> No
     from samekind.exports import plan_export, run_export
     from samekind.sources import open_source
 
+    if session.settings.get("polish"):
+        raise InputError(
+            f"The groups of {session.name!r} are polished: they rest on a network that is not kept "
+            "for other items. Take the polish back on the page, then place them."
+        )
     items = open_source(new)
     if items.kind != pile.collection.kind:
         raise InputError(

@@ -6,6 +6,7 @@ the kind of question.
 """
 
 from samekind.questions.answers import KINDS, Answer, question_from_json
+from samekind.questions.by_hand import YES, Belongs, ByHand, Elsewhere, OneKind, OwnKind
 from samekind.questions.odd_ones import OddOnes
 from samekind.questions.pairs import SameGroups, SamePair
 from samekind.questions.question import NONE, UNSURE, Link, Question, Same, joined, named
@@ -15,9 +16,15 @@ __all__ = [
     "KINDS",
     "NONE",
     "UNSURE",
+    "YES",
     "Answer",
+    "Belongs",
+    "ByHand",
+    "Elsewhere",
     "Link",
     "OddOnes",
+    "OneKind",
+    "OwnKind",
     "Question",
     "Same",
     "SameGroups",

@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from samekind.errors import UnknownName
+from samekind.questions.by_hand import Belongs, Elsewhere, OneKind, OwnKind
 from samekind.questions.odd_ones import OddOnes
 from samekind.questions.pairs import SameGroups, SamePair
 from samekind.questions.question import Link, Question
 from samekind.questions.which_group import WhichGroup
 
 KINDS: dict[str, type[Question]] = {
-    kind.kind: kind for kind in (SamePair, WhichGroup, SameGroups, OddOnes)
+    kind.kind: kind
+    for kind in (
+        *(SamePair, WhichGroup, SameGroups, OddOnes),
+        *(OneKind, OwnKind, Belongs, Elsewhere),  # said by hand
+    )
 }
 """Every kind of question by its name. A new kind is one class and one entry here."""
 

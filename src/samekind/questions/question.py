@@ -33,6 +33,8 @@ class Question(ABC):
     """What choices are called, where the usual words could be misunderstood."""
     many: ClassVar[bool] = False
     """Whether a choice may name several of the numbers at once: see :func:`joined`."""
+    by_hand: ClassVar[bool] = False
+    """Whether the person put it himself: its items were picked, and say nothing of the others."""
     why: str = field(default="", kw_only=True, compare=False)
     """One line for the person: why this question is worth an answer."""
     at_random: bool = field(default=False, kw_only=True, compare=False)

@@ -17,6 +17,12 @@ STRATEGIES: dict[str, str] = {
     "value-hard-rep": "samekind.strategies.value:ValueHardRep",
     "value-random": "samekind.strategies.value:ValueRandom",
     "posterior": "samekind.strategies.posterior:Posterior",
+    "minmax": "samekind.strategies.minmax:MinMax",
+    "npu": "samekind.strategies.npu:NPU",
+    "margin": "samekind.strategies.margin:Margin",
+    "item-entropy": "samekind.strategies.margin:ItemEntropy",
+    "cobra": "samekind.strategies.cobras:COBRA",
+    "cobras": "samekind.strategies.cobras:COBRAS",
     "random": "samekind.strategies.random:Random",
 }
-DEFAULT = "placement"
+DEFAULT = "live"

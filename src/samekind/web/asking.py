@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, BackgroundTasks, Path, Query
 
 from samekind.review import odd_answers
-from samekind.web import models, views
+from samekind.web import clashes, models, models_progress, views
 from samekind.web.desk import Desk
 
 Name = Annotated[str | None, Query(alias="session", max_length=200, description="Orientation")]
@@ -53,12 +53,15 @@ def _about_sessions(api: APIRouter, desk: Desk, version: str) -> None:
 
 def _about_questions(api: APIRouter, desk: Desk) -> None:
     @api.get("/question")
-    def question(session: Name = None) -> models.OpenQuestion:
-        return views.open_question(desk, desk.session(session))
+    def question(later: BackgroundTasks, session: Name = None) -> models.OpenQuestion:
+        one = desk.session(session)
+        later.add_task(one.foresee)  # when the answer is sent: while the person looks at it
+        return views.open_question(desk, one)
 
     @api.post("/answers")
-    def tell(told: models.Tell, session: Name = None) -> models.Done:
+    def tell(told: models.Tell, later: BackgroundTasks, session: Name = None) -> models.Done:
         one = desk.session(session)
+        later.add_task(one.foresee)
         desk.tell(one, told.number, told.choice, told.by, told.seconds)
         return models.Done(number=told.number, now=views.open_question(desk, one))
 
@@ -103,10 +106,10 @@ def _about_answers(api: APIRouter, desk: Desk) -> None:
         return models.Done(number=number, now=views.open_question(desk, one))
 
     @api.get("/conflicts")
-    def conflicts(session: Name = None) -> models.ConflictList:
+    def conflicts(session: Name = None) -> models_progress.ClashList:
         one = desk.session(session)
-        found = [views.conflict(desk, one, conflict) for conflict in one.constraints.conflicts]
-        return models.ConflictList(conflicts=found)
+        found = [clashes.clash(desk, one, conflict) for conflict in one.constraints.conflicts]
+        return models_progress.ClashList(conflicts=found)
 
     @api.get("/odd")
     def odd(session: Name = None) -> models.OddList:

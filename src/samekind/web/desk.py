@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from samekind.errors import AnswerError
 from samekind.items import Collection
 from samekind.protocols import Store
+from samekind.web.bulletin import Bulletin
+from samekind.web.charts import Maps
 from samekind.web.refusal import Refusal
 from samekind.web.worker import Refitter
 
@@ -42,7 +44,10 @@ class Desk:
         self.collection = collection
         self.store = store
         self.first = first
-        self.refitter = Refitter()
+        self.bulletin = Bulletin()
+        self.refitter = Refitter(self.bulletin)
+        self.maps = Maps(self.bulletin)
+        self.key = ""  # its name in addresses, where several piles are open
         self._open_session = open_session
         self._sessions: dict[str, Session] = {}
         self._opening = threading.Lock()
@@ -108,7 +113,7 @@ class Desk:
             if told.choice == choice:
                 return
             session.edit(number, choice)
-        self.refitter.nudge(session)
+        self.refitter.nudge(session, at_once=told.question.by_hand)
 
     def undo(self, session: Session, number: int | None = None) -> int | None:
         """Take an answer away, the last one unless a number is given; None: there is none."""
@@ -116,7 +121,8 @@ class Desk:
             if number is not None:
                 self.told(session, number)
             undone = session.undo(number) if session.answers else None
-        self.refitter.nudge(session)
+        by_hand = undone is not None and session.asked(undone).question.by_hand
+        self.refitter.nudge(session, at_once=by_hand)
         return undone
 
     def skip(self, session: Session, number: int) -> None:
@@ -160,7 +166,15 @@ class Desk:
 
     def close(self) -> None:
         """Let the refits under way come to an end."""
+        self.bulletin.close()
+        self.maps.close()
         self.refitter.close()
+
+    def reopen(self, name: str) -> Session:
+        """Open an orientation anew, after its settings have changed in the ledger."""
+        with self._opening:
+            self._sessions[name] = self._open_session(name)
+            return self._sessions[name]
 
     def _opened(self, name: str) -> Session:
         with self._opening:

@@ -20,6 +20,7 @@ STATUS: tuple[tuple[type[errors.SamekindError], int], ...] = (
     (errors.NoSpace, 507),
     (errors.MissingExtra, 501),
     (errors.StoreError, 500),
+    (errors.ExportError, 409),
     (errors.ChangedCollection, 409),
     (errors.Infeasible, 409),
     (errors.AnswerError, 422),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import threading
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Response
 
+from samekind import members
 from samekind.errors import SourceError
-from samekind.web import download, models, views
+from samekind.web import download, models, models_acts, views
 from samekind.web.asking import Name
 from samekind.web.desk import Desk
 from samekind.web.refusal import Refusal
@@ -21,6 +23,14 @@ SHOWN_AS = {
     "text/plain": "text/plain; charset=utf-8",
 }
 """What a preview may be; anything that a browser could run is not in it."""
+BEGINNINGS = {
+    "image/png": b"\x89PNG\r\n\x1a\n",
+    "image/jpeg": b"\xff\xd8\xff",
+    "image/webp": b"RIFF",
+}
+"""How the bytes of a picture begin: nothing else is sent under its name."""
+AT_ONCE = threading.BoundedSemaphore(4)
+"""Pictures that are decoded at the same time: a large one takes 240 MB of memory."""
 
 
 def routes(desk: Desk) -> APIRouter:
@@ -33,37 +43,46 @@ def routes(desk: Desk) -> APIRouter:
 
 def _about_groups(api: APIRouter, desk: Desk) -> None:
     @api.get("/groups")
-    def groups(session: Name = None) -> models.GroupList:
-        clustering = desk.session(session).clustering
+    def groups(session: Name = None) -> models_acts.GroupCards:
+        one = desk.session(session)
+        clustering, answered = one.clustering, bool(len(one.constraints.touched))
         sizes = views.sizes(clustering)
         order = sorted(sizes, key=lambda number: (-sizes[number], number))
-        return models.GroupList(
+        return models_acts.GroupCards(
             snapshot=clustering.snapshot,
-            groups=[views.group(desk, clustering, number) for number in order],
+            groups=[views.group(desk, clustering, k, answered=answered) for k in order],
         )
 
     @api.get("/groups/{number}")
-    def members(
+    def listed(
         number: GroupNumber,
         session: Name = None,
+        order: Literal["typical", "doubtful"] = "typical",
         offset: Annotated[int, Query(ge=0, le=models.LARGEST)] = 0,
         limit: Annotated[int, Query(ge=1, le=200)] = 60,
-    ) -> models.Members:
-        clustering = desk.session(session).clustering
-        _check_group(number, clustering.numbers)
-        shown = views.by_typicality(clustering, number)[offset : offset + limit]
-        return models.Members(
-            group=views.group(desk, clustering, number),
+    ) -> models_acts.MemberPage:
+        one = desk.session(session)
+        clustering = one.clustering
+        check_group(number, clustering.numbers)
+        ordered = members.by_doubt if order == "doubtful" else members.by_typicality
+        shown = ordered(clustering, number)[offset : offset + limit]
+        return models_acts.MemberPage(
+            group=views.group(
+                desk, clustering, number, answered=bool(len(one.constraints.touched))
+            ),
             offset=offset,
-            items=[views.item(desk, int(i)) for i in shown],
+            items=[views.member(desk, one, int(i)) for i in shown],
         )
 
     @api.put("/groups/{number}")
-    def rename(number: GroupNumber, to: models.Rename, session: Name = None) -> models.GroupView:
+    def rename(
+        number: GroupNumber, to: models.Rename, session: Name = None
+    ) -> models_acts.GroupCard:
         one = desk.session(session)
-        _check_group(number, one.clustering.numbers)
+        check_group(number, one.clustering.numbers)
         one.rename(number, to.name)
-        return views.group(desk, one.clustering, number)
+        answered = bool(len(one.constraints.touched))
+        return views.group(desk, one.clustering, number, answered=answered)
 
 
 def _about_files(api: APIRouter, desk: Desk) -> None:
@@ -74,14 +93,15 @@ def _about_files(api: APIRouter, desk: Desk) -> None:
         except KeyError:
             raise Refusal(404, "unknown-item", "There is no such item in the collection.") from None
         try:
-            shown = desk.collection[position].preview()
+            with AT_ONCE:
+                shown = desk.collection[position].preview()
         except OSError as fault:
             raise SourceError(
                 f"The item {id!r} cannot be read any more. Put the file back, or open the "
                 "collection again."
             ) from fault
         mime = SHOWN_AS.get(shown.mime.split(";")[0].strip().lower())
-        if mime is None:
+        if mime is None or not shown.data.startswith(BEGINNINGS.get(mime, b"")):
             raise Refusal(
                 406,
                 "cannot-be-shown",
@@ -107,7 +127,8 @@ def _about_files(api: APIRouter, desk: Desk) -> None:
         )
 
 
-def _check_group(number: int, known: tuple[int, ...]) -> None:
+def check_group(number: int, known: tuple[int, ...]) -> None:
+    """Refuse a group that there is not, or not any more."""
     if number not in known:
         raise Refusal(
             404,

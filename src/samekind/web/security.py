@@ -3,20 +3,26 @@
 A web page on the internet can make a browser send requests to ``localhost``. Three checks keep
 such pages out: the Host header must be a name of ours (a foreign name that was re-bound to
 127.0.0.1 is not), a browser must say that the request comes from our own page (Origin and
-Sec-Fetch-Site), and what changes something must be JSON, which a foreign form cannot send. A
-token per run would be checked at the same place, in :meth:`Guard.refusal`.
+Sec-Fetch-Site), and what changes something must be JSON, which a foreign form cannot send.
+
+Other people who use the same machine can reach its ports too. So the address that is printed holds
+a token, which the browser keeps as a cookie from the first visit on. Who has neither is refused.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from http.cookies import SimpleCookie
+from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from samekind.web.failures import our_fault, reply
 from samekind.web.refusal import Refusal
+from samekind.web.tokens import is_same
 
 log = logging.getLogger("samekind.web")
 
@@ -50,18 +56,24 @@ class Guard:
     ----------
     hosts : host names under which the server may be addressed.
     port : the port that must stand in the Host header; None lets any through.
+    token : what every request must show: in the address, as a cookie, or as a bearer token in the
+        header Authorization. None: nothing of the kind.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Sequence[str], port: int | None) -> None:
+    def __init__(
+        self, app: ASGIApp, hosts: Sequence[str], port: int | None, token: str | None = None
+    ) -> None:
         self.app = app
         self.port = port
+        self.token = token
+        self.cookie = f"samekind-{port or 0}"  # browsers share cookies between all ports of a host
         self.hosts = frozenset(host.lower() for host in hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        started = False
+        started = brought = False
 
         async def send_safely(message: Message) -> None:
             nonlocal started
@@ -71,15 +83,19 @@ class Guard:
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
                 headers.setdefault("Cache-Control", "no-store")
+                if brought:
+                    value = f"{self.cookie}={self.token}; HttpOnly; SameSite=Strict; Path=/"
+                    headers.append("Set-Cookie", value)
             await send(message)
 
         try:
             self.refusal(scope)
+            brought = self._shows_token(scope)
             if scope["method"] in CHANGING:
                 receive = await limited(receive)
             await self.app(scope, receive, send_safely)
         except Refusal as fault:
-            answer = reply(fault.status, fault.type, fault.message, fault.what_to_do)
+            answer = _worded(scope, fault)
             await answer(scope, receive, send_safely)
         except Exception:
             log.exception("%s %s failed", scope["method"], scope["path"])
@@ -115,11 +131,43 @@ class Guard:
                     "Send the header Content-Type: application/json (the body may be {}).",
                 )
 
+    def _shows_token(self, scope: Scope) -> bool:
+        """Whether the address holds the token; :class:`Refusal` if it is nowhere."""
+        if self.token is None:
+            return False
+        asked = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
+        if any(is_same(one, self.token) for one in asked):
+            return True
+        headers = Headers(scope=scope)
+        cookies = SimpleCookie()
+        try:
+            cookies.load(headers.get("cookie", ""))
+        except Exception:  # what is not a cookie shows nothing
+            cookies.clear()
+        kept = cookies[self.cookie].value if self.cookie in cookies else ""
+        kind, _, bearer = headers.get("authorization", "").partition(" ")
+        if is_same(kept, self.token) or (kind.lower() == "bearer" and is_same(bearer, self.token)):
+            return False
+        raise Refusal(
+            403,
+            "no-token",
+            "This server answers only to those who have its address with the token.",
+            "Open the whole address that samekind printed in its terminal, with ?token=... at the "
+            "end.",
+        )
+
     def _is_ours(self, host: str) -> bool:
         name, colon, port = host.rpartition(":")
         if not colon or host.endswith("]"):
             name, port = host, "80"
         return name in self.hosts and (self.port is None or port == str(self.port))
+
+
+def _worded(scope: Scope, fault: Refusal) -> Response:
+    """A refusal for a program, or in plain words for a person who opened a page."""
+    if scope["path"].startswith("/api/") or fault.type != "no-token":
+        return reply(fault.status, fault.type, fault.message, fault.what_to_do)
+    return PlainTextResponse(f"{fault.message}\n\n{fault.what_to_do}\n", fault.status)
 
 
 def _foreign_page(what: str) -> Refusal:

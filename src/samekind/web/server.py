@@ -7,49 +7,66 @@ import os
 import socket
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 from samekind.errors import MissingExtra, ServerError
 
 if TYPE_CHECKING:
+    import uvicorn
+
     from samekind.web.desk import Desk
+    from samekind.web.hall import Hall
 
 WILDCARDS = ("", "0.0.0.0", "::")
 
 
 def serve(
-    desk: Desk,
+    desk: Desk | None,
     *,
+    hall: Hall | None = None,
     port: int = 8765,
     host: str = "127.0.0.1",
     open_browser: bool = False,
     announce: Callable[[str], None] = print,
+    token: bool = True,
 ) -> None:
     """Serve a desk until Ctrl-C.
 
     Parameters
     ----------
+    desk : what the page opens with; None: a page on which a pile is chosen.
+    hall : where other piles are opened from the page; None: there is only this desk.
     port : 0 takes any free one.
     host : the address to listen on. Anything but this machine's own lets others on the network
         see the items and answer.
     open_browser : open the page in the person's browser.
     announce : is given the address, in a sentence.
+    token : whether the address holds a token, without which every request is refused.
     """
     try:
         import uvicorn
 
         from samekind.web.app import create_app
+        from samekind.web.front import Front
+        from samekind.web.hall import Hall
         from samekind.web.security import LOOPBACK
+        from samekind.web.tokens import kept_token
     except ImportError as missing:
         raise MissingExtra("The page", "app") from missing
 
     with closing(listen(host, port)) as listener:
-        desk.session()  # what cannot be opened is told now, not in the browser
+        if desk is not None:
+            desk.session()  # what cannot be opened is told now, not in the browser
+        hall = hall or (Hall() if desk is None else Hall.around(desk))
         port = listener.getsockname()[1]
         name = f"[{host}]" if ":" in host else host
-        address = f"http://{name}:{port}"
+        secret = kept_token() if token else None
+        address = f"http://{name}:{port}/" + (f"?token={secret}" if secret else "")
+        hosts = tuple({*LOOPBACK, name})
+        make_app = partial(create_app, hosts=hosts, port=port, hall=hall, token=secret)
         config = uvicorn.Config(
-            create_app(desk, hosts=tuple({*LOOPBACK, name}), port=port),
+            Front(hall, make_app),
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -57,12 +74,30 @@ def serve(
             ws="none",
             timeout_graceful_shutdown=3,
         )
-        announce(f"samekind serves {desk.collection.name} at {address} (stop with Ctrl-C)")
+        what = "samekind is ready" if desk is None else f"samekind serves {desk.collection.name}"
+        announce(f"{what} at {address} (stop with Ctrl-C)")
         if open_browser:
-            import webbrowser
+            _open(address)
+        server = uvicorn.Server(config)
+        _hush_first(server, hall)
+        server.run(sockets=[listener])
 
-            webbrowser.open(address)
-        uvicorn.Server(config).run(sockets=[listener])
+
+def _open(address: str) -> None:
+    import webbrowser
+
+    webbrowser.open(address)
+
+
+def _hush_first(server: uvicorn.Server, hall: Hall) -> None:
+    """Let a server end its streams of news before it waits for requests to come to an end."""
+    stop = server.shutdown
+
+    async def shutdown(sockets: list[socket.socket] | None = None) -> None:
+        hall.hush()
+        await stop(sockets)
+
+    server.shutdown = shutdown  # type: ignore[method-assign]
 
 
 def listen(host: str, port: int) -> socket.socket:

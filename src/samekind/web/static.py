@@ -10,7 +10,19 @@ from fastapi.responses import FileResponse, PlainTextResponse, Response
 from samekind.web.refusal import Refusal
 
 PAGE = Path(__file__).parent / "page"
-VIEWS = ("/", "/groups", "/groups/{number}", "/answers", "/orientations")
+VIEWS = (
+    "/",
+    "/groups",
+    "/groups/{number}",
+    "/answers",
+    "/orientations",
+    "/progress",
+    "/conflicts",
+    "/compare",
+    "/map",
+    "/start",
+    "/finish",
+)
 TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",

@@ -15,9 +15,9 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind import review, wording
+from samekind import members, review, wording
 from samekind.checks import in_words
-from samekind.web import models
+from samekind.web import models, models_acts, models_map
 from samekind.web.desk import Desk
 from samekind.web.download import formats
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 RUN = secrets.token_hex(4)
 """Part of the preview addresses, so that a browser never shows pictures of an earlier run."""
-MOST_ORDERED = 20_000
-"""Members of larger groups are listed in the order of the collection."""
+MOST_SHOWN = 24
+"""Items of one part of a question that are sent: acts by hand may speak of thousands."""
 
 
 def item(desk: Desk, position: int) -> models.ItemView:
@@ -39,6 +39,7 @@ def item(desk: Desk, position: int) -> models.ItemView:
     one = desk.collection[position]
     version = hashlib.blake2b(f"{RUN}{one.stamp}".encode(errors="replace"), digest_size=6)
     address = f"/api/items/{quote(one.id, safe='')}/preview?v={version.hexdigest()}"
+    address += f"&pile={quote(desk.key, safe='')}" if desk.key else ""
     return models.ItemView(id=one.id, kind=one.kind, preview=address)
 
 
@@ -52,7 +53,10 @@ def shown_item(desk: Desk, session: Session, position: int) -> models.ItemView:
 def question(desk: Desk, session: Session, number: int, asked: Question) -> models.QuestionView:
     """A question of any kind: what a choice stands for is shown with it, the rest above."""
     keys = wording.keys(asked.choices(), many=asked.many)
-    parts = [[shown_item(desk, session, i) for i in part] for part in asked.parts()]
+    parts = [
+        [shown_item(desk, session, i) for i in part[:MOST_SHOWN]]
+        for part in asked.parts()[:MOST_SHOWN]
+    ]
     return models.QuestionView(
         number=number,
         kind=asked.kind,
@@ -149,15 +153,44 @@ def odd(desk: Desk, session: Session, found: Odd, told: Answer) -> models.OddVie
     )
 
 
-def group(desk: Desk, clustering: Clustering, number: int, n: int = 5) -> models.GroupView:
-    """A group with `n` of its items."""
+def placed(desk: Desk, position: int) -> models_map.PlacedView:
+    """An item with its place in the collection."""
+    return models_map.PlacedView(**item(desk, position).model_dump(), position=position)
+
+
+def member(desk: Desk, session: Session, position: int) -> models_acts.MemberView:
+    """An item of a group, and how sure it is that it belongs there."""
+    return models_acts.MemberView(
+        **item(desk, position).model_dump(),
+        position=position,
+        sure=round(float(members.sureness(session.clustering)[position]), 4),
+        answered=len(session.constraints.touched) > 0 and _told_of(session, position),
+    )
+
+
+def _told_of(session: Session, position: int) -> bool:
+    touched = session.constraints.touched
+    place = int(np.searchsorted(touched, position))
+    return place < len(touched) and int(touched[place]) == position
+
+
+def group(
+    desk: Desk, clustering: Clustering, number: int, n: int = 5, *, answered: bool
+) -> models_acts.GroupCard:
+    """A group with `n` of its items, and those that belong to it least surely.
+
+    Nothing is `answered` yet: nobody can know how many members belong to it.
+    """
     shown = representatives(clustering, number, n)
-    return models.GroupView(
+    purity = members.purity(clustering)[number] if answered else None
+    return models_acts.GroupCard(
         number=number,
         name=clustering.name(number),
         named=number in clustering.names,
         size=sizes(clustering)[number],
         representatives=[item(desk, i) for i in shown],
+        purity=None if purity is None else round(purity, 4),
+        doubtful=[placed(desk, int(i)) for i in members.by_doubt(clustering, number)[:n]],
     )
 
 
@@ -187,24 +220,11 @@ def session(desk: Desk, one: Session, version: str) -> models.SessionView:
     )
 
 
-def by_typicality(clustering: Clustering, number: int) -> NDArray[np.intp]:
-    """Positions of the members of a group, the most typical first."""
-
-    def ordered() -> NDArray[np.intp]:
-        members = clustering.members(number)
-        if len(members) > MOST_ORDERED:
-            return members
-        vectors = clustering.space[members]
-        return members[np.argsort(_far(vectors, vectors.mean(axis=0)), kind="stable")]
-
-    return clustering.memo(("web-typical", number), ordered)
-
-
 def representatives(clustering: Clustering, number: int, n: int) -> Sequence[int]:
     """The central item of a group and `n` - 1 diverse ones, outliers left out."""
 
     def chosen() -> list[int]:
-        typical = by_typicality(clustering, number)
+        typical = members.by_typicality(clustering, number)
         pool = typical[: max(n, int(len(typical) * 0.8))]
         pool = pool[np.unique(np.linspace(0, len(pool) - 1, 256).astype(int))]
         vectors = clustering.space[pool]

@@ -6,9 +6,11 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from samekind.errors import SamekindError
+from samekind.web.bulletin import Bulletin
 
 if TYPE_CHECKING:
     from samekind.session import Session
@@ -30,17 +32,20 @@ class Refitter:
 
     A refit that fails is remembered in words and tried again with the next answer; it stops
     nothing else. Threads are daemons, because a refit that is cut off loses nothing: what the
-    person told is in the ledger.
+    person told is in the ledger. Open pages are told of every answer and every refit.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, bulletin: Bulletin | None = None) -> None:
+        self._bulletin = Bulletin() if bulletin is None else bulletin
         self._lock = threading.Lock()
         self._benches: dict[str, _Bench] = {}
         self._closed = False
 
-    def nudge(self, session: Session) -> None:
-        """Refit if enough answers have come; cheap enough to be called after every answer."""
-        if session.due:
+    def nudge(self, session: Session, *, at_once: bool = False) -> None:
+        """Refit if enough answers have come, or `at_once`; to be called after every answer."""
+        data = {"answers": len(session.answers)}
+        self._bulletin.publish("answers", data, session=session.name)
+        if at_once or session.due:
             self.request(session)
 
     def request(self, session: Session) -> None:
@@ -88,15 +93,23 @@ class Refitter:
 
     def _work(self, session: Session, bench: _Bench) -> None:
         while True:
-            trouble = _attempt(session.refit)
+            self._publish(session, refitting=True)
+            trouble = _attempt(partial(session.refit, check=False))
             # A failed refit leaves the session due; trying at once again would spin.
             due = trouble is None and session.due
             with self._lock:
                 bench.trouble = trouble
                 if self._closed or not (bench.again or due):
                     bench.thread = None
-                    return
+                    self._publish(session, refitting=False)  # before another one can begin
+                    break
                 bench.again = False
+        if trouble is None and not self._closed:  # the groups are there: this may take its time
+            _attempt(session.check)
+
+    def _publish(self, session: Session, *, refitting: bool) -> None:
+        data = {"snapshot": session.clustering.snapshot, "refitting": refitting}
+        self._bulletin.publish("refit", data, session=session.name)
 
 
 def _attempt(refit: Callable[[], object]) -> str | None:

@@ -1,0 +1,108 @@
+"""Members: which items of a group are typical of it, and how sure it is that each belongs there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.clustering import Clustering
+
+Floats = NDArray[np.float32]
+Positions = NDArray[np.intp]
+
+
+def by_typicality(clustering: Clustering, number: int) -> Positions:
+    """Positions of the members of a group, the most typical first."""
+
+    def ordered() -> Positions:
+        members = clustering.members(number)
+        far = np.empty(len(members), dtype=np.float32)
+        centre = _mean(clustering, members)
+        for part in _parts(len(members)):
+            far[part] = _apart(_rows(clustering, members[part]), centre)
+        return members[np.argsort(far, kind="stable")]
+
+    return clustering.memo(("typical", number), ordered)
+
+
+def by_doubt(clustering: Clustering, number: int) -> Positions:
+    """Positions of the members of a group, the least sure first, then the least typical."""
+
+    def ordered() -> Positions:
+        unusual = by_typicality(clustering, number)[::-1]
+        return unusual[np.argsort(sureness(clustering)[unusual], kind="stable")]
+
+    return clustering.memo(("doubtful", number), ordered)
+
+
+def sureness(clustering: Clustering) -> Floats:
+    """(n,) from 0 to 1, how sure it is that each item belongs to its group.
+
+    Its share in the soft membership. Where there is none, how much farther the next group is than
+    its own: one half on the border between two groups, one in the middle of its own.
+    """
+
+    def computed() -> Floats:
+        if clustering.membership is None:
+            return _by_distance(clustering)
+        columns = np.searchsorted(clustering.numbers, clustering.labels)
+        own = np.take_along_axis(clustering.membership, columns[:, None], axis=1)[:, 0]
+        return np.clip(own.astype(np.float32), 0.0, 1.0)
+
+    return clustering.memo("sureness", computed)
+
+
+def purity(clustering: Clustering) -> dict[int, float | None]:
+    """Per group the expected share of its members that belong there; None without memberships."""
+
+    def computed() -> dict[int, float | None]:
+        if clustering.membership is None:
+            return dict.fromkeys(clustering.numbers)
+        columns = np.searchsorted(clustering.numbers, clustering.labels)
+        total = np.bincount(columns, weights=sureness(clustering))
+        shares = total / np.maximum(np.bincount(columns), 1)
+        return {k: float(share) for k, share in zip(clustering.numbers, shares, strict=True)}
+
+    return clustering.memo("purity", computed)
+
+
+def _by_distance(clustering: Clustering) -> Floats:
+    numbers = clustering.numbers
+    if len(numbers) < 2:
+        return np.ones(len(clustering.labels), dtype=np.float32)
+    columns = np.searchsorted(numbers, clustering.labels)
+    centres = np.stack([_mean(clustering, clustering.members(k)) for k in numbers])  # (k, d)
+    length = (centres**2).sum(axis=1)
+    sure = np.empty(len(columns), dtype=np.float32)
+    for part in _parts(len(columns)):
+        rows = _rows(clustering, np.arange(part.start, part.stop))
+        apart = (rows**2).sum(axis=1)[:, None] - 2 * rows @ centres.T + length  # (b, k)
+        apart = np.sqrt(np.maximum(apart, 0.0))
+        here = np.arange(len(rows))
+        own = apart[here, columns[part]].copy()
+        apart[here, columns[part]] = np.inf
+        sure[part] = (next_one := apart.min(axis=1)) / np.maximum(own + next_one, 1e-12)
+    return sure
+
+
+def _mean(clustering: Clustering, members: Positions) -> NDArray[Any]:
+    """The centre of some items, in pieces: there may be a million of them."""
+    total = np.zeros(int(np.prod(clustering.space.shape[1:])), dtype=np.float64)
+    for part in _parts(len(members)):
+        total += _rows(clustering, members[part]).sum(axis=0, dtype=np.float64)
+    return (total / max(len(members), 1)).astype(np.float32)
+
+
+def _rows(clustering: Clustering, positions: Positions) -> Floats:
+    return clustering.space[positions].reshape(len(positions), -1)
+
+
+def _apart(rows: Floats, point: NDArray[Any]) -> Floats:
+    return np.asarray(np.linalg.norm(rows - point, axis=1), dtype=np.float32)
+
+
+def _parts(n: int) -> Iterator[slice]:
+    return (slice(start, min(start + 16_384, n)) for start in range(0, n, 16_384))

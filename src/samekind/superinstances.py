@@ -1,0 +1,198 @@
+"""Super-instances: small sets of like items that are asked about through their middle item.
+
+COBRA and COBRAS decide what to ask while they group, so method and strategy have to agree: both
+replay the whole algorithm over the answers so far, from the beginning. The first pair that nobody
+knows about is the next question; the last merging that was completed gives the groups. All that
+takes time, the cuts by k-means, hangs in a tree that is grown once and shared while anyone uses it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.constraints import Constraints
+
+Floats = NDArray[Any]
+Ints = NDArray[np.intp]
+Pair = frozenset[int]
+
+SAMPLE = 20_000
+"""Items that k-means looks at in a larger set; the others go to the nearest centre."""
+HALVES = "Is this one kind? These two stand for its halves."
+NEAREST = "They stand for the two nearest sets that may be one kind."
+
+
+class SuperInstance:
+    """Some items, their mean, the item nearest to it, and how k-means cuts them.
+
+    Parameters
+    ----------
+    rows : (n, d) the vectors of all items. items : those that belong here, ascending.
+    """
+
+    __slots__ = ("__weakref__", "_cuts", "centre", "items", "middle", "rows", "seed")
+
+    def __init__(self, rows: Floats, items: Ints, seed: int) -> None:
+        self.rows, self.items, self.seed = rows, items, seed
+        total = np.zeros(rows.shape[1])
+        for part in self._parts():
+            total += rows[part].sum(axis=0, dtype=np.float64)
+        self.centre: Floats = total / len(items)
+        apart = [((rows[part] - self.centre) ** 2).sum(axis=1) for part in self._parts()]
+        self.middle = int(items[np.concatenate(apart).argmin()])
+        self._cuts: dict[int, tuple[SuperInstance, ...]] = {}
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def cut(self, k: int) -> tuple[SuperInstance, ...]:
+        """Up to `k` parts, by k-means; only itself when all its items are alike."""
+        if k not in self._cuts:
+            group = self._grouped(min(k, len(self)))
+            parts = [self.items[group == g] for g in np.unique(group)]
+            cut = tuple(SuperInstance(self.rows, part, self.seed) for part in parts)
+            self._cuts[k] = cut if len(cut) > 1 else (self,)
+        return self._cuts[k]
+
+    def _grouped(self, k: int) -> Ints:
+        from sklearn.cluster import KMeans
+        from threadpoolctl import threadpool_limits
+
+        rng = np.random.default_rng((self.seed, int(self.items[0]), len(self), k))
+        some = self.items
+        if len(some) > SAMPLE:
+            some = np.sort(rng.choice(some, SAMPLE, replace=False))
+        model = KMeans(k, n_init=3, random_state=int(rng.integers(2**31)))
+        with threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # fewer different items than parts: fewer parts
+            model.fit(self.rows[some])
+            if len(some) == len(self):
+                return np.asarray(model.labels_, dtype=np.intp)
+            return np.concatenate([model.predict(self.rows[part]) for part in self._parts()])
+
+    def _parts(self) -> Iterator[Ints]:
+        """The items in pieces: the set may be a whole pile."""
+        return (self.items[at : at + 16_384] for at in range(0, len(self.items), 16_384))
+
+
+_TREES: WeakValueDictionary[tuple[bytes, int], SuperInstance] = WeakValueDictionary()
+
+
+def tree(rows: Any, seed: int) -> SuperInstance:
+    """All items as one super-instance; the same object for the same vectors while it is in use."""
+    rows = np.ascontiguousarray(np.asarray(rows).reshape(len(rows), -1))
+    key = (blake2b(rows.reshape(-1).view(np.uint8)).digest(), seed)
+    found = _TREES.get(key)
+    if found is None or found.rows.shape != rows.shape or found.rows.dtype != rows.dtype:
+        found = _TREES[key] = SuperInstance(rows, np.arange(len(rows)), seed)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Replayed:
+    """Where the algorithm stands after all answers so far.
+
+    Parameters
+    ----------
+    parts : super-instances of the last merging that was completed.
+    question : the two items to ask about next, the smaller first; None when there is none.
+    """
+
+    parts: tuple[SuperInstance, ...]
+    question: tuple[int, int] | None = None
+    why: str = ""
+
+
+def replay_cobras(
+    whole: SuperInstance, known: Constraints, passed: Collection[Pair] = ()
+) -> Replayed:
+    """COBRAS: cut the largest super-instance, merge what is one kind, and so on.
+
+    Pairs that the person passed on count as different where sets would be merged, and as an end
+    where it is asked how finely to cut.
+    """
+    done: tuple[SuperInstance, ...] = (whole,)
+    while True:
+        open_parts = [part for part in done if len(part) > 1 and len(part.cut(2)) > 1]
+        if not open_parts:
+            return Replayed(done)
+        largest = max(open_parts, key=len)
+        count, question = _fineness(largest, known, passed)
+        if question is not None:
+            return Replayed(done, question, HALVES)
+        parts = (*(part for part in done if part is not largest), *largest.cut(count))
+        question = _open_pair(parts, known, passed)
+        if question is not None:
+            return Replayed(done, question, NEAREST)
+        done = parts
+
+
+def replay_cobra(
+    whole: SuperInstance, known: Constraints, passed: Collection[Pair], n_parts: int
+) -> Replayed:
+    """COBRA: cut once, merge what is one kind, and end."""
+    parts = whole.cut(n_parts)
+    return Replayed(parts, _open_pair(parts, known, passed), NEAREST)
+
+
+def _fineness(
+    part: SuperInstance, known: Constraints, passed: Collection[Pair]
+) -> tuple[int, tuple[int, int] | None]:
+    """Into how many parts to cut: halve, and go on in the smaller half while halves differ.
+
+    Each "different" doubles the number. Comes with a question when an answer is missing.
+    """
+    level, at = 0, part
+    while len(halves := at.cut(2)) > 1:
+        pair = _pair(halves[0], halves[1])
+        same = known.same(*pair)
+        if same is None and frozenset(pair) not in passed:
+            return 0, pair
+        if same is not False:  # one kind, or nobody can tell
+            break
+        level += 1
+        larger = [half for half in halves if len(half) > 1]
+        if not larger:
+            break
+        at = min(larger, key=len)
+    return min(len(part), 2 ** max(level, 1)), None
+
+
+def _open_pair(
+    parts: Sequence[SuperInstance], known: Constraints, passed: Collection[Pair]
+) -> tuple[int, int] | None:
+    """The middles of the two nearest parts of which nobody knows whether they are one kind."""
+    middles = np.array([part.middle for part in parts])
+    kinds, kind = np.unique(known.components[middles], return_inverse=True)
+    unknown = ~np.eye(len(kinds), dtype=bool)
+    links = known.component_links()
+    at = np.minimum(np.searchsorted(kinds, links), len(kinds) - 1)
+    at = at[(kinds[at] == links).all(axis=1)]
+    unknown[at[:, 0], at[:, 1]] = unknown[at[:, 1], at[:, 0]] = False
+    if not unknown.any():
+        return None
+    open_pairs = unknown[kind][:, kind]
+    place = {middle: k for k, middle in enumerate(middles.tolist())}
+    for a, b in (tuple(pair) for pair in passed if pair <= place.keys()):
+        open_pairs[place[a], place[b]] = open_pairs[place[b], place[a]] = False
+    if not open_pairs.any():
+        return None
+    centres = np.stack([part.centre for part in parts])
+    squares = (centres**2).sum(axis=1)
+    apart = squares[:, None] - 2 * centres @ centres.T + squares
+    # Rounded, so that the same question comes out on every machine.
+    apart = np.where(open_pairs, np.round(apart, 6), np.inf)
+    first, second = divmod(int(apart.argmin()), len(parts))
+    return _pair(parts[first], parts[second])
+
+
+def _pair(a: SuperInstance, b: SuperInstance) -> tuple[int, int]:
+    return min(a.middle, b.middle), max(a.middle, b.middle)

@@ -1,0 +1,226 @@
+"""Acts through HTTP: one entry each, a refit at once, one undo, several tabs, strict shapes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from samekind.sources import open_source
+from samekind.web.desk import Desk
+
+
+@pytest.fixture
+def live(make_desk: Callable[..., Desk]) -> Desk:
+    """A desk with the live learner, which honours what it is told."""
+    return make_desk(clusterer="live")
+
+
+def act(client: TestClient, name: str, **body: Any) -> dict[str, Any]:
+    reply = client.post(f"/api/acts/{name}", json=body)
+    assert reply.status_code == 200, reply.text
+    return dict(reply.json())
+
+
+def groups(client: TestClient) -> dict[int, list[int]]:
+    """The places of the items of each group."""
+    found = {}
+    for group in client.get("/api/groups").json()["groups"]:
+        listed = client.get(f"/api/groups/{group['number']}?limit=200").json()["items"]
+        found[group["number"]] = sorted(item["position"] for item in listed)
+    return found
+
+
+def home(found: dict[int, list[int]], item: int) -> int:
+    return next(number for number, items in found.items() if item in items)
+
+
+@pytest.mark.slow
+def test_merge_split_move_and_together_change_the_groups_and_undo_brings_them_back(
+    live: Desk, client_for: Callable[[Desk], TestClient]
+) -> None:
+    client = client_for(live)
+    start = groups(client)
+    assert sorted(map(len, start.values())) == [12] * 4, "four colours"
+    a, b = home(start, 0), home(start, 1)
+    for name, body, together in (
+        ("merge", {"groups": [a, b]}, [*start[a], *start[b]]),
+        ("split", {"group": a, "items": start[a][:4]}, start[a][:4]),
+        ("move", {"items": start[a][:3], "to": b}, [*start[a][:3], *start[b][:3]]),
+        ("together", {"items": [*start[a][:6], *start[b][:6]]}, [*start[a][:6], *start[b][:6]]),
+    ):
+        done = act(client, name, **body)
+        assert done["message"] and done["now"]["progress"]["answers"] == 1
+        assert live.refitter.wait("main")
+        after = groups(client)
+        assert len({home(after, i) for i in together}) == 1, name
+        if name == "split":
+            assert home(after, start[a][0]) != home(after, start[a][-1])
+        undone = client.post("/api/undo", json={}).json()
+        assert undone["number"] == done["number"]
+        assert live.refitter.wait("main")
+        assert sorted(groups(client).values()) == sorted(start.values()), name
+
+
+def test_one_item_is_pulled_out_of_its_group(
+    live: Desk, client_for: Callable[[Desk], TestClient]
+) -> None:
+    client = client_for(live)
+    start = groups(client)
+    group = home(start, 0)
+    act(client, "out", items=[0], by="Ada")
+    assert live.refitter.wait("main")
+    after = groups(client)
+    rest = [i for i in start[group] if i != 0]
+    assert home(after, 0) not in {home(after, i) for i in rest}
+    (told,) = client.get("/api/answers").json()["answers"]
+    assert (told["by"], told["label"]) == ("Ada", "Somewhere else")
+    assert "out of" in told["question"]["why"]
+
+
+def test_an_act_stands_in_the_list_of_answers_and_can_be_changed_there(client: TestClient) -> None:
+    number = act(client, "together", items=[1, 2, 3])["number"]
+    (told,) = client.get("/api/answers").json()["answers"]
+    assert (told["number"], told["choice"], told["label"]) == (number, "yes", "One kind")
+    assert [len(part) for part in told["question"]["parts"]] == [3]
+    assert [c["keys"][0] for c in told["question"]["choices"]] == ["y", "n", "u"]
+    assert client.put(f"/api/answers/{number}", json={"choice": "no"}).status_code == 200
+    assert client.delete(f"/api/answers/{number}").status_code == 200
+    assert client.get("/api/answers").json()["total"] == 0
+
+
+def test_an_act_refreshes_the_groups_at_once_and_so_does_taking_it_back(
+    client: TestClient, desk: Desk
+) -> None:
+    act(client, "together", items=[1, 2])
+    assert desk.refitter.wait("main")
+    assert client.get("/api/progress").json()["snapshot"] == 1
+    client.post("/api/undo", json={})
+    assert desk.refitter.wait("main")
+    assert client.get("/api/progress").json()["snapshot"] == 2
+
+
+def test_an_act_leaves_the_open_question_open_also_when_it_is_taken_back(
+    client: TestClient,
+) -> None:
+    open_one = client.get("/api/question").json()["question"]["number"]
+    assert act(client, "out", items=[1])["now"]["question"]["number"] == open_one
+    client.post("/api/undo", json={})
+    assert client.get("/api/question").json()["question"]["number"] == open_one
+
+
+def test_a_contradiction_is_told_with_the_act(client: TestClient) -> None:
+    first = act(client, "together", items=[1, 2])
+    assert "contradicts" not in first["message"]
+    number = act(client, "split", group=1, items=[1])["number"]
+    assert client.get("/api/conflicts").json()["conflicts"] == []
+    group = next(n for n, items in groups(client).items() if 2 in items)
+    second = act(client, "together", items=[1, *groups(client)[1][-2:], 2])
+    assert second["number"] > number and group
+    told = "contradicts" in second["message"]
+    assert told == bool(client.get("/api/conflicts").json()["conflicts"])
+    assert told, "the split said that item 1 is apart from the rest of group 1"
+
+
+def test_a_large_act_is_shown_by_some_of_its_items(
+    make_desk: Callable[..., Desk], client_for: Callable[[Desk], TestClient]
+) -> None:
+    client = client_for(make_desk(collection=open_source("tiles")))
+    act(client, "together", items=list(range(300)))
+    (told,) = client.get("/api/answers").json()["answers"]
+    assert [len(part) for part in told["question"]["parts"]] == [24]
+    assert told["question"]["why"] == "You put 300 items together."
+
+
+@pytest.mark.slow
+def test_several_tabs_act_at_once_and_nothing_is_lost_or_doubled(
+    desk: Desk, client_for: Callable[[Desk], TestClient]
+) -> None:
+    numbers: list[int] = []
+
+    def tab(first: int) -> None:
+        client = client_for(desk)
+        for k in range(4):
+            items = [first * 4 + k, 40 - first]
+            for _ in range(2):  # a page that heard nothing sends it again
+                numbers.append(act(client, "together", items=items)["number"])
+
+    tabs = [threading.Thread(target=tab, args=(first,)) for first in range(5)]
+    for one in tabs:
+        one.start()
+    for one in tabs:
+        one.join()
+    assert len(numbers) == 40 and len(set(numbers)) == 20
+    assert sorted(a.number for a in desk.session().answers) == sorted(set(numbers))
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "status"),
+    [
+        ("merge", {"groups": [1]}, 422),
+        ("merge", {"groups": [1, 1]}, 422),
+        ("merge", {"groups": [1, 2, 3]}, 422),
+        ("merge", {"groups": [1, 99]}, 404),
+        ("merge", {"groups": [1, "2"]}, 422),
+        ("merge", {"groups": [1, 2.0]}, 422),
+        ("split", {"group": 99, "items": [1]}, 404),
+        ("split", {"group": 1, "items": []}, 422),
+        ("split", {"group": 1, "items": [True]}, 422),
+        ("move", {"items": [0], "to": 99}, 404),
+        ("move", {"items": [-1], "to": 1}, 422),
+        ("move", {"items": [48], "to": 1}, 422),
+        ("out", {"items": [2**60]}, 422),
+        ("out", {"items": [1], "by": ""}, 422),
+        ("out", {"items": [1], "more": 1}, 422),
+        ("together", {"items": [1]}, 422),
+        ("together", {"items": [1, 1]}, 422),
+        ("together", {"items": list(range(5_001))}, 422),
+        ("together", {}, 422),
+        ("divide", {"items": [1, 2]}, 404),
+    ],
+)
+def test_an_act_that_does_not_fit_is_refused_and_changes_nothing(
+    client: TestClient, desk: Desk, name: str, body: dict[str, Any], status: int
+) -> None:
+    reply = client.post(f"/api/acts/{name}", json=body)
+    assert reply.status_code == status, reply.text
+    assert set(reply.json()) == {"error"}
+    assert desk.session().answers == ()
+
+
+def test_five_thousand_places_fit_into_one_request(client: TestClient) -> None:
+    body = {"items": list(range(995_000, 1_000_000))}
+    reply = client.post("/api/acts/together", json=body)
+    assert "no item at place 995000" in reply.json()["error"]["message"]
+
+
+def test_a_group_tells_how_pure_it_is_and_which_members_are_doubtful(
+    live: Desk, client_for: Callable[[Desk], TestClient]
+) -> None:
+    client = client_for(live)
+    for group in client.get("/api/groups").json()["groups"]:
+        assert 0 < group["purity"] <= 1
+        assert len(group["doubtful"]) == 5
+        assert {item["position"] for item in group["doubtful"]} <= set(range(48))
+
+
+def test_without_memberships_the_purity_is_not_known(client: TestClient) -> None:
+    assert {g["purity"] for g in client.get("/api/groups").json()["groups"]} == {None}
+
+
+def test_members_come_in_the_order_asked_for_with_their_places(
+    client: TestClient, desk: Desk
+) -> None:
+    act(client, "together", items=[0, 4])
+    number = next(n for n, items in groups(client).items() if 0 in items)
+    listed = client.get(f"/api/groups/{number}?order=doubtful").json()["items"]
+    sure = [item["sure"] for item in listed]
+    assert sure == sorted(sure) and 0 <= sure[0] <= sure[-1] <= 1
+    assert {item["position"] for item in listed if item["answered"]} == {0, 4}
+    assert [desk.collection.id(item["position"]) for item in listed] == [i["id"] for i in listed]
+    page = client.get(f"/api/groups/{number}?order=doubtful&offset=2&limit=3").json()["items"]
+    assert page == listed[2:5]
+    assert client.get(f"/api/groups/{number}?order=random").status_code == 422

@@ -1,0 +1,353 @@
+"""The question screen in a real browser: every kind fits, touch, own keys, undo, two windows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from test_web_browser import CHROMIUM, FLAGS, Served, expect, playwright_api, press
+from test_web_browser import pytestmark as needs
+
+from samekind.protocols import View
+from samekind.questions import OddOnes, Question, SameGroups, SamePair, WhichGroup
+from samekind.web.desk import Desk
+
+pytestmark = needs
+
+
+@dataclass(frozen=True)
+class EveryKind:
+    """Asks these questions, one after the other."""
+
+    questions: tuple[Question, ...]
+
+    def propose(self, view: View, n: int = 1) -> Sequence[Question]:
+        return self.questions[view.spent : view.spent + 1]
+
+
+def groups_of(n: int, exemplars: int) -> WhichGroup:
+    items = range(1, 1 + n * exemplars)
+    groups = tuple(tuple(items[k * exemplars : (k + 1) * exemplars]) for k in range(n))
+    return WhichGroup(0, groups, why="This one lies between several groups, so it says much.")
+
+
+KINDS: tuple[Question, ...] = (
+    SamePair(0, 1, why="These two look alike, and nothing is known about them yet."),
+    *(groups_of(n, exemplars) for n in (2, 3, 4, 5) for exemplars in (1, 4, 5)),
+    SameGroups((0,), (1,), why="They are near each other."),
+    SameGroups((0, 1, 2, 3, 4), (5, 6, 7, 8, 9), why="They are near each other."),
+    OddOnes((0,), (1,), why="A check."),
+    OddOnes((0, 1, 2, 3, 4), tuple(range(5, 12)), why="The least sure ones."),
+    OddOnes((0, 1, 2, 3, 4), tuple(range(5, 17)), why="The least sure ones."),
+)
+
+FITS = """(touch) => {
+  const found = [];
+  const box = (one) => one.getBoundingClientRect();
+  const name = (one) => one.className || one.tagName;
+  const page = document.documentElement;
+  if (page.scrollHeight > innerHeight || page.scrollWidth > innerWidth) found.push("scrolls");
+  const controls = [...document.querySelectorAll(".choice, .mark, .acts button, .prompt, .strip")]
+    .filter((one) => box(one).width > 0);
+  const items = [...document.querySelectorAll(".question .item")];
+  for (const one of [...controls, ...items]) {
+    const { left, top, right, bottom } = box(one);
+    if (left < -1 || top < -1 || right > innerWidth + 1 || bottom > innerHeight + 1)
+      found.push(`${name(one)} is cut off`);
+  }
+  controls.forEach((one, k) => controls.slice(k + 1).forEach((other) => {
+    const [a, b] = [box(one), box(other)];
+    const apart = a.right <= b.left + 1 || b.right <= a.left + 1 ||
+      a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+    if (!apart) found.push(`${name(one)} lies on ${name(other)}`);
+  }));
+  for (const one of items) {
+    const [inside, around] = [box(one), box(one.closest("button, section, .items, .subject"))];
+    if (inside.right > around.right + 1 || inside.bottom > around.bottom + 1)
+      found.push(`an item hangs out of ${name(one.closest("button, section, .items, .subject"))}`);
+    if (Math.min(inside.width, inside.height) < (touch ? 40 : 60)) found.push("an item is tiny");
+  }
+  const targets = [...document.querySelectorAll(".choice, .mark, .acts button")];
+  if (touch && targets.some((one) => box(one).width > 0 && box(one).height < 44))
+    found.push("a target is too small for a finger");
+  return [...new Set(found)];
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Opens pages on desks; what a page complains about fails the test."""
+    contexts: list[Any] = []
+    servers: list[Served] = []
+    complaints: list[str] = []
+
+    def open_at(desk: Desk, path: str = "/", *, phone: bool = False, **more: Any) -> Any:
+        servers.append(Served(desk))
+        size = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 800}
+        options = {"viewport": size, "has_touch": phone, "is_mobile": phone, **more}
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(20_000)
+        page.on("pageerror", lambda problem: complaints.append(str(problem)))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.goto(servers[-1].address + path)
+        page.wait_for_selector(".question .choice")
+        return page
+
+    yield open_at
+    for context in contexts:
+        context.close()
+    for server in servers:
+        server.stop()
+    assert [text for text in complaints if "Failed to load resource" not in text] == []
+
+
+class Finger:
+    """A finger on the screen, through the browser's own protocol."""
+
+    def __init__(self, page: Any) -> None:
+        self.page, self.to = page, page.context.new_cdp_session(page)
+
+    def _send(self, kind: str, *points: tuple[float, float]) -> None:
+        touching = [{"x": x, "y": y} for x, y in points]
+        self.to.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touching})
+
+    def swipe(self, x: float, y: float, dx: float, dy: float = 0, steps: int = 8) -> None:
+        self._send("touchStart", (x, y))
+        for k in range(1, steps + 1):
+            self._send("touchMove", (x + dx * k / steps, y + dy * k / steps))
+        self._send("touchEnd")
+
+    def hold(self, x: float, y: float, look: Callable[[], None]) -> None:
+        self._send("touchStart", (x, y))
+        look()
+        self._send("touchEnd")
+
+
+# -- every kind of question fits the screen -------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("phone", [False, True], ids=["1280x800", "390x844"])
+def test_every_kind_of_question_fits_the_screen(
+    make_desk: Callable[..., Desk], open_page: Callable[..., Any], phone: bool
+) -> None:
+    page = open_page(make_desk(strategy=EveryKind(KINDS), refit_every=1000), phone=phone)
+    for k, question in enumerate(KINDS):
+        page.wait_for_function(
+            "(n) => document.querySelectorAll('.question .item').length === n",
+            arg=len(question.items()),
+        )
+        page.wait_for_function("() => [...document.images].every((one) => one.complete)")
+        assert page.evaluate(FITS, phone) == [], question
+        press(page, "u", k + 1)
+
+
+def test_a_question_fits_with_notices_above_it(
+    make_desk: Callable[..., Desk],
+    open_page: Callable[..., Any],
+    break_refits: Callable[[str], None],
+) -> None:
+    desk = make_desk(strategy=EveryKind((KINDS[0], KINDS[-1], groups_of(5, 5))), refit_every=1)
+    page = open_page(desk)
+    break_refits("on purpose")
+    press(page, "u", 1)
+    page.wait_for_selector("text=The groups could not be refreshed.")
+    assert page.evaluate("() => document.documentElement.scrollHeight <= innerHeight")
+    press(page, "u", 2)
+    page.wait_for_selector(".which-group")
+    assert page.evaluate("() => document.documentElement.scrollHeight <= innerHeight")
+
+
+# -- fingers --------------------------------------------------------------------------------------
+
+
+def test_on_a_phone_right_means_same_and_left_different(
+    make_desk: Callable[..., Desk], open_page: Callable[..., Any]
+) -> None:
+    pairs = tuple(SamePair(2 * k, 2 * k + 1) for k in range(6))
+    desk = make_desk(strategy=EveryKind(pairs))
+    page = open_page(desk, phone=True)
+    finger = Finger(page)
+    finger.swipe(120, 330, 200)
+    expect(page.locator(".chip")).to_have_count(1)
+    finger.swipe(300, 330, -200)
+    expect(page.locator(".chip")).to_have_count(2)
+    assert [answer.choice for answer in desk.session().answers] == ["same", "different"]
+
+
+def test_a_short_or_upright_movement_answers_nothing(
+    make_desk: Callable[..., Desk], open_page: Callable[..., Any]
+) -> None:
+    desk = make_desk(strategy=EveryKind((SamePair(0, 1), SamePair(2, 3), SamePair(4, 5))))
+    page = open_page(desk, phone=True)
+    finger = Finger(page)
+    finger.swipe(150, 330, 50)
+    finger.swipe(150, 400, 20, -200)
+    expect(page.locator(".swipe-says")).to_have_count(0)
+    page.tap("[data-choice=same]")
+    expect(page.locator(".chip")).to_have_count(1)
+    assert [answer.choice for answer in desk.session().answers] == ["same"]
+
+
+def test_what_letting_go_would_mean_is_written_over_the_question(
+    make_desk: Callable[..., Desk], open_page: Callable[..., Any]
+) -> None:
+    desk = make_desk(strategy=EveryKind((SamePair(0, 1),)))
+    page = open_page(desk, phone=True)
+    finger = Finger(page)
+    finger._send("touchStart", (100, 330))
+    finger._send("touchMove", (160, 330))
+    finger._send("touchMove", (260, 332))
+    expect(page.locator(".swipe-says")).to_have_text("Same")
+    expect(page.locator(".swipe-says .sure")).to_have_count(1)
+    finger._send("touchCancel")
+    expect(page.locator(".swipe-says")).to_have_count(0)
+    assert desk.session().answers == ()
+
+
+def test_a_picture_is_larger_while_a_finger_rests_on_it_and_letting_go_chooses_nothing(
+    make_desk: Callable[..., Desk], open_page: Callable[..., Any]
+) -> None:
+    desk = make_desk(strategy=EveryKind((groups_of(3, 3),)))
+    page = open_page(desk, phone=True)
+    box = page.locator(".exemplars .item").first.bounding_box()
+
+    def look() -> None:
+        page.wait_for_selector(".zoom img")
+        shown = page.locator(".zoom .item").bounding_box()
+        assert shown["width"] > 300
+
+    Finger(page).hold(box["x"] + 10, box["y"] + 10, look)
+    expect(page.locator(".zoom")).to_have_count(0)
+    page.wait_for_timeout(150)
+    assert desk.session().answers == ()
+    page.tap(".group-choice[data-choice='2']")
+    page.wait_for_selector(".chip")
+    assert [answer.choice for answer in desk.session().answers] == ["2"]
+
+
+# -- keys -----------------------------------------------------------------------------------------
+
+
+def test_a_key_is_changed_kept_and_printed_and_a_clash_is_refused(
+    make_desk: Callable[..., Desk], open_page: Callable[..., Any]
+) -> None:
+    desk = make_desk(strategy=EveryKind(tuple(SamePair(2 * k, 2 * k + 1) for k in range(6))))
+    page = open_page(desk)
+    page.keyboard.press("?")
+    page.click("text=Change the keys")
+    page.click(".own-key:has-text('Same')")
+    page.keyboard.press("n")
+    expect(page.locator(".refused")).to_contain_text("N already means “Different”")
+    page.keyboard.press("j")
+    expect(page.locator(".refused")).to_be_empty()
+    page.click(".own-key:has-text('Not sure')")
+    page.keyboard.press("Enter")
+    expect(page.locator(".refused")).to_contain_text("Send what is marked")
+    page.keyboard.press("Escape")
+    page.click("dialog >> text=Done")
+    expect(page.locator("[data-choice=same] kbd")).to_have_text("J")
+    press(page, "j", 1)
+    page.keyboard.press("y")
+    page.reload()
+    page.wait_for_selector(".question .choice")
+    press(page, "j", 2)
+    assert [answer.choice for answer in desk.session().answers] == ["same", "same"]
+    page.keyboard.press("?")
+    expect(page.locator("dialog .help")).to_contain_text("JSame")
+    page.click("text=Change the keys")
+    page.click("text=All as they were")
+    page.click("dialog >> text=Done")
+    press(page, "y", 3)
+
+
+def test_items_are_looked_at_closely_by_keyboard(
+    make_desk: Callable[..., Desk], open_page: Callable[..., Any]
+) -> None:
+    desk = make_desk(strategy=EveryKind((groups_of(2, 2),)))
+    page = open_page(desk)
+    page.keyboard.press("l")
+    expect(page.locator("dialog h2")).to_have_text("Look closer: 1 of 5")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("1")
+    expect(page.locator("dialog h2")).to_have_text("Look closer: 2 of 5")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("dialog h2")).to_have_text("Look closer: 5 of 5")
+    assert page.locator("dialog .item").bounding_box()["height"] > 550
+    page.keyboard.press("l")
+    page.wait_for_selector("dialog", state="detached")
+    assert desk.session().answers == ()
+
+
+def test_thirty_answers_are_taken_back_one_by_one_to_the_very_first(
+    make_desk: Callable[..., Desk], open_page: Callable[..., Any]
+) -> None:
+    desk = make_desk()
+    page = open_page(desk)
+    first = page.locator(".items img").first.get_attribute("alt")
+    for k in range(30):
+        press(page, ("10u" if k % 2 else "ynu")[k % 3], k + 1)
+    expect(page.locator(".chip")).to_have_count(10)
+    for k in range(30):
+        press(page, "z" if k % 2 else "Backspace", 29 - k)
+    assert page.locator(".items img").first.get_attribute("alt") == first
+    expect(page.locator(".act-back")).to_be_disabled()
+    assert desk.session().answers == ()
+
+
+# -- several windows ------------------------------------------------------------------------------
+
+
+def test_what_one_window_answers_the_other_counts_and_lists(
+    make_desk: Callable[..., Desk], open_page: Callable[..., Any]
+) -> None:
+    page = open_page(make_desk())
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.wait_for_selector(".question .choice")
+    page.bring_to_front()
+    for k, key in enumerate("y1n"):
+        press(page, key, k + 1)
+    expect(other.locator(".progress span").first).to_have_text("3 answers")
+    expect(other.locator(".chip")).to_have_count(3)
+    page.close()  # its connection served both windows: the other one takes over
+    third = other.context.new_page()
+    third.goto(other.url)
+    third.wait_for_selector(".question .choice")
+    press(third, "u", 4)
+    expect(other.locator(".progress span").first).to_have_text("4 answers")
+
+
+def test_of_two_windows_the_second_answer_to_a_question_is_refused_in_plain_words(
+    make_desk: Callable[..., Desk], open_page: Callable[..., Any]
+) -> None:
+    desk = make_desk()
+    page = open_page(desk)
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.wait_for_selector(".question .choice")
+    press(page, "y", 1)
+    other.bring_to_front()
+    other.keyboard.press("n")
+    notice = other.locator(".notice.warning")
+    expect(notice).to_contain_text("was answered in another window meanwhile")
+    assert [answer.choice for answer in desk.session().answers] == ["same"]
+    other.wait_for_selector(".which-group")
+    other.wait_for_selector(".chip")
+    other.keyboard.press("u")
+    expect(other.locator(".progress span").first).to_have_text(re.compile("^2 answers$"))
+    expect(notice).to_have_count(0)
+    assert [answer.choice for answer in desk.session().answers] == ["same", "unsure"]

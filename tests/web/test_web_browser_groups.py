@@ -1,0 +1,275 @@
+"""Groups changed by hand in a real browser: merged, split, moved, taken out, and taken back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from test_web_browser import CHROMIUM, FLAGS, Served, expect, playwright_api
+from test_web_browser import pytestmark as needs
+
+from samekind.items import Collection, Item, Preview
+from samekind.session import Session
+from samekind.sources import open_labelled
+from samekind.store import MemoryStore
+from samekind.web.desk import Desk
+
+pytestmark = needs
+
+
+class Line(Item):
+    """A line of text."""
+
+    kind = "text"
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+
+    def load(self) -> str:
+        return self.id
+
+    def preview(self) -> Preview:
+        return Preview("text/plain", self.id.encode())
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def tiles() -> tuple[Collection, Any]:
+    """The demo tiles with their mean colours as vectors."""
+    collection = open_labelled("tiles").collection
+    pictures = (item.load().resize((8, 8)) for item in collection)
+    X = np.array([np.asarray(one, dtype=np.float32).mean(axis=(0, 1)) / 255 for one in pictures])
+    return collection, X
+
+
+@pytest.fixture
+def tile_desk(tiles: tuple[Collection, Any]) -> Iterator[Desk]:
+    """The demo with the default method, which learns from what is told."""
+    collection, X = tiles
+    store = MemoryStore()
+    desk = Desk(
+        collection,
+        lambda name: Session(collection, X, store=store, name=name, seed=0),
+        store=store,
+    )
+    yield desk
+    desk.close()
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Opens pages; anything that they ask from elsewhere, or complain about, fails the test."""
+    contexts: list[Any] = []
+    servers: list[Served] = []
+    complaints: list[str] = []
+
+    def open_at(desk: Desk, path: str, width: int = 1280, height: int = 800, **more: Any) -> Any:
+        servers.append(Served(desk))
+        contexts.append(browser.new_context(viewport={"width": width, "height": height}, **more))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(20_000)
+        page.on("pageerror", lambda problem: complaints.append(str(problem)))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.goto(servers[-1].address + path)
+        return page
+
+    yield open_at
+    for context in contexts:
+        context.close()
+    for server in servers:
+        server.stop()
+    allowed = ("Failed to load resource", "GL Driver Message")
+    assert [text for text in complaints if not any(one in text for one in allowed)] == []
+
+
+def labels(desk: Desk) -> Any:
+    return desk.session().clustering.labels
+
+
+def position(page: Any, desk: Desk, index: int) -> int:
+    name = page.locator(f"#member-{index} .caption").inner_text()
+    return desk.collection.position(name)
+
+
+def refreshed(page: Any, desk: Desk, snapshot: int) -> None:
+    """Wait until the groups were learnt anew."""
+    for _ in range(400):
+        if desk.session().clustering.snapshot > snapshot and not desk.refitter.busy("main"):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("The groups were not learnt anew.")
+
+
+def test_the_gallery_shows_purity_and_doubtful_items(tile_desk: Desk, open_page: Any) -> None:
+    page = open_page(tile_desk, "/groups")
+    page.wait_for_selector(".group-card")
+    numbers = tile_desk.session().clustering.numbers
+    expect(page.locator(".group-card")).to_have_count(len(numbers))
+    expect(page.locator(".purity").first).to_have_text(
+        re.compile("(about|over) \\d+ % fit|purity not known yet")
+    )
+    page.locator(".unsure-ones").first.click()
+    page.wait_for_selector(".members figure")
+    expect(page.get_by_role("radio", name="Doubtful first")).to_be_checked()
+    page.go_back()
+    page.wait_for_selector(".group-card")
+
+
+def test_two_groups_are_merged_by_keyboard_and_the_merge_is_taken_back(
+    tile_desk: Desk, open_page: Any
+) -> None:
+    page = open_page(tile_desk, "/groups")
+    page.wait_for_selector(".group-card")
+    one, other = (
+        int(page.locator(".group-card").nth(k).get_attribute("data-group")) for k in (0, 1)
+    )
+    snapshot = tile_desk.session().clustering.snapshot
+    first, second = (np.flatnonzero(labels(tile_desk) == group) for group in (one, other))
+    page.locator(".card-choose input").first.focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    expect(page.locator(".choice-bar .main-act")).to_be_enabled()
+    page.keyboard.press("m")
+    expect(page.locator(".said")).to_contain_text("one kind")
+    (told,) = tile_desk.session().answers
+    assert set(told.question.items()) <= {*first.tolist(), *second.tolist()}
+    refreshed(page, tile_desk, snapshot)
+    merged = labels(tile_desk)[[*first, *second]]
+    share = np.mean(merged == np.bincount(merged).argmax())
+    assert share > 0.8, "both groups are one now"
+    page.keyboard.press("z")
+    expect(page.locator(".said")).to_contain_text("Taken back")
+    assert tile_desk.session().answers == ()
+
+
+def test_a_group_dragged_onto_another_is_merged_with_it(tile_desk: Desk, open_page: Any) -> None:
+    page = open_page(tile_desk, "/groups")
+    page.wait_for_selector(".group-card")
+    page.locator(".group-card .group-size").nth(2).drag_to(page.locator(".group-card").nth(0))
+    expect(page.locator(".said")).to_contain_text("one kind")
+    assert len(tile_desk.session().answers) == 1
+    page.click(".said >> text=Undo")
+    expect(page.locator(".said")).to_contain_text("Taken back")
+    assert tile_desk.session().answers == ()
+
+
+def test_chosen_items_become_a_kind_of_their_own(tile_desk: Desk, open_page: Any) -> None:
+    page = open_page(tile_desk, "/groups/1")
+    page.wait_for_selector(".members figure")
+    snapshot = tile_desk.session().clustering.snapshot
+    page.locator("#member-0").click()
+    page.locator("#member-2").click(modifiers=["Shift"])
+    expect(page.locator(".members figure[aria-selected=true]")).to_have_count(3)
+    page.keyboard.press("Escape")
+    expect(page.locator(".members figure[aria-selected=true]")).to_have_count(0)
+    page.locator(".members").focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("Space")
+    for _ in range(3):
+        page.keyboard.press("Shift+ArrowRight")
+    expect(page.locator(".members figure[aria-selected=true]")).to_have_count(4)
+    chosen = [position(page, tile_desk, k) for k in range(4)]
+    rest = [position(page, tile_desk, k) for k in range(4, 9)]
+    page.keyboard.press("k")
+    expect(page.locator(".said")).to_contain_text("a kind of their own")
+    (told,) = tile_desk.session().answers
+    assert set(chosen) <= set(told.question.items())
+    refreshed(page, tile_desk, snapshot)
+    own = set(labels(tile_desk)[chosen].tolist())
+    assert len(own) == 1, "they are one group"
+    assert own.isdisjoint(labels(tile_desk)[rest].tolist()), "and not that of the others"
+
+
+def test_an_item_is_moved_to_a_group_chosen_from_a_list(tile_desk: Desk, open_page: Any) -> None:
+    page = open_page(tile_desk, "/groups/1")
+    page.wait_for_selector(".members figure")
+    snapshot = tile_desk.session().clustering.snapshot
+    moved = position(page, tile_desk, 1)
+    page.locator("#member-1").click()
+    page.keyboard.press("g")
+    page.wait_for_selector("dialog [role=option]")
+    page.keyboard.press("ArrowDown")
+    name = page.locator("dialog [aria-selected=true] .picker-name").inner_text()
+    page.keyboard.press("Enter")
+    expect(page.locator(".said")).to_contain_text(name)
+    (told,) = tile_desk.session().answers
+    assert moved in told.question.items()
+    refreshed(page, tile_desk, snapshot)
+    others = [i for i in told.question.items() if i != moved]
+    assert labels(tile_desk)[moved] in labels(tile_desk)[others]
+
+
+def test_items_are_dragged_to_another_group_and_pulled_out(tile_desk: Desk, open_page: Any) -> None:
+    page = open_page(tile_desk, "/groups/1")
+    page.wait_for_selector(".members figure")
+    page.wait_for_selector(".rail-row")
+    for k in (0, 1):
+        page.locator(f"#member-{k}").click()
+    chosen = {position(page, tile_desk, k) for k in (0, 1)}
+    page.locator("#member-0").drag_to(page.locator(".rail-row").first)
+    page.wait_for_selector(".said")
+    (told,) = tile_desk.session().answers
+    assert chosen <= set(told.question.items()), "all that was chosen is moved with it"
+    page.click(".said >> text=Undo")
+    expect(page.locator(".said")).to_contain_text("Taken back")
+    assert tile_desk.session().answers == ()
+    page.locator("#member-3").click()
+    page.keyboard.press("x")
+    expect(page.locator(".said")).to_contain_text("not belong")
+    assert len(tile_desk.session().answers) == 1
+    page.click("nav >> text=Answers")
+    expect(page.locator(".answer")).to_have_count(1)
+
+
+def test_of_a_hundred_thousand_items_only_those_in_view_are_on_the_page(
+    make_desk: Any, open_page: Any
+) -> None:
+    lines = Collection("Lines", [Line(f"line {k:06d}") for k in range(100_000)])
+    desk = make_desk(collection=lines)
+    page = open_page(desk, "/groups/1")
+    page.wait_for_selector(".members figure")
+    size = int((labels(desk) == 1).sum())
+    assert size > 20_000
+    page.evaluate("() => scrollTo(0, document.documentElement.scrollHeight / 2)")
+    middle = page.locator(".members figure[aria-posinset]").first
+    page.wait_for_function("() => document.querySelector('.members figure')?.ariaPosInSet > 5000")
+    assert int(middle.get_attribute("aria-setsize")) == size
+    assert page.locator(".members figure").count() < 150
+    page.locator(".members").focus()
+    page.keyboard.press("End")
+    page.wait_for_selector(f"#member-{size - 1}")
+    page.keyboard.press("Space")
+    expect(page.locator(".choice-bar")).to_contain_text("1 chosen")
+    page.keyboard.press("Home")
+    page.wait_for_selector("#member-0")
+    expect(page.locator(".choice-bar")).to_contain_text("1 chosen")
+
+
+@pytest.mark.parametrize("path", ["/groups", "/groups/1"])
+def test_a_phone_scrolls_only_down_and_has_large_targets(
+    tile_desk: Desk, open_page: Any, path: str
+) -> None:
+    page = open_page(tile_desk, path, 390, 844, has_touch=True, is_mobile=True)
+    page.wait_for_selector(".group-card, .members figure")
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    if path == "/groups":
+        for k in (0, 1):
+            page.locator(".card-choose").nth(k).tap()
+    else:
+        page.locator("#member-0").tap()
+    boxes = [one.bounding_box() for one in page.locator(".choice-bar button, .card-choose").all()]
+    assert min(min(box["width"], box["height"]) for box in boxes) >= 44
+    page.locator(".choice-bar .main-act").tap()
+    page.wait_for_selector(".said")
+    assert len(tile_desk.session().answers) == 1

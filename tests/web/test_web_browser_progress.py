@@ -1,0 +1,193 @@
+"""Progress, contradictions and orientations in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from test_web_browser import CHROMIUM, FLAGS, Served, expect, playwright_api, press
+from test_web_browser import pytestmark as needs
+
+from samekind.protocols import Event
+from samekind.store import MemoryStore
+from samekind.web import views
+from samekind.web.desk import Desk
+
+pytestmark = needs
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Any, desk: Desk) -> Iterator[Any]:
+    """The page with its question; what it complains about fails the test."""
+    server = Served(desk)
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    complaints: list[str] = []
+    page.on("pageerror", lambda problem: complaints.append(str(problem)))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto(server.address)
+    page.wait_for_selector(".question .choice")
+    yield page
+    context.close()
+    server.stop()
+    assert [text for text in complaints if "Failed to load resource" not in text] == []
+
+
+@pytest.fixture
+def contradict(desk: Desk) -> Callable[..., None]:
+    """Tells pairs of items, by position, whether implied or not."""
+
+    def tell(*pairs: tuple[int, int, str]) -> None:
+        session = desk.session()
+        name = session.collection.id
+        forms = [{"kind": "same-pair", "a": name(a), "b": name(b), "why": ""} for a, b, _ in pairs]
+        assert isinstance(desk.store, MemoryStore)
+        open_now = session.ask()
+        assert open_now is not None
+        desk.store.append("main", Event("proposed", {"snapshot": 0, "questions": forms}))
+        session.ask()
+        for k, (_, _, choice) in enumerate(pairs):
+            session.tell(open_now.number + 1 + k, choice)
+
+    return tell
+
+
+def choices(desk: Desk) -> list[str]:
+    return [answer.choice for answer in desk.session().answers]
+
+
+def test_a_contradiction_is_shown_and_settled_by_one_answer(
+    page: Any, desk: Desk, contradict: Callable[..., None]
+) -> None:
+    contradict((0, 4, "same"), (9, 4, "same"), (0, 9, "different"))
+    page.reload()
+    page.click("text=See which")
+    expect(page.locator(".clash-card")).to_have_count(3)
+    expect(page.locator(".clash-card.aside")).to_contain_text("Different, kept aside")
+    expect(page.locator(".settle h2")).to_have_text("Are these two the same kind?")
+    expect(page.locator(".settle [aria-pressed=true]")).to_have_count(0)
+    page.keyboard.press("n")  # 9 and 4, which look unlike
+    page.wait_for_selector("text=No answers contradict each other.")
+    assert choices(desk) == ["same", "different", "different"]
+    page.click("text=Undo")
+    expect(page.locator(".clash-card")).to_have_count(3)
+    assert choices(desk) == ["same", "same", "different"]
+
+
+def test_whoever_stands_by_all_but_one_answer_has_settled_it(
+    page: Any, desk: Desk, contradict: Callable[..., None]
+) -> None:
+    contradict((0, 4, "same"), (9, 4, "same"), (0, 9, "different"))
+    page.reload()
+    page.click("text=See which")
+    page.wait_for_selector(".settle")
+    page.keyboard.press("y")
+    page.wait_for_selector("text=Then look at this one again.")
+    expect(page.locator(".clash-card:has-text('confirmed')")).to_have_count(1)
+    asked = page.locator(".settle .items img").evaluate_all("(all) => all.map((one) => one.alt)")
+    name = desk.session().collection.id
+    page.keyboard.press("n" if asked == [name(0), name(9)] else "y")
+    page.wait_for_selector("text=is changed to fit the others")
+    assert desk.session().constraints.conflicts == ()
+
+
+def test_not_sure_settles_a_contradiction_too(
+    page: Any, desk: Desk, contradict: Callable[..., None]
+) -> None:
+    contradict((0, 5, "same"), (0, 5, "different"))
+    page.reload()
+    page.click("text=See which")
+    page.wait_for_selector(".settle")
+    page.click(".settle [data-choice=unsure]")
+    page.wait_for_selector("text=No answers contradict each other.")
+    assert "unsure" in choices(desk) and len(choices(desk)) == 2
+
+
+def test_progress_tells_answers_time_and_the_curve_as_a_table(page: Any, desk: Desk) -> None:
+    for k, key in enumerate("y1nu"):
+        press(page, key, k + 1)
+    page.click("nav >> text=Progress")
+    expect(page.get_by_role("region", name="Answers", exact=True)).to_contain_text("4")
+    kinds = page.locator(".by-kind tbody tr")
+    expect(kinds).to_have_count(2)
+    expect(kinds.first).to_contain_text("2")
+    page.wait_for_selector(".curve svg")
+    rows = page.locator(".over-answers tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.last.locator("th")).to_have_text("4")
+    assert "100 % at 4" in page.locator(".curve svg").get_attribute("aria-label")
+    expect(page.locator(".by-kind meter").first).to_have_attribute("aria-label", "Same: 1")
+
+
+def test_two_orientations_are_begun_switched_and_compared(page: Any, desk: Desk) -> None:
+    press(page, "y", 1)
+    page.click("nav >> text=Orientations")
+    page.fill(".begin input", "by form")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".question .choice")
+    press(page, "n", 1)
+    press(page, "u", 2)
+    page.click("nav >> text=Orientations")
+    expect(page.locator(".orientation-list li").first).to_contain_text("1 answer")
+    expect(page.locator(".orientation-list li").last).to_contain_text("you are here · 2 answers")
+    page.click(".orientation-list >> text=main")
+    expect(page.locator(".progress span").first).to_have_text("1 answer")
+    page.click("nav >> text=Orientations")
+    page.click("text=Compare two side by side")
+    cells = page.locator(".crossing td button")
+    expect(cells).to_have_count(4)
+    page.get_by_role("button", name="12 items in Group 2 and Group 2").click()
+    expect(page.locator(".cell .item")).to_have_count(12)
+    expect(page.locator(".compare .why")).to_contain_text("nearly the same grouping")
+
+
+def test_the_views_need_no_sideways_scrolling_on_a_phone(
+    page: Any, desk: Desk, contradict: Callable[..., None]
+) -> None:
+    contradict((0, 4, "same"), (9, 4, "same"), (0, 9, "different"))
+    desk.begin("by form")
+    page.set_viewport_size({"width": 390, "height": 844})
+    for path in ("/progress", "/conflicts", "/orientations", "/compare", "/answers"):
+        page.goto(page.url.split("/", 3)[0] + "//" + page.url.split("/", 3)[2] + path)
+        page.wait_for_selector("main h1")
+        page.wait_for_timeout(300)
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), path
+
+
+def test_an_answer_that_surprises_is_looked_at_again_or_confirmed_for_good(
+    page: Any, desk: Desk
+) -> None:
+    press(page, "y", 1)
+    press(page, "1", 2)
+
+    def doubts(route: Any) -> None:  # what a learner that weighs answers would say
+        session = desk.session()
+        told = [views.answer(desk, session, one).model_dump() for one in session.answers]
+        rest = {"said": 1, "likely": 2, "others": 7}
+        odd = [{"answer": one, "words": f"Odd: {one['number']}.", **rest} for one in told]
+        route.fulfill(json={"odd": odd})
+
+    page.route("**/api/odd*", doubts)
+    page.click("nav >> text=Answers")
+    page.click("text=2 answers are worth a look")
+    expect(page.locator(".odd-answer")).to_have_count(2)
+    page.get_by_role("button", name="Answer 2 is right").click()
+    expect(page.locator(".odd-answer")).to_have_count(1)
+    page.click("text=Look again")
+    page.locator("dialog [data-choice=different]").click()
+    page.wait_for_selector("dialog", state="detached")
+    expect(page.locator(".odd-answer")).to_have_count(1)
+    assert choices(desk) == ["different", "1"]
+    page.reload()
+    expect(page.locator(".odd-answer")).to_have_count(1)
+    expect(page.locator(".odd-answer")).to_contain_text("Odd: 1.")

@@ -1,0 +1,303 @@
+"""Start and Finish in a real browser: open by path, answer, restart, export, take it back."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from PIL import Image
+
+from samekind.encoders.simple import Pixels
+from samekind.web import static
+from samekind.web.app import create_app
+from samekind.web.front import Front
+from samekind.web.hall import Hall
+from samekind.web.server import listen
+
+playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.")
+expect = playwright_api.expect
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PAGE = Path(os.environ.get("SAMEKIND_TEST_PAGE", static.PAGE))
+"""The built page; another one may be tried while it is worked on."""
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="There is no Chromium on this machine."),
+    pytest.mark.skipif(
+        not (PAGE / "index.html").is_file(),
+        reason="The page is not built: cd page && npm ci && npm run build.",
+    ),
+]
+
+
+class Served:
+    """``samekind serve`` without a path, which can be stopped and started again."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.start()
+
+    def start(self) -> None:
+        self.hall = Hall.at_home()
+        listener = listen("127.0.0.1", self.port)
+        self.port = listener.getsockname()[1]
+        front = Front(self.hall, partial(create_app, port=self.port, hall=self.hall, page=PAGE))
+        config = uvicorn.Config(front, log_level="error", timeout_graceful_shutdown=1)
+        self.server = uvicorn.Server(config)
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [listener]})
+        self.thread.start()
+
+    def stop(self) -> None:
+        self.server.should_exit = True
+        self.thread.join()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def photos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SAMEKIND_HOME", str(tmp_path / "home"))
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for k in range(40):
+        shade = [(200, 3 * k, 20), (20, 3 * k, 200)][k % 2]
+        Image.new("RGB", (48, 32), shade).save(folder / f"photo-{k:02}.png")
+    (folder / "notes.pdf").write_bytes(b"%PDF")
+    return folder
+
+
+@pytest.fixture
+def served(photos: Path) -> Iterator[Served]:
+    server = Served()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def page(browser: Any, served: Served) -> Iterator[Any]:
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    requests: list[str] = []
+    complaints: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("pageerror", lambda problem: complaints.append(str(problem)))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto(served.address)
+    page.wait_for_selector("text=What shall be sorted?")
+    yield page
+    context.close()
+    assert [url for url in requests if not url.startswith(served.address)] == []
+    quiet = ("Failed to load resource", "net::ERR")
+    assert [text for text in complaints if not any(word in text for word in quiet)] == []
+
+
+def open_by_keyboard(page: Any, path: Path, encoder: str = "pixels") -> None:
+    """Type a path, choose an encoder and open the pile, without a mouse."""
+    page.focus("#path")
+    page.keyboard.type(str(path))
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".found")
+    page.focus(f"input[value={encoder}]")
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+
+
+def told(page: Any, answers: int) -> None:
+    expect(page.locator(".progress span").first).to_have_text(re.compile(f"^{answers} answers?$"))
+
+
+def test_from_a_path_to_exported_folders_and_back(
+    page: Any, served: Served, photos: Path, tmp_path: Path
+) -> None:
+    page.fill("#path", "/nowhere/at/all")
+    page.keyboard.press("Enter")
+    expect(page.locator("[role=alert]")).to_contain_text("There is no file or folder")
+    page.fill("#path", "")
+    open_by_keyboard(page, photos)
+    page.wait_for_selector(".question .choice")
+    assert "?pile=photos-" in page.url
+    for k in range(3):
+        page.keyboard.press("u")
+        told(page, k + 1)
+    page.reload()
+    page.wait_for_selector(".question .choice")
+    told(page, 3)
+    page.click("nav >> text=Finish")
+    page.wait_for_selector(".formats")
+    with page.expect_download() as download:
+        page.click("text=Download it")
+    assert download.value.suggested_filename == "photos-main.csv"
+    target = tmp_path / "sorted"
+    page.check("input[value=folders]")
+    page.fill("#target", str(target))
+    page.click("text=Show the plan")
+    expect(page.locator(".plan")).to_contain_text("40 files")
+    assert not target.exists()
+    page.click("text=Write it")
+    page.wait_for_selector("text=40 files written")
+    assert len(list(target.rglob("*.png"))) == 40
+    page.click("text=Take it back")
+    page.wait_for_selector("text=40 files were removed.")
+    assert not target.exists()
+
+
+def test_what_is_there_is_shown_with_skipped_files_and_a_measured_time(
+    page: Any, photos: Path
+) -> None:
+    page.fill("#path", f'"{photos}"')
+    page.click("text=Look")
+    expect(page.locator("h2").first).to_have_text("40 pictures in photos")
+    page.click("text=1 file is left out")
+    expect(page.locator(".skipped")).to_contain_text("notes.pdf")
+    page.check("input[value=pixels]")
+    measured = "for 40 items, measured on"  # after the one that was suggested
+    expect(page.locator(".estimate")).to_contain_text(measured, timeout=60_000)
+    page.click("text=Choose another")
+    expect(page.locator("h1")).to_have_text("What shall be sorted?")
+
+
+def test_after_a_restart_of_the_server_the_tab_comes_back_by_itself(
+    page: Any, served: Served, photos: Path
+) -> None:
+    open_by_keyboard(page, photos)
+    page.wait_for_selector(".question .choice")
+    for k in range(2):
+        page.keyboard.press("u")
+        told(page, k + 1)
+    served.stop()
+    served.start()
+    page.reload()
+    page.wait_for_selector(".question .choice")
+    told(page, 2)
+    page.click("a.to-start")
+    expect(page.locator(".recent .pile-name")).to_have_text("photos")
+
+
+def test_an_opening_is_cancelled_and_goes_on_later(
+    page: Any, served: Served, photos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, go_on = Pixels.read, threading.Event()
+
+    def slowly(self: Pixels, items: Any) -> Any:
+        go_on.wait(20)
+        return whole(self, items)
+
+    monkeypatch.setattr(Pixels, "read", slowly)
+    page.focus("#path")
+    page.keyboard.type(str(photos))
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".found")
+    found = served.hall.recent.all()
+    assert found == [], "looking leaves no trace"
+    # The estimate would wait for the slow encoder too: the choice alone is what counts here.
+    monkeypatch.setattr("samekind.web.looking.measured", _at_once)
+    page.check("input[value=pixels]")
+    page.click("text=Open this pile")
+    page.wait_for_selector(".job progress")
+    page.click("text=Cancel")
+    go_on.set()
+    page.wait_for_selector("text=What was done until then is kept.")
+    page.goto(served.address + "/start")
+    page.click(".recent .pile-card")
+    page.wait_for_selector(".question .choice")
+
+
+def _at_once(*arguments: Any) -> Any:
+    from samekind.web.looking import Measured
+
+    return Measured(1.0, 0.1, 4, 0, "A second.")
+
+
+def test_two_tabs_work_on_two_piles(
+    page: Any, browser: Any, served: Served, photos: Path, tmp_path: Path
+) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("\n".join(f"{['red', 'blue'][k % 2]} thing number {k}" for k in range(30)))
+    open_by_keyboard(page, photos)
+    page.wait_for_selector(".question .choice")
+    other = page.context.new_page()
+    other.goto(served.address + "/start")
+    other.wait_for_selector("text=Go on with")
+    open_by_keyboard(other, words, "tfidf")
+    other.wait_for_selector(".question .choice")
+    page.keyboard.press("u")
+    told(page, 1)
+    for k in range(2):
+        other.keyboard.press("u")
+        told(other, k + 1)
+    page.reload()
+    told(page, 1)
+    expect(page.locator(".brand")).to_contain_text("photos")
+    expect(other.locator(".brand")).to_contain_text("words")
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_start_and_finish_fit_a_phone_and_everything_has_a_name(
+    browser: Any, served: Served, photos: Path, colours: str
+) -> None:
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, color_scheme=colours, has_touch=True
+    )
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    page.goto(served.address)
+    page.wait_for_selector(".demo")
+    check = partial(_fits_and_is_named, page)
+    check("start")
+    page.fill("#path", str(photos))
+    page.tap("text=Look")
+    page.wait_for_selector(".found")
+    check("what was found")
+    page.check("input[value=pixels]")
+    page.tap("text=Open this pile")
+    page.wait_for_selector(".question .choice")
+    page.goto(page.url.replace("/?", "/finish?"))
+    page.wait_for_selector(".polish")
+    page.check("input[value=folders]")
+    page.tap("text=Show the plan")
+    page.wait_for_selector(".plan")
+    check("finish")
+    context.close()
+
+
+def _fits_and_is_named(page: Any, where: str) -> None:
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), where
+    nameless = page.evaluate(
+        """() => [...document.querySelectorAll('main button, main input, main select, main a')]
+        .filter(e => !(e.ariaLabel || e.textContent.trim() || e.labels?.length))
+        .map(e => e.outerHTML)"""
+    )
+    assert nameless == [], where
+    small = page.evaluate(
+        """() => [...document.querySelectorAll('main button, main .format, main .encoder')]
+        .filter(e => e.getBoundingClientRect().height < 44).map(e => e.textContent)"""
+    )
+    assert small == [], where

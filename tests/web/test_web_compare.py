@@ -1,0 +1,103 @@
+"""Orientations side by side: the list, and groups by groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+
+from samekind.clustering import Clustering
+from samekind.store import MemoryStore
+from samekind.web import comparing
+from samekind.web.desk import Desk
+
+
+def regrouped(desk: Desk, name: str, labels: object) -> None:
+    """Give an orientation other groups, as if its answers had led there."""
+    session = desk.session(name)
+    session.clustering = Clustering.first(labels, session.clustering.space)
+
+
+@pytest.fixture
+def two(desk: Desk, client: TestClient) -> TestClient:
+    """Two orientations: four groups by colour, and three by the form, unlike those."""
+    assert client.post("/api/orientations", json={"name": "by form"}).status_code == 201
+    regrouped(desk, "by form", np.arange(48) % 3)
+    return client
+
+
+def test_two_orientations_are_a_table_of_counts(two: TestClient) -> None:
+    found = two.get("/api/compare", params={"a": "main", "b": "by form"}).json()
+    assert [group["size"] for group in found["a"]["groups"]] == [12] * 4
+    assert [group["size"] for group in found["b"]["groups"]] == [16] * 3
+    assert found["cells"] == [[4] * 3] * 4
+    assert found["items"] == 48 and abs(found["agreement"]) < 0.1
+    assert "two different views" in found["words"]
+
+
+def test_an_orientation_compared_with_itself_is_a_diagonal(two: TestClient) -> None:
+    found = two.get("/api/compare", params={"a": "main", "b": "main"}).json()
+    assert found["cells"] == (12 * np.eye(4, dtype=int)).tolist()
+    assert found["agreement"] == 1 and "nearly the same" in found["words"]
+
+
+def test_columns_stand_beside_the_rows_that_they_share_most_with(
+    two: TestClient, desk: Desk
+) -> None:
+    labels = 3 - desk.session("main").clustering.labels  # the same groups in another order
+    labels[:3] = 3 - labels[:3]
+    regrouped(desk, "by form", labels)
+    cells = np.array(two.get("/api/compare", params={"a": "main", "b": "by form"}).json()["cells"])
+    rows = cells.argmax(axis=0).tolist()
+    assert rows == sorted(rows) and set(rows) == {0, 1, 2, 3}
+
+
+def test_a_cell_shows_its_items_in_pages(two: TestClient) -> None:
+    where = {"a": "main", "b": "by form", "row": 1, "column": 1}
+    cell = two.get("/api/compare/cell", params={**where, "limit": 3}).json()
+    assert cell["total"] == 4 and len(cell["items"]) == 3
+    rest = two.get("/api/compare/cell", params={**where, "offset": 3}).json()
+    assert len(rest["items"]) == 1
+    assert rest["items"][0]["preview"].startswith("/api/items/")
+
+
+def test_of_many_groups_the_small_ones_stand_together(two: TestClient, desk: Desk) -> None:
+    regrouped(desk, "by form", np.arange(48) % 40)
+    found = two.get("/api/compare", params={"a": "main", "b": "by form"}).json()
+    assert len(found["b"]["groups"]) == comparing.MOST
+    others = found["b"]["groups"][-1]
+    assert others["number"] == 0 and others["name"] == "17 others"
+    assert np.sum(found["cells"]) == 48
+    where = {"a": "main", "b": "by form", "row": 1, "column": 0}
+    cell = two.get("/api/compare/cell", params=where).json()
+    assert cell["total"] == found["cells"][0][-1]
+
+
+def test_what_is_not_there_is_refused_in_words(two: TestClient) -> None:
+    reply = two.get("/api/compare", params={"a": "main", "b": "nobody"})
+    assert reply.status_code == 404 and "nobody" in reply.json()["error"]["message"]
+    for row, column in ((99, 1), (1, 99), (0, 1)):
+        where = {"a": "main", "b": "by form", "row": row, "column": column}
+        reply = two.get("/api/compare/cell", params=where)
+        assert reply.status_code == 404 and reply.json()["error"]["type"] == "unknown-group"
+    assert two.get("/api/compare", params={"a": "main"}).status_code == 422
+
+
+def test_orientations_are_listed_with_their_answers_without_being_opened(
+    make_desk: Callable[..., Desk], client_for: Callable[[Desk], TestClient]
+) -> None:
+    store = MemoryStore()
+    client = client_for(make_desk(store=store))
+    client.post("/api/orientations", json={"name": "by form"})
+    for _ in range(3):
+        asked = client.get("/api/question?session=by form").json()["question"]["number"]
+        body = {"number": asked, "choice": "unsure"}
+        assert client.post("/api/answers?session=by form", json=body).status_code == 200
+    client.post("/api/undo?session=by form", json={})
+    desk = make_desk(store=store)
+    found = client_for(desk).get("/api/orientations/list").json()["orientations"]
+    assert [(one["name"], one["answers"]) for one in found] == [("main", 0), ("by form", 2)]
+    assert found[1]["began"] <= found[1]["latest"]
+    assert desk._sessions == {}

@@ -1,0 +1,172 @@
+"""Live news: how things stand at first, then what changes, heartbeats, and a clean end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from fastapi.testclient import TestClient
+
+from samekind.web import bulletin
+from samekind.web.bulletin import Bulletin
+from samekind.web.desk import Desk
+from samekind.web.events import told
+from samekind.web.refusal import Refusal
+from samekind.web.server import serve
+
+
+class Reader:
+    """Reads events off a stream of lines or chunks."""
+
+    def __init__(self, stream: AsyncIterator[str]) -> None:
+        self.stream = stream
+
+    async def next(self) -> tuple[str, dict[str, Any]]:
+        """The next event; comments and settings are left out."""
+        while True:
+            chunk = await asyncio.wait_for(anext(self.stream), 20)
+            if chunk.startswith("event: "):
+                kind, data = chunk.removesuffix("\n\n").split("\n")
+                return kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))
+
+    async def until(self, kind: str, **wanted: Any) -> dict[str, Any]:
+        while True:
+            found, data = await self.next()
+            if found == kind and wanted.items() <= data.items():
+                return data
+
+
+def test_a_page_is_told_how_things_stand_and_then_every_change(
+    desk: Desk, client: TestClient
+) -> None:
+    async def scene() -> None:
+        reader = Reader(told(desk, desk.session()))
+        assert await reader.next() == ("answers", {"answers": 0})
+        assert await reader.next() == ("refit", {"snapshot": 0, "refitting": False})
+        await asyncio.to_thread(client.post, "/api/acts/together", json={"items": [1, 2]})
+        assert await reader.until("answers") == {"answers": 1}
+        await reader.until("refit", snapshot=1, refitting=False)
+        await asyncio.to_thread(client.get, "/api/map")
+        assert await reader.until("map") == {"version": 2, "stage": "neighbours"}
+        await asyncio.to_thread(client.post, "/api/undo", json={})
+        assert await reader.until("answers") == {"answers": 0}
+
+    asyncio.run(scene())
+
+
+def test_another_orientation_is_not_disturbed_and_long_work_concerns_everybody(desk: Desk) -> None:
+    async def scene() -> None:
+        one, other = (desk.bulletin.listen(name) for name in ("main", "shape"))
+        desk.bulletin.publish("answers", {"answers": 3}, session="main")
+        desk.bulletin.publish("job", {"share": 0.5}, key="a")
+        desk.bulletin.publish("job", {"share": 0.1}, key="b")
+        assert await one.next(5) == [
+            ("answers", {"answers": 3}),
+            ("job", {"share": 0.5}),
+            ("job", {"share": 0.1}),
+        ]
+        assert await other.next(5) == [("job", {"share": 0.5}), ("job", {"share": 0.1})]
+
+    asyncio.run(scene())
+
+
+def test_a_page_that_was_asleep_gets_only_the_latest_of_each_kind() -> None:
+    async def scene() -> None:
+        board = Bulletin()
+        listener = board.listen("main")
+        for count in range(1_000):
+            board.publish("answers", {"answers": count}, session="main")
+        board.publish("map", {"version": 1})
+        board.publish("answers", {"answers": 5}, session="main")
+        assert await listener.next(5) == [("map", {"version": 1}), ("answers", {"answers": 5})]
+        assert await listener.next(0.01) == []
+
+    asyncio.run(scene())
+
+
+def test_a_silent_stream_says_that_it_is_still_there_and_ends_after_its_life(desk: Desk) -> None:
+    async def scene() -> list[str]:
+        stream = told(desk, desk.session(), heartbeat=0.01, life=0.2)
+        return [chunk async for chunk in stream]
+
+    chunks = asyncio.run(scene())
+    assert chunks[0].startswith("retry: ")
+    assert ": still here\n\n" in chunks
+
+
+def test_closing_the_desk_ends_the_stream(desk: Desk) -> None:
+    async def scene() -> None:
+        stream = told(desk, desk.session())
+        for _ in range(3):
+            await anext(stream)
+        asyncio.get_running_loop().call_later(0.05, desk.close)
+        assert [chunk async for chunk in stream] == []
+        later = [chunk async for chunk in told(desk, desk.session())]
+        assert len(later) == 3, "how things stand, and no more"
+
+    asyncio.run(scene())
+
+
+def test_too_many_pages_are_refused_and_who_leaves_makes_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bulletin, "MOST", 2)
+
+    async def scene() -> None:
+        board = Bulletin()
+        first, _ = board.listen("main"), board.listen("main")
+        with pytest.raises(Refusal):
+            board.listen("main")
+        board.leave(first)
+        board.listen("main")
+
+    asyncio.run(scene())
+
+
+def test_an_unknown_orientation_has_no_events(client: TestClient) -> None:
+    reply = client.get("/api/events?session=nothing")
+    assert (reply.status_code, reply.json()["error"]["type"]) == (404, "unknown-orientation")
+
+
+@pytest.fixture
+def served(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
+    """The real server in a thread, without a token."""
+    servers: list[Any] = []
+    said: list[str] = []
+    begun = threading.Event()
+
+    class Kept(uvicorn.Server):
+        def __init__(self, config: uvicorn.Config) -> None:
+            super().__init__(config)
+            servers.append(self)
+            begun.set()
+
+    monkeypatch.setattr(uvicorn, "Server", Kept)
+    run: Callable[[], None] = lambda: serve(desk, port=0, announce=said.append, token=False)  # noqa: E731
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert begun.wait(20)
+    address = said[0].split(" at ")[1].split(" ")[0]
+    yield SimpleNamespace(address=address, server=servers[0], thread=thread)
+    servers[0].should_exit = True
+    thread.join(20)
+
+
+def test_a_server_that_stops_does_not_wait_for_pages_that_listen(served: SimpleNamespace) -> None:
+    with httpx.Client(base_url=served.address, timeout=20, trust_env=False) as client:
+        with client.stream("GET", "/api/events") as reply:
+            assert reply.headers["content-type"].startswith("text/event-stream")
+            assert reply.headers["x-content-type-options"] == "nosniff"
+            lines = reply.iter_lines()
+            assert next(lines).startswith("retry: ")
+            served.server.should_exit = True
+            assert any(line.startswith("event: answers") for line in lines), "and then it ends"
+        served.thread.join(2.5)  # pages that hang are cut off after three seconds
+        assert not served.thread.is_alive()

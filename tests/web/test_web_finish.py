@@ -1,0 +1,209 @@
+"""Finish: a dry run first, then the export as a job; folders can be taken back."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from PIL import Image
+
+from samekind.commands.request import Request
+from samekind.exports import OrientationFile
+from samekind.store import MemoryStore
+from samekind.web.app import create_app
+from samekind.web.desk import Desk
+from samekind.web.hall import Hall, Opened
+from samekind.web.piles import put_up
+
+ORIGIN = "http://127.0.0.1:8765"
+
+
+@pytest.fixture
+def hall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hall]:
+    """A hall with a folder of pictures on its desk."""
+    monkeypatch.setenv("SAMEKIND_HOME", str(tmp_path / "home"))
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for k in range(24):
+        shade = (220, 10 + k, 20) if k % 2 else (10 + k, 20, 220)
+        Image.new("RGB", (20, 16), shade).save(folder / f"photo-{k:02}.png")
+    request = Request(str(folder), encoder="pixels").remembered()
+    hall = Hall.at_home()
+    hall.add(put_up("photos", request.pile(request.items()), request), first=True)
+    yield hall
+    hall.close()
+
+
+@pytest.fixture
+def desk(hall: Hall) -> Desk:
+    opened = hall.find(None)
+    assert opened is not None
+    return opened.desk
+
+
+@pytest.fixture
+def client(hall: Hall, desk: Desk) -> TestClient:
+    app = create_app(desk, port=8765, hall=hall)
+    return TestClient(app, base_url=ORIGIN, raise_server_exceptions=False)
+
+
+def planned(client: TestClient, **wish: Any) -> dict[str, Any]:
+    reply = client.post("/api/finish/plan", json=wish)
+    assert reply.status_code == 200, reply.text
+    plan: dict[str, Any] = reply.json()
+    return plan
+
+
+def written(client: TestClient, hall: Hall, **wish: Any) -> Any:
+    plan = planned(client, **wish)
+    assert plan["conflicts"] == []
+    reply = client.post("/api/finish/run", json={**wish, "snapshot": plan["snapshot"]})
+    assert reply.status_code == 202, reply.text
+    return hall.jobs.wait(reply.json()["id"])
+
+
+def test_a_plan_says_what_would_be_written_and_writes_nothing(
+    client: TestClient, tmp_path: Path
+) -> None:
+    target = tmp_path / "sorted"
+    plan = planned(client, format="folders", target=str(target))
+    assert (plan["items"], plan["files"]) == (24, 24)
+    assert sum(folder["files"] for folder in plan["folders"]) == 24
+    assert len(plan["folders"]) == plan["groups"]
+    assert plan["names"][0].endswith("photo-00.png") and plan["bytes"] > 0
+    assert plan["target"] == str(target)
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("mode", ["copy", "link"])
+def test_folders_are_written_and_taken_back(
+    client: TestClient, hall: Hall, tmp_path: Path, mode: str
+) -> None:
+    target = tmp_path / "sorted"
+    job = written(client, hall, format="folders", mode=mode, target=str(target))
+    assert job.state == "finished" and "24 files written" in job.words
+    assert len(list(target.rglob("*.png"))) == 24
+    [made] = client.get("/api/finish").json()["made"]
+    assert made["undo"] and made["files"] == 24
+    (target / "mine.txt").write_text("added since")
+    undone = client.post("/api/finish/undo", json={"target": str(target)}).json()
+    assert undone["removed"] == 24 and undone["kept"] == ["mine.txt: was added since"]
+    assert (target / "mine.txt").exists() and not list(target.rglob("*.png"))
+    assert len(list((tmp_path / "photos").glob("*.png"))) == 24, "the originals stay"
+
+
+def test_an_export_that_was_taken_back_is_listed_as_such(
+    client: TestClient, hall: Hall, tmp_path: Path
+) -> None:
+    target = tmp_path / "sorted"
+    written(client, hall, format="folders", target=str(target))
+    client.post("/api/finish/undo", json={"target": str(target)})
+    [made] = client.get("/api/finish").json()["made"]
+    assert made["undone"] and not made["undo"]
+    assert not target.exists()
+
+
+def test_tables_hold_every_item_and_the_latest_answers(
+    client: TestClient, hall: Hall, desk: Desk, tmp_path: Path
+) -> None:
+    session = desk.session()
+    asked = session.ask()
+    assert asked is not None
+    session.tell(asked.number, asked.question.choices()[0])
+    written(client, hall, format="csv", target=str(tmp_path / "groups.csv"))
+    with (tmp_path / "groups.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 24
+    assert session.progress()["until_refit"] == session.refit_every, "the answer is in the groups"
+    written(client, hall, format="json", target=str(tmp_path / "groups.json"))
+    assert json.loads((tmp_path / "groups.json").read_text())
+
+
+def test_an_orientation_file_is_written_and_downloaded(
+    client: TestClient, hall: Hall, tmp_path: Path
+) -> None:
+    target = tmp_path / "main.orientation"
+    plan = planned(client, format="orientation", target=str(target))
+    assert "24 image items" in plan["notes"][0]
+    job = written(client, hall, format="orientation", target=str(target))
+    assert job.state == "finished", job.words
+    assert OrientationFile.load(target).items == 24
+    reply = client.get("/api/finish/orientation")
+    assert "main.orientation" in reply.headers["content-disposition"]
+    (tmp_path / "again.orientation").write_bytes(reply.content)
+    assert OrientationFile.load(tmp_path / "again.orientation").groups
+
+
+def test_clashes_are_told_before_and_nothing_is_overwritten(
+    client: TestClient, hall: Hall, tmp_path: Path
+) -> None:
+    there = tmp_path / "groups.csv"
+    there.write_text("precious")
+    plan = planned(client, format="csv", target=str(there))
+    assert "exists already" in plan["conflicts"][0]
+    run = {"format": "csv", "target": str(there), "snapshot": plan["snapshot"]}
+    job = hall.jobs.wait(client.post("/api/finish/run", json=run).json()["id"])
+    assert job.state == "failed" and "exists already" in job.words
+    assert there.read_text() == "precious"
+    inside = planned(client, format="folders", target=str(tmp_path / "photos" / "sorted"))
+    assert "inside the collection" in inside["conflicts"][0]
+    nowhere = planned(client, format="folders", target=str(tmp_path / "no" / "where"))
+    assert "is not there" in nowhere["conflicts"][0]
+    taken = tmp_path / "taken.orientation"
+    taken.write_text("precious")
+    assert planned(client, format="orientation", target=str(taken))["conflicts"]
+
+
+def test_what_is_written_is_what_the_plan_showed(
+    client: TestClient, desk: Desk, tmp_path: Path
+) -> None:
+    plan = planned(client, format="csv", target=str(tmp_path / "groups.csv"))
+    desk.session().refit()
+    run = {"format": "csv", "target": str(tmp_path / "groups.csv"), "snapshot": plan["snapshot"]}
+    reply = client.post("/api/finish/run", json=run)
+    assert (reply.status_code, reply.json()["error"]["type"]) == (409, "groups-changed")
+    assert not (tmp_path / "groups.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "target", ["", "a\0b", "relative/none", "/proc/self/groups.csv", "/" + "a" * 3000, 7, None]
+)
+def test_a_target_that_cannot_be_used_is_told_in_words(client: TestClient, target: Any) -> None:
+    for route in ("plan", "undo"):
+        body = {"target": target} if route == "undo" else {"format": "folders", "target": target}
+        reply = client.post(f"/api/finish/{route}", json=body)
+        assert reply.status_code < 500, reply.text
+        if reply.status_code == 200:
+            assert reply.json()["conflicts"]
+
+
+def test_only_exports_of_ours_are_taken_back(client: TestClient, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "precious.txt").write_text("x")
+    reply = client.post("/api/finish/undo", json={"target": str(folder)})
+    assert reply.status_code == 409 and "manifest" in reply.json()["error"]["message"]
+    assert (folder / "precious.txt").exists()
+
+
+def test_a_desk_of_a_program_offers_downloads_only(
+    make_desk: Callable[..., Desk], client_for: Callable[[Desk], TestClient], tmp_path: Path
+) -> None:
+    client = client_for(make_desk(store=MemoryStore()))
+    about = client.get("/api/finish").json()
+    assert not about["paths"]
+    formats = {one["name"]: one for one in about["formats"]}
+    assert formats["orientation"]["why_not"]
+    wish = {"format": "csv", "target": str(tmp_path / "x.csv")}
+    assert client.post("/api/finish/plan", json=wish).status_code == 403
+    assert client.post("/api/finish/undo", json={"target": str(tmp_path)}).status_code == 403
+
+
+def test_the_hall_knows_its_desks(hall: Hall, desk: Desk) -> None:
+    assert hall.of(desk).key == "photos"
+    assert isinstance(hall.find("photos"), Opened) and hall.find("other") is None

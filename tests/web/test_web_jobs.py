@@ -1,0 +1,221 @@
+"""Long work: one piece at a time, watched, cancelled, failed in words, and never forgotten."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from samekind.errors import InputError
+from samekind.web.app import create_app
+from samekind.web.desk import Desk
+from samekind.web.hall import Hall, Opened
+from samekind.web.jobs import Jobs, Turn
+from samekind.web.refusal import Refusal
+
+ORIGIN = "http://127.0.0.1:8765"
+
+
+@pytest.fixture
+def make_jobs(tmp_path: Path) -> Iterator[Callable[[], Jobs]]:
+    """Makes workers over the same folder, as servers that follow each other."""
+    made: list[Jobs] = []
+
+    def make() -> Jobs:
+        made.append(Jobs(tmp_path / "jobs"))
+        return made[-1]
+
+    yield make
+    for jobs in made:
+        jobs.close()
+
+
+class Held:
+    """Work that waits in the middle until it is let go, and hears a stop there."""
+
+    def __init__(self) -> None:
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def __call__(self, turn: Turn) -> dict[str, Any]:
+        turn.tell(0.25, "A quarter is done.")
+        self.begun.set()
+        while not self.go_on.wait(0.01):
+            turn.check()
+        return {"words": "All is done.", "found": 7}
+
+
+def test_a_job_tells_how_far_it_is_and_what_came_of_it(make_jobs: Callable[[], Jobs]) -> None:
+    jobs, work = make_jobs(), Held()
+    job = jobs.submit("open", "Open it", work)
+    assert work.begun.wait(10)
+    assert (job.state, job.share, job.words) == ("running", 0.25, "A quarter is done.")
+    work.go_on.set()
+    jobs.wait(job.id)
+    assert (job.state, job.share, job.words) == ("finished", 1.0, "All is done.")
+    assert job.result == {"found": 7}
+
+
+def test_one_job_runs_at_a_time_and_those_that_wait_can_be_cancelled(
+    make_jobs: Callable[[], Jobs],
+) -> None:
+    jobs, first, second = make_jobs(), Held(), Held()
+    running = jobs.submit("open", "First", first, pile="a")
+    waiting = jobs.submit("open", "Second", second, pile="b")
+    assert first.begun.wait(10)
+    assert (running.state, waiting.state) == ("running", "queued")
+    jobs.cancel(waiting.id)
+    first.go_on.set()
+    jobs.wait(running.id)
+    assert (running.state, waiting.state) == ("finished", "cancelled")
+    assert not second.begun.is_set()
+
+
+def test_a_running_job_stops_at_its_next_step(make_jobs: Callable[[], Jobs]) -> None:
+    jobs, work = make_jobs(), Held()
+    job = jobs.submit("open", "Open it", work)
+    assert work.begun.wait(10)
+    jobs.cancel(job.id)
+    jobs.wait(job.id)
+    assert job.state == "cancelled"
+    assert "kept" in job.words
+
+
+def test_a_job_that_fails_says_why_and_the_next_one_runs(make_jobs: Callable[[], Jobs]) -> None:
+    jobs = make_jobs()
+
+    def on_purpose(turn: Turn) -> None:
+        raise InputError("The folder is gone. Choose another.")
+
+    def by_mistake(turn: Turn) -> None:
+        raise KeyError("secret detail")
+
+    told = jobs.wait(jobs.submit("open", "On purpose", on_purpose, pile="a").id)
+    assert (told.state, told.words) == ("failed", "The folder is gone. Choose another.")
+    bug = jobs.wait(jobs.submit("open", "By mistake", by_mistake, pile="b").id)
+    assert bug.state == "failed" and "KeyError" in bug.words and "secret" not in bug.words
+    fine = jobs.submit("open", "Fine", lambda turn: None, pile="c")
+    assert jobs.wait(fine.id).state == "finished"
+
+
+def test_the_same_work_twice_is_one_job_and_other_work_on_the_same_pile_is_refused(
+    make_jobs: Callable[[], Jobs],
+) -> None:
+    jobs, work = make_jobs(), Held()
+    job = jobs.submit("polish", "Polish", work, pile="a", spec={"method": "idc"})
+    assert jobs.submit("polish", "Polish", Held(), pile="a", spec={"method": "idc"}) is job
+    with pytest.raises(Refusal, match="still going on"):
+        jobs.submit("polish", "Polish", Held(), pile="a", spec={"method": "pcl"})
+    work.go_on.set()
+    assert jobs.wait(job.id).state == "finished"
+
+
+def test_time_left_is_told_once_it_is_known(make_jobs: Callable[[], Jobs]) -> None:
+    words: list[str] = []
+
+    def work(turn: Turn) -> None:
+        step = turn.progress("Read", "pictures", begin=0.5)
+        step(0, 1000)
+        step(500, 1000)
+        words.append(turn.job.words)
+        assert turn.job.share == 0.75
+
+    jobs = make_jobs()
+    assert jobs.wait(jobs.submit("open", "Open", work).id).state == "finished"
+    assert words == ["Read 500 of 1,000 pictures"]
+
+
+def test_after_a_kill_what_was_under_way_is_interrupted_and_what_was_done_stays_done(
+    make_jobs: Callable[[], Jobs], tmp_path: Path
+) -> None:
+    before = make_jobs()
+    done = before.wait(before.submit("open", "Done", lambda turn: None, pile="a").id)
+    work = Held()
+    cut = before.submit("open", "Cut off", work, pile="b", spec={"path": "tiles"})
+    waiting = before.submit("open", "Never begun", Held(), pile="c")
+    assert work.begun.wait(10)
+    # What a kill leaves on disk, with the number of a process that is gone.
+    for file in (tmp_path / "jobs").glob("*.json"):
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"pid": 2**22 + 1}))
+    after = make_jobs()
+    states = {job.id: job.state for job in after.all()}
+    assert states == {done.id: "finished", cut.id: "interrupted", waiting.id: "interrupted"}
+    assert after.find(cut.id).spec == {"path": "tiles"}
+    work.go_on.set()
+
+
+def test_a_stop_of_the_server_interrupts_its_job(make_jobs: Callable[[], Jobs]) -> None:
+    jobs, work = make_jobs(), Held()
+    job = jobs.submit("open", "Open", work)
+    assert work.begun.wait(10)
+    jobs.close()
+    assert job.state == "interrupted"
+    assert make_jobs().find(job.id).state == "interrupted"
+
+
+def test_damaged_records_of_jobs_are_passed_over(tmp_path: Path) -> None:
+    folder = tmp_path / "jobs"
+    folder.mkdir()
+    (folder / "a.json").write_text("{")
+    (folder / "b.json").write_text('{"pid": 1, "id": "b", "unknown": 1}')
+    (folder / "c.json").write_text("[]")
+    assert Jobs(folder).all() == []
+
+
+def test_listeners_hear_of_every_change_and_cannot_stop_the_work(
+    make_jobs: Callable[[], Jobs],
+) -> None:
+    jobs, heard = make_jobs(), []
+
+    def hear(job: Any) -> None:
+        heard.append(job.state)
+        raise RuntimeError("a bad listener")
+
+    jobs.listen(hear)
+    job = jobs.wait(jobs.submit("open", "Open", lambda turn: None).id)
+    jobs.close()
+    assert job.state == "finished"
+    assert heard[0] == "queued" and heard[-1] == "finished"
+
+
+# -- through the server ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hall(desk: Desk) -> Iterator[Hall]:
+    hall = Hall()
+    hall.add(Opened("", desk), first=True)
+    yield hall
+    hall.close()
+
+
+@pytest.fixture
+def client(desk: Desk, hall: Hall) -> TestClient:
+    return TestClient(create_app(desk, port=8765, hall=hall), base_url=ORIGIN)
+
+
+def test_jobs_are_listed_and_cancelled_through_the_server(client: TestClient, hall: Hall) -> None:
+    work = Held()
+    job = hall.jobs.submit("open", "Open photos", work, pile="photos-1")
+    assert work.begun.wait(10)
+    [shown] = client.get("/api/jobs").json()["jobs"]
+    assert shown["state"] == "running" and shown["share"] == 0.25
+    assert client.post(f"/api/jobs/{job.id}/cancel", json={}).status_code == 200
+    hall.jobs.wait(job.id)
+    shown = client.get(f"/api/jobs/{job.id}").json()
+    assert shown["state"] == "cancelled" and shown["can_go_on"]
+
+
+@pytest.mark.parametrize("id", ["0" * 16, "nonsense", "..%2f..%2fetc", "0" * 15])
+def test_a_job_that_is_not_there_is_refused_in_words(client: TestClient, id: str) -> None:
+    for reply in (
+        client.get(f"/api/jobs/{id}"),
+        client.post(f"/api/jobs/{id}/cancel", json={}),
+        client.post(f"/api/jobs/{id}/again", json={}),
+    ):
+        assert reply.status_code in (404, 422), reply.text
+        assert reply.json()["error"]["message"]

@@ -1,0 +1,37 @@
+"""The keys that the page starts with are those of the terminal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from samekind import wording
+from samekind.questions import OddOnes, SameGroups, SamePair, WhichGroup
+
+FILE = Path(__file__).parents[2] / "page" / "src" / "default-keys.json"
+
+
+def test_the_page_has_the_keys_of_the_terminal() -> None:
+    known = json.loads(FILE.read_text())
+    groups = WhichGroup(0, ((1,), (2,), (3,), (4,), (5,)))
+    marks = OddOnes((0,), tuple(range(1, 13)))
+    for room, question in (
+        ("pair", SamePair(0, 1)),
+        ("pair", SameGroups((0,), (1,))),
+        ("groups", groups),
+        ("marks", marks),
+    ):
+        keys = {name: list(own) for name, own in _keys(question).items()}
+        assert keys.pop("unsure") == known["always"]["unsure"]
+        assert keys == known[room]
+
+
+def test_the_acts_of_the_page_have_the_keys_of_the_terminal_and_one_of_its_own() -> None:
+    acts = json.loads(FILE.read_text())["acts"]
+    own = acts.pop("look")
+    assert acts == {name: list(keys) for name, (keys, _) in wording.ACTS.items()}
+    assert not set(own) & {key for keys in acts.values() for key in keys}
+
+
+def _keys(question: SamePair | SameGroups | WhichGroup | OddOnes) -> dict[str, tuple[str, ...]]:
+    return wording.keys(question.choices(), many=question.many)

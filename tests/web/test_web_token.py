@@ -1,0 +1,112 @@
+"""The token: in the address at first, then a cookie; who has neither is refused in words."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from samekind.web.app import create_app
+from samekind.web.desk import Desk
+from samekind.web.tokens import FILE, is_same, kept_token
+
+TOKEN = "a-token-that-is-long-enough-for-a-test"
+ORIGIN = "http://127.0.0.1:8765"
+
+
+@pytest.fixture
+def guarded(desk: Desk) -> TestClient:
+    app = create_app(desk, port=8765, token=TOKEN)
+    return TestClient(app, base_url=ORIGIN, raise_server_exceptions=False)
+
+
+@pytest.mark.parametrize("path", ["/api/session", "/api/health", "/api/openapi.json"])
+def test_without_the_token_nothing_is_told(guarded: TestClient, path: str) -> None:
+    reply = guarded.get(path)
+    assert reply.status_code == 403
+    assert reply.json()["error"]["type"] == "no-token"
+    assert "?token=" in reply.json()["error"]["what_to_do"]
+    assert "set-cookie" not in reply.headers
+
+
+def test_a_person_without_the_token_reads_a_sentence(guarded: TestClient) -> None:
+    for path in ("/", "/groups", "/assets/index.js", "/nowhere"):
+        reply = guarded.get(path)
+        assert reply.status_code == 403
+        assert reply.headers["content-type"].startswith("text/plain")
+        assert "samekind printed in its terminal" in reply.text
+
+
+def test_after_the_first_visit_the_browser_keeps_it_where_no_script_can_read_it(
+    guarded: TestClient,
+) -> None:
+    reply = guarded.get(f"/api/session?token={TOKEN}")
+    assert reply.status_code == 200
+    cookie = reply.headers["set-cookie"]
+    assert cookie == f"samekind-8765={TOKEN}; HttpOnly; SameSite=Strict; Path=/"
+    again = guarded.get("/api/session")
+    assert again.status_code == 200 and "set-cookie" not in again.headers
+    assert guarded.post("/api/undo", json={}).status_code == 200
+
+
+def test_a_program_sends_it_as_a_bearer_token(guarded: TestClient) -> None:
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    assert guarded.get("/api/session", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"params": {"token": TOKEN[:-1]}},
+        {"params": {"token": ""}},
+        {"params": {"token": "ünïcode"}},
+        {"headers": {"cookie": f"samekind-9999={TOKEN}"}},
+        {"headers": {"cookie": "samekind-8765="}},
+        {"headers": {"cookie": "samekind-8765=x; ;;=,,\x01"}},
+        {"headers": {"authorization": f"Basic {TOKEN}"}},
+        {"headers": {"authorization": "Bearer "}},
+    ],
+)
+def test_a_wrong_token_is_none(guarded: TestClient, wrong: dict[str, Any]) -> None:
+    assert guarded.get("/api/session", **wrong).status_code == 403
+
+
+def test_the_token_does_not_open_the_door_to_foreign_hosts_and_pages(guarded: TestClient) -> None:
+    params = {"token": TOKEN}
+    foreign = guarded.get("/api/session", params=params, headers={"host": "evil.example"})
+    assert foreign.json()["error"]["type"] == "foreign-host"
+    page = guarded.get("/api/session", params=params, headers={"sec-fetch-site": "cross-site"})
+    assert page.json()["error"]["type"] == "foreign-page"
+
+
+def test_it_is_the_same_after_a_restart_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
+    token = kept_token(tmp_path / "new")
+    assert len(token) >= 32 and kept_token(tmp_path / "new") == token
+    mode = stat.S_IMODE((tmp_path / "new" / FILE).stat().st_mode)
+    assert os.name != "posix" or mode == 0o600
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions as on Unix")
+def test_a_token_that_others_could_read_or_that_is_damaged_is_not_used(tmp_path: Path) -> None:
+    token = kept_token(tmp_path)
+    (tmp_path / FILE).chmod(0o644)
+    assert kept_token(tmp_path) != token
+    (tmp_path / FILE).chmod(0o600)
+    (tmp_path / FILE).write_text("short")
+    assert len(kept_token(tmp_path)) >= 32
+    (tmp_path / FILE).write_bytes(b"\xff" * 40)
+    assert len(kept_token(tmp_path)) >= 32
+
+
+def test_where_nothing_can_be_kept_there_is_a_token_for_this_run(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert len(kept_token(tmp_path / "file")) >= 32
+
+
+def test_tokens_are_compared_as_a_whole() -> None:
+    assert is_same("abc", "abc")
+    assert not is_same("ab", "abc") and not is_same("", "abc") and not is_same("é", "abc")
