@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 
+from samekind.clusterers import plain
 from samekind.clusterers.graph import spread
 from samekind.clusterers.live import Live
 from samekind.clusterers.orientation import Axes
@@ -34,9 +35,9 @@ def test_items_that_move_towards_their_neighbours_are_grouped_better() -> None:
 
 def test_a_kind_keeps_its_number_and_a_group_without_answers_stays_a_group() -> None:
     groups = np.array([2, 2, 0, 0, 1, 1])
-    plain = Plain.of(groups, seeds([4, 0], [0, 1]), 1.0)
-    assert plain.source.argmax(axis=1).tolist() == [1, 1, 2, 2, 0, 0]
-    assert (plain.source > 0).sum(axis=1).tolist() == [1] * 6
+    source = Plain.of(groups, seeds([4, 0], [0, 1]), 1.0).source
+    assert source.argmax(axis=1).tolist() == [1, 1, 2, 2, 0, 0]
+    assert (source > 0).sum(axis=1).tolist() == [1] * 6
 
 
 def test_one_answer_does_not_make_one_group_of_two_but_two_do() -> None:
@@ -93,3 +94,13 @@ def test_few_answers_some_of_them_wrong_do_not_undo_the_plain_groups() -> None:
     assert model.labels_[6] == model.labels_[3], "each answer is honoured"
     alone = spread(X, Seeds(np.array(items), told[items] - 3, 3), 10).argmax(axis=1)
     assert ari(truth, alone) < 0.6  # without the plain groups nothing would be left of the rest
+
+
+def test_the_number_of_plain_groups_is_guessed_once_however_many_answers_come() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 8)).astype(np.float32)
+    plain._counted.cache_clear()
+    for other in (500, 900, 1300):
+        known = Constraints.from_links(1500, [(0, other, False), (0, 1, True)])
+        Live(n_reference=300, random_state=0).fit(X, constraints=known)
+    assert plain._counted.cache_info().misses == 1

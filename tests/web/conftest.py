@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +27,26 @@ from samekind.web.desk import Desk
 COLOURS = ("#c0392b", "#2471a3", "#229954", "#d4ac0d")
 ORIGIN = "http://127.0.0.1:8765"
 MakeDesk = Callable[..., Desk]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Keep a picture of every open page when a test in a browser has failed."""
+    report = yield
+    if report.when != "call" or not report.failed:
+        return report
+    browser = getattr(item, "funcargs", {}).get("browser")
+    pages = [page for context in getattr(browser, "contexts", ()) for page in context.pages]
+    for k, page in enumerate(pages):
+        folder = item.config.rootpath / "build" / "screenshots"
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"{re.sub(r'[^a-z0-9]+', '-', item.name)[:120]}-{k}.png"
+        with suppress(Exception):  # a page that has crashed cannot be shown
+            page.screenshot(path=file, timeout=5_000)
+            report.sections.append(("Screenshot", str(file.relative_to(item.config.rootpath))))
+    return report
 
 
 class Drawn(Item):

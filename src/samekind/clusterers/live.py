@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -16,7 +15,9 @@ from samekind.clusterers.graph import Reference, one_thread, spread
 from samekind.clusterers.group_count import checked_constraints
 from samekind.clusterers.linear_head import LinearHead
 from samekind.clusterers.orientation import Axes, Orientation
-from samekind.clusterers.plain import FADED, Plain, plain_count, plain_groups
+from samekind.clusterers.plain import FADED, GUESSED, Plain, plain_count, plain_groups
+from samekind.clusterers.portable import PortableHead
+from samekind.clusterers.readout import Readout, normalised, parts, strongest
 from samekind.clusterers.reliability import Reliability
 from samekind.clusterers.seeds import Seeds, placed, restricted
 from samekind.clusterers.straight import cuts_across, straight_head
@@ -111,12 +112,15 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if self.borders not in BORDERS:
             raise UnknownName("kind of borders", self.borders, BORDERS)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        rows = self._reference_rows(len(X), known.touched, rng)
+        rows = self._reference_rows(len(X), known.touched, rng, len(known.picked))
         with one_thread(len(rows)):
             self._axes = Axes.of(X, rows, self.n_components)
             Z = self._axes(X[rows])  # (m, p)
             answers = restricted(known, rows)
-            seeds, plain = self._start(Z, answers, int(rng.integers(2**31)))
+            by_hand = np.isin(rows, known.picked)
+            seed = int(rng.integers(2**31))
+            some = Z if len(rows) == len(X) else self._sample(X, seed)
+            seeds, plain = self._start(Z, some, answers, by_hand, seed)
             self._reference = self._learnt(Z, seeds, plain, answers, rows)
             self._head = self._line
             if self._head is None and len(rows) < len(X):
@@ -128,41 +132,92 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """The groups of other items."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float32, np.float64], reset=False)
-        found = [self._strength(self._turned(X[part])).argmax(axis=1) for part in _parts(len(X))]
+        if self._head is not None:
+            return self._readout().groups(X)
+        found = [self._vote(X[part]).argmax(axis=1) for part in parts(len(X))]
         return np.concatenate(found).astype(np.intp)
 
-    def _reference_rows(self, n: int, touched: Ints, rng: np.random.Generator) -> Ints:
-        """All items, or a random sample that holds every answered one; ascending."""
-        most = self.n_reference or int(np.clip(PER_ANSWER * len(touched), FEWEST, MOST))
+    def portable(self) -> PortableHead:
+        """What places other items, as a few plain arrays that fit into a small file.
+
+        Where a head decides about all items, some of these stand for it, the answered ones among
+        them, in the coordinates that say most of the groups.
+        """
+        check_is_fitted(self)
+        reference, mean = self._reference, self._axes.mean
+        turn = self._axes.axes @ reference.orientation.turn
+        if self._head is None:
+            return PortableHead.from_reference(
+                mean, turn, reference.space, reference.strength, self.n_neighbors
+            )
+        settled = np.flatnonzero(self.membership_.max(axis=1) == 1)[:MOST]
+        rows = np.union1d(settled, np.linspace(0, len(self.space_) - 1, FEWEST).astype(np.intp))
+        return PortableHead.from_linear(
+            mean,
+            turn,
+            (self._head.weight, self._head.bias),
+            self.space_[rows].astype(np.float64),
+            self.membership_[rows].astype(np.float64),
+            np.searchsorted(rows, settled),
+        )
+
+    def _reference_rows(
+        self, n: int, touched: Ints, rng: np.random.Generator, n_picked: int = 0
+    ) -> Ints:
+        """All items, or a random sample that holds every answered one; ascending.
+
+        Items that were picked by hand come on top: they stand for no others.
+        """
+        asked = len(touched) - n_picked
+        most = self.n_reference or int(np.clip(PER_ANSWER * asked, FEWEST, MOST))
         if n <= most:
             return np.arange(n)
         drawn = rng.choice(n, size=most, replace=False)
-        return np.union1d(touched, drawn[: max(0, most - len(touched))])
+        return np.union1d(touched, drawn[: max(0, most - asked)])
 
-    def _start(self, Z: Floats, answers: Constraints, seed: int) -> tuple[Seeds, Plain | None]:
-        """The kinds told apart, and plain groups as far as the answers leave room for them."""
+    def _sample(self, X: Floats, seed: int) -> Floats:
+        """Principal components of a few items that are the same whatever the answers are."""
+        rows = np.sort(np.random.default_rng(seed).choice(len(X), min(GUESSED, len(X)), False))
+        return Axes.of(X, rows, self.n_components)(X[rows])
+
+    def _start(
+        self,
+        Z: Floats,
+        some: Floats,
+        answers: Constraints,
+        by_hand: NDArray[np.bool_],
+        seed: int,
+    ) -> tuple[Seeds, Plain | None]:
+        """The kinds told apart, and plain groups as far as the answers leave room for them.
+
+        How many plain groups there are is guessed from `some` items. Those picked `by_hand` do not
+        say how many kinds there are: the person chose them.
+        """
         seeds = Seeds.from_answers(answers)
         short = self.n_clusters is not None and seeds.n_kinds < self.n_clusters
-        told = len(seeds.rows) / max(len(answers.touched), 1)  # pairs leave most items in no kind
+        own = ~by_hand[seeds.rows]
+        asked = replace(seeds, rows=seeds.rows[own], labels=seeds.labels[own])
+        n_asked = int((~by_hand[answers.touched]).sum())
+        told = len(asked.rows) / n_asked if n_asked else 1.0  # pairs leave most items in no kind
         pairs, n_neighbors = told < 0.5, self.n_neighbors
         if seeds.n_kinds < 2 and self.n_clusters == 1:
             return seeds, None
         if seeds.n_kinds < 2 or short or pairs:
-            count = max(self.n_clusters or plain_count(Z, seed), seeds.n_kinds)
+            count = max(self.n_clusters or plain_count(some, seed), seeds.n_kinds)
             groups = plain_groups(Z, count, n_neighbors, seed, answers)
             if seeds.n_kinds < 2:
                 return Seeds.from_groups(groups), None
             # Most groups have no kind yet: each begins from its middle.
             return seeds.completed(Z, groups, answers.touched), None
-        if len(seeds.rows) >= FADED * MOST_PLAIN:
+        if len(asked.rows) >= FADED * MOST_PLAIN:
             return seeds, None
         # Who is alone says something only where nearly every answered item has a kind.
         closed = self.n_clusters is not None
-        unseen = unseen_share(seeds) if not closed and told >= MOSTLY else 0.0
-        count = self.n_clusters or plain_count(Z, seed)
-        if len(seeds.rows) >= FADED * count:
+        unseen = unseen_share(asked) if not closed and told >= MOSTLY else 0.0
+        count = self.n_clusters or plain_count(some, seed)
+        if len(asked.rows) >= FADED * count:
             return seeds, None
-        unseen = unseen_share(seeds, count) if unseen else 0.0
+        unseen = unseen_share(asked, count) if unseen else 0.0
         groups = plain_groups(Z, count, n_neighbors, seed)
         return seeds, Plain.of(groups, seeds, unseen, closed=closed)
 
@@ -226,39 +281,36 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _label_all(self, X: Floats, rows: Ints, answered: Ints) -> None:
         """Groups of all items: where all are reference items theirs, else those of the head."""
         n, k = len(X), self._reference.strength.shape[1]
-        width = min(WIDTH, self._reference.space.shape[1])
-        space = np.empty((n, width), dtype=np.float32)
         strength = np.empty((n, k), dtype=np.float32 if n * k <= 10_000_000 else np.float16)
-        for part in _parts(n):
-            turned = self._turned(X[part])
-            space[part] = turned[:, :width]
-            if self._head is not None:
-                strength[part] = self._head(turned)
+        self.space_ = self._readout().everyone(X, strength)
         if self._head is None:
             strength[rows] = self._reference.strength
         else:
             strength[rows[answered]] = self._reference.strength[answered]
-        labels = np.concatenate([strength[part].argmax(axis=1) for part in _parts(n)])
+        labels = strongest(strength)
         present = np.flatnonzero(np.bincount(labels, minlength=k))
         if len(present) < k:
             strength = strength[:, present]
             labels = np.searchsorted(present, labels)
             self._reference = self._reference.only(present)
             self._head = None if self._head is None else self._head.only(present)
-        total = strength.sum(axis=1, keepdims=True, dtype=np.float32)
-        strength /= np.maximum(total, 1e-12).astype(strength.dtype)
-        self.membership_, self.space_, self.labels_ = strength, space, labels.astype(np.intp)
+        if self._head is not None:  # it decides alone: the reference items have done their work
+            orientation, kept = self._reference.orientation, self._reference.space[:0]
+            self._reference = Reference(
+                orientation, kept.copy(), self._reference.strength[:0].copy()
+            )
+        self.membership_, self.labels_ = normalised(strength), labels
         self.n_clusters_ = len(present)
 
-    def _turned(self, X: Floats) -> NDArray[np.float32]:
-        """Any items along the orientation; two linear maps are one product."""
+    def _readout(self) -> Readout:
+        turn = self._axes.axes @ self._reference.orientation.turn
+        return Readout.of(self._axes.mean, turn, self._head, WIDTH)
+
+    def _vote(self, X: Floats) -> Floats:
+        """What the nearest reference items say of any items, along the orientation."""
         turn = (self._axes.axes @ self._reference.orientation.turn).astype(np.float32)
         shift = np.asarray(self._axes.mean @ turn, dtype=np.float32)
-        return np.asarray(np.asarray(X, dtype=np.float32) @ turn - shift)
-
-    def _strength(self, turned: Floats) -> Floats:
-        if self._head is not None:
-            return self._head(turned)
+        turned = np.asarray(X, dtype=np.float32) @ turn - shift
         return self._reference.vote(turned, self.n_neighbors)
 
 
@@ -270,14 +322,10 @@ def unseen_share(seeds: Seeds, n_plain: int = 0) -> float:
     few placed items for each of `n_plain` plain groups it is not relied on: while some kind is
     alone, it falls no faster than these groups are filled.
     """
-    if not seeds.n_kinds:
+    if not len(seeds.rows):
         return 1.0
     alone = int((np.bincount(seeds.labels, minlength=seeds.n_kinds) == 1).sum())
     share = (alone + 1) / (len(seeds.rows) + 1)
     if not alone or share <= 0.05:
         return 0.0
     return max(share, 1 - len(seeds.rows) / (FILLED * n_plain) if n_plain else 0.0)
-
-
-def _parts(n: int) -> Iterator[slice]:
-    return (slice(start, min(start + 65_536, n)) for start in range(0, n, 65_536))

@@ -29,9 +29,9 @@ class Axes:
     @classmethod
     def of(cls, X: Floats, rows: NDArray[np.intp], n_components: int) -> Axes:
         """From some rows, by their covariance; directions without spread are left out."""
-        sample = np.asarray(X[rows], dtype=np.float64)
+        sample = X[rows].astype(np.float64)
         mean = sample.mean(axis=0)
-        sample = sample - mean
+        sample -= mean
         spread, axes = _principal(sample)
         keep = (spread > 1e-7 * max(spread[0], 1e-300))[:n_components]
         axes = axes[: len(keep)][keep]
@@ -65,8 +65,10 @@ class Orientation:
         """
         guess = guessed(Z, seeds, weight)  # (m, k)
         means = (guess.T @ Z) / (guess.sum(axis=0)[:, None] + 1e-9)
-        rest = Z - guess @ means
+        rest = guess @ means
+        np.subtract(Z, rest, out=rest)  # in place: with many answers each copy is several megabytes
         within = rest.T @ rest / len(Z)
+        del rest
         even = np.trace(within) / len(within) * np.eye(len(within))
         values, vectors = np.linalg.eigh((1 - shrinkage) * within + shrinkage * even)
         white = vectors / np.sqrt(np.maximum(values, 1e-12))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -61,9 +62,15 @@ def plain_groups(
 def plain_count(Z: Floats, seed: int) -> int:
     """How many plain groups there are, guessed from some items and what spreads most.
 
-    It does not look at the answers: it must not jump with each of them.
+    It does not look at the answers: it must not jump with each of them. As it comes out the same
+    at every refit, the last guesses are remembered.
     """
-    rng = np.random.default_rng(seed)
+    return _counted(np.asarray(Z, dtype=np.float64).tobytes(), Z.shape[1], seed)
+
+
+@lru_cache(maxsize=4)
+def _counted(items: bytes, width: int, seed: int) -> int:
+    Z, rng = np.frombuffer(items).reshape(-1, width), np.random.default_rng(seed)
     rows = np.sort(rng.permutation(len(Z))[:GUESSED])
     some = np.ascontiguousarray(directions(Z)[rows, :FIRST])
     return guessed_count(some, Blocks.from_constraints(some, None), rng)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -50,6 +50,9 @@ class PortableHead:
     limits : (k,) the distance beyond which an item fits no group, by its nearest group.
     same : a reference item that is nearer than this decides alone.
     n_neighbors : how many are asked; 0: the points are prototypes, and all are.
+    weight, bias : (p, k) and (k,) of a linear head that decides in place of the neighbours, empty
+        without one. The points then lie in the first coordinates, and only an item that is one of
+        them is decided by it.
     """
 
     mean: Floats
@@ -60,6 +63,38 @@ class PortableHead:
     limits: NDArray[np.float64]
     same: float
     n_neighbors: int
+    weight: Floats = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
+    bias: Floats = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
+
+    @classmethod
+    def from_linear(
+        cls,
+        mean: Floats,
+        turn: Floats,
+        head: tuple[Floats, Floats],
+        points: Floats,
+        strengths: Floats,
+        settled: Ints,
+    ) -> PortableHead:
+        """From a learner with a linear head, its weight and bias.
+
+        The points (m, q) are items in the first q coordinates; those that the answers have
+        `settled` are kept, with every fourth of the others to tell what fits no group.
+        """
+        rows = np.union1d(settled, np.arange(0, len(points), 4))
+        k = strengths.shape[1]
+        limits, typical = calibrated(points, strengths.argmax(axis=1), rows, k)
+        return cls(
+            np.asarray(mean, dtype=np.float32),
+            np.asarray(turn, dtype=np.float32),
+            _short(points[rows], ROUNDING * typical),
+            _short_strengths(strengths[rows]),
+            np.arange(k),
+            limits,
+            SAME * typical,
+            1,
+            *(np.asarray(part, dtype=np.float32) for part in head),
+        )
 
     @classmethod
     def from_reference(
@@ -123,16 +158,25 @@ class PortableHead:
         of_group = np.empty((len(X), len(self.labels)))
         distances = np.empty(len(X))
         for part in _parts(len(X)):
-            near = nearest(
-                _turned(X[part], self.mean, self.turn), points, self.n_neighbors or len(points)
-            )
-            of_group[part] = (
-                vote(near, strengths, self.same)
-                if self.n_neighbors
-                else _by_prototypes(near, strengths)
-            )
+            turned = _turned(X[part], self.mean, self.turn)
+            near = nearest(turned[:, : points.shape[1]], points, self.n_neighbors or len(points))
+            if self.weight.size:
+                of_group[part] = self._by_line(turned, near, strengths)
+            elif self.n_neighbors:
+                of_group[part] = vote(near, strengths, self.same)
+            else:
+                of_group[part] = _by_prototypes(near, strengths)
             distances[part] = near.apart[:, 0]
         return Placing(self.labels[of_group.argmax(axis=1)], of_group, distances)
+
+    def _by_line(self, turned: Floats, near: Near, strengths: Floats) -> Floats:
+        """(n, k) shares by the linear head; an item that is one of the points has its shares."""
+        scores = turned @ self.weight + self.bias
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        itself = near.apart[:, 0] <= self.same
+        shares[itself] = strengths[near.rows[itself, 0]]
+        return np.asarray(shares)
 
     def strangeness(self, placing: Placing) -> NDArray[np.float64]:
         """(n,) distance over what its group allows: above 1 an item fits no group."""
@@ -146,17 +190,26 @@ class PortableHead:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> PortableHead:
         """The head again; ValueError or KeyError when these are not parts of one."""
-        head = cls(**{name: state[name] for name in cls.__dataclass_fields__})
+        later = ("weight", "bias")  # not in the files of earlier versions
+        names = (name for name in cls.__dataclass_fields__ if name in state or name not in later)
+        head = cls(**{name: state[name] for name in names})
         (d,), (m, p), k = head.mean.shape, head.points.shape, len(head.labels)
+        straight = bool(head.weight.size)
+        turned = (*head.turn.shape, p)[1] if straight else p  # coordinates that the head reads
         fits = (
-            head.turn.shape in ((d, p), (d,))
+            head.turn.shape in ((d, turned), (d,))
+            and p <= turned
+            and (not straight or (head.turn.ndim == 2 and head.weight.shape == (turned, k)))
+            and head.bias.shape == ((k,) if straight else (0,))
             and head.strengths.shape == (m, k)
             and head.limits.shape == head.labels.shape == (k,)
             and (head.turn.ndim == 2 or d == p)
             and m >= 1
             and k >= 1
         )
-        arrays = (head.mean, head.turn, head.points, head.strengths, head.limits)
+        arrays = (
+            head.mean, head.turn, head.points, head.strengths, head.limits, head.weight, head.bias,
+        )  # fmt: skip
         if not fits or not all(np.isfinite(array).all() for array in arrays):
             raise ValueError("the parts of the head do not fit each other")
         if not (isinstance(head.n_neighbors, int) and head.n_neighbors >= 0 and head.same >= 0):

@@ -1,0 +1,319 @@
+"""Whole journeys on the demo in a real browser, by someone who sees only what the page shows."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from test_web_browser import CHROMIUM, FLAGS, Served, expect, playwright_api
+from test_web_browser import pytestmark as needs
+
+from samekind.session import Session
+from samekind.sources import open_labelled
+from samekind.store import MemoryStore
+from samekind.web.desk import Desk
+
+pytestmark = [*needs, pytest.mark.slow]
+SEEN = """() => {
+  const root = document.querySelector(".question");
+  const ids = (box) => [...box.querySelectorAll(".item")].map((one) => one.title);
+  return root && !root.classList.contains("nothing") && {
+    items: [...root.querySelectorAll(".subject .item, .items .item")].map((one) => one.title),
+    groups: [...root.querySelectorAll(".one-group, .belonging")].map(ids),
+    choices: [...root.querySelectorAll(".group-choice, .mark")]
+      .map((one) => [one.dataset.choice, ids(one)]),
+    odd: root.classList.contains("odd-ones"),
+  };
+}"""
+COUNTED = "(n) => parseInt(document.querySelector('.progress span')?.innerText ?? '') === n"
+
+
+class Demo:
+    """The tiles with their mean colours as vectors; what each tile is, by its id."""
+
+    def __init__(self) -> None:
+        labelled = open_labelled("tiles")
+        self.collection = labelled.collection
+        pictures = (item.load().resize((8, 8)) for item in self.collection)
+        rows = [np.asarray(one, dtype=np.float32).mean(axis=(0, 1)) / 255 for one in pictures]
+        self.X = np.array(rows)
+        self.kinds = {
+            name: {self.collection.id(k): str(kind) for k, kind in enumerate(kinds)}
+            for name, kinds in labelled.orientations.items()
+        }
+
+
+class Person:
+    """Answers by key presses, looking at one thing only, as the colour."""
+
+    def __init__(self, kinds: dict[str, str]) -> None:
+        self.kinds = kinds
+
+    def choice(self, seen: dict[str, Any]) -> list[str]:
+        if seen["odd"]:
+            own = self.kinds[seen["groups"][0][0]]
+            odd = [int(name) for name, ids in seen["choices"] if self.kinds[ids[0]] != own]
+            return [*("1234567890-="[number - 1] for number in odd), "Enter"]
+        if seen["choices"]:
+            own = self.kinds[seen["items"][0]]
+            fits = [name for name, ids in seen["choices"] if self.kinds[ids[0]] == own]
+            return [fits[0] if fits else "0"]
+        one, other = seen["groups"] or [[item] for item in seen["items"]]
+        return ["y" if self.kinds[one[0]] == self.kinds[other[0]] else "n"]
+
+    def answer(self, page: Any, answers: int) -> None:
+        """Press what is true, and wait until the page counts so many answers."""
+        page.wait_for_selector(".question .choice")
+        for key in self.choice(page.evaluate(SEEN)):
+            page.keyboard.press(key)
+        page.wait_for_function(COUNTED, arg=answers)
+
+
+@pytest.fixture(scope="module")
+def tiles() -> Demo:
+    return Demo()
+
+
+@pytest.fixture
+def desk(tiles: Demo) -> Iterator[Desk]:
+    store = MemoryStore()
+    desk = Desk(
+        tiles.collection,
+        lambda name: Session(tiles.collection, tiles.X, store=store, name=name, seed=0),
+        store=store,
+    )
+    yield desk
+    desk.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Opens pages at addresses; whatever a page complains about fails the test."""
+    complaints: list[str] = []
+
+    def open_at(address: str, *, phone: bool = False) -> Any:
+        size = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 800}
+        context = browser.new_context(
+            viewport=size, has_touch=phone, is_mobile=phone, accept_downloads=True
+        )
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        page.on("pageerror", lambda problem: complaints.append(str(problem)))
+        page.goto(address)
+        page.wait_for_selector(".question .choice")
+        return page
+
+    yield open_at
+    for context in list(browser.contexts):
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def served(desk: Desk) -> Iterator[Served]:
+    server = Served(desk)
+    yield server
+    server.stop()
+
+
+def rows_of(download: Any) -> list[dict[str, str]]:
+    with download.value.path().open(encoding="utf-8", newline="") as table:
+        return list(csv.DictReader(table))
+
+
+def refreshed(page: Any) -> None:
+    """Wait until the groups are up to date."""
+    page.wait_for_function("() => !document.querySelector('.progress .working')")
+
+
+def test_from_thirty_key_presses_to_an_exported_grouping_and_another_orientation(
+    served: Served, desk: Desk, tiles: Demo, open_page: Any
+) -> None:
+    page = open_page(served.address)
+    person = Person(tiles.kinds["colour"])
+    for k in range(30):
+        person.answer(page, k + 1)
+    page.keyboard.press("z")
+    page.wait_for_function(COUNTED, arg=29)
+    person.answer(page, 30)
+    assert len(desk.session().answers) == 30 and desk.session().constraints.conflicts == ()
+    page.keyboard.press("q")
+    page.wait_for_selector(".group-card")
+    refreshed(page)
+    page.locator(".group-name").first.click()
+    page.keyboard.type("My favourites")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".group-name:has-text('My favourites')")
+    page.click("nav >> text=Finish")
+    page.wait_for_selector(".formats")
+    with page.expect_download() as download:
+        page.click("text=Download it")
+    rows = rows_of(download)
+    assert len(rows) == 384 and "My favourites" in {row["name"] for row in rows}
+    pairs = Counter((row["group"], tiles.kinds["colour"][row["id"]]) for row in rows)
+    assert sum(n for _, n in pairs.most_common(4)) >= 0.95 * 384
+    page.click("nav >> text=Orientations")
+    page.fill(".begin input", "by shape")
+    page.keyboard.press("Enter")
+    page.wait_for_function(COUNTED, arg=0)
+    Person(tiles.kinds["shape"]).answer(page, 1)
+    page.click("nav >> text=Orientations")
+    page.click(".orientation-list >> text=main")
+    page.wait_for_function(COUNTED, arg=30)
+    assert desk.names() == ["main", "by shape"]
+
+
+def test_an_edit_that_contradicts_a_lasso_is_shown_large_and_settled(
+    served: Served, desk: Desk, tiles: Demo, open_page: Any
+) -> None:
+    page = open_page(served.address)
+    person = Person(tiles.kinds["colour"])
+    for k in range(8):
+        person.answer(page, k + 1)
+    apart = next(a for a in desk.session().answers if a.choice in ("none", "different"))
+    together = list(apart.question.items())[:2]
+    reply = httpx.post(
+        f"{served.address}/api/acts/together", json={"items": together}, trust_env=False
+    )
+    assert reply.status_code == 200, reply.text
+    page.click("text=See which")
+    page.wait_for_selector(".settle .question")
+    page.wait_for_function("() => [...document.images].every((one) => one.complete)")
+    boxes = [one.bounding_box() for one in page.locator(".settle .question .item").all()]
+    assert len(boxes) >= 2
+    assert min(min(box["width"], box["height"]) for box in boxes) >= 60, "large enough to see"
+    page.keyboard.press("n")
+    page.wait_for_selector("text=No answers contradict each other.")
+    assert desk.session().constraints.conflicts == ()
+
+
+def test_two_tabs_answer_at_once_and_every_answer_belongs_to_what_was_shown(
+    served: Served, desk: Desk, tiles: Demo, open_page: Any
+) -> None:
+    tabs = [open_page(served.address), open_page(served.address)]
+    kinds = tiles.kinds["colour"]
+    person = Person(kinds)
+    for k in range(120):
+        if len(desk.session().answers) >= 16:
+            break
+        seen = tabs[k % 2].evaluate(SEEN)
+        for key in person.choice(seen) if seen else []:
+            tabs[k % 2].keyboard.press(key)
+        tabs[k % 2].wait_for_timeout(60)
+    for page in tabs:
+        page.wait_for_function(COUNTED, arg=len(desk.session().answers))
+    told = desk.session().answers
+    assert len(told) == len({answer.number for answer in told}) >= 16
+    colour = [kinds[tiles.collection.id(k)] for k in range(len(tiles.collection))]
+    for answer in told:
+        true = answer.question.truthful(lambda a, b: colour[a] == colour[b])
+        assert answer.choice == true, answer.question
+    assert desk.session().constraints.conflicts == ()
+
+
+def test_on_a_phone_ten_taps_lead_to_groups_with_names(
+    served: Served, desk: Desk, tiles: Demo, open_page: Any
+) -> None:
+    page = open_page(served.address, phone=True)
+    person = Person(tiles.kinds["colour"])
+    named = {"y": "same", "n": "different", "0": "none"}
+    for k in range(10):
+        page.wait_for_selector(".question .choice")
+        *marks, last = person.choice(page.evaluate(SEEN))
+        last = {"Enter": "none"}.get(last, named.get(last, last))
+        for key in [*(str("1234567890-=".index(mark) + 1) for mark in marks), last]:
+            page.tap(f".question [data-choice='{key}']")
+        page.wait_for_function(COUNTED, arg=k + 1)
+        assert page.evaluate(
+            "() => document.documentElement.scrollHeight <= innerHeight"
+            " && document.documentElement.scrollWidth <= innerWidth"
+        )
+    page.tap("nav >> text=Groups")
+    page.wait_for_selector(".group-card")
+    refreshed(page)
+    page.locator(".group-name").first.tap()
+    page.keyboard.type("Kind")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".group-name:has-text('Kind')")
+    assert len(desk.session().answers) == 10
+
+
+# -- a server that is killed ----------------------------------------------------------------------
+
+
+class Process:
+    """``samekind serve`` as a process, which can be killed and started at the same port."""
+
+    def __init__(self, home: Path, pile: Path, port: int = 0) -> None:
+        words = ["serve", str(pile), "--encoder", "pixels", "--port", str(port)]
+        self.running = subprocess.Popen(
+            [sys.executable, "-m", "samekind", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "SAMEKIND_HOME": str(home), "OMP_NUM_THREADS": "1"},
+        )
+        assert self.running.stdout is not None
+        said = ""
+        while not (found := re.search(r"http://127\.0\.0\.1:(\d+)/\S*", said)):
+            line = self.running.stdout.readline()
+            assert line, f"the server ended: {said}"
+            said += line
+        self.address, self.port = found[0], int(found[1])
+        threading.Thread(target=self.running.stdout.read, daemon=True).start()
+
+    def kill(self) -> None:
+        self.running.send_signal(signal.SIGKILL)
+        self.running.wait()
+
+
+def test_a_server_killed_in_the_middle_loses_nothing_and_the_open_tab_goes_on(
+    tiles: Demo, open_page: Any, tmp_path: Path
+) -> None:
+    pile = tmp_path / "tiles"
+    pile.mkdir()
+    for k in range(0, 384, 4):
+        item = tiles.collection[k]
+        item.load().save(pile / f"{item.id}.png")
+    kinds = {f"{name}.png": kind for name, kind in tiles.kinds["colour"].items()}
+    person = Person(kinds)
+    server = Process(tmp_path / "home", pile)
+    try:
+        page = open_page(server.address)
+        for k in range(6):
+            person.answer(page, k + 1)
+        server.kill()
+        keys = person.choice(page.evaluate(SEEN))
+        for key in keys:
+            page.keyboard.press(key)
+        page.wait_for_selector("text=Your answer is kept, but not saved yet.")
+        server = Process(tmp_path / "home", pile, server.port)
+        page.wait_for_function(COUNTED, arg=7)
+        expect(page.locator(".notice.warning")).to_have_count(0)
+        for k in range(7, 12):
+            person.answer(page, k + 1)
+        page.reload()
+        page.wait_for_function(COUNTED, arg=12)
+        expect(page.locator(".chip")).to_have_count(10)
+    finally:
+        server.kill()
