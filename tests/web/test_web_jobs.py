@@ -219,3 +219,13 @@ def test_a_job_that_is_not_there_is_refused_in_words(client: TestClient, id: str
     ):
         assert reply.status_code in (404, 422), reply.text
         assert reply.json()["error"]["message"]
+
+
+def test_a_pile_that_is_closed_hears_of_no_more_jobs(tmp_path: Path) -> None:
+    jobs = Jobs(tmp_path / "jobs")
+    heard: list[str] = []
+    leave = jobs.listen(lambda job: heard.append(job.state))
+    leave()
+    leave()  # twice does no harm
+    assert not jobs._listeners and not heard
+    jobs.close()

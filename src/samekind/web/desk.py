@@ -48,6 +48,7 @@ class Desk:
         self.refitter = Refitter(self.bulletin)
         self.maps = Maps(self.bulletin)
         self.key = ""  # its name in addresses, where several piles are open
+        self.at_the_end: list[Callable[[], None]] = []  # to be called when it is closed
         self._open_session = open_session
         self._sessions: dict[str, Session] = {}
         self._opening = threading.Lock()
@@ -166,6 +167,8 @@ class Desk:
 
     def close(self) -> None:
         """Let the refits under way come to an end."""
+        for leave in self.at_the_end:
+            leave()
         self.bulletin.close()
         self.maps.close()
         self.refitter.close()

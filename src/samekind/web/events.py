@@ -39,7 +39,7 @@ def routes(desk: Desk, jobs: Jobs) -> APIRouter:
     def heard(job: Job) -> None:
         desk.bulletin.publish("job", job_view(job).model_dump(), key=job.id)
 
-    jobs.listen(heard)
+    desk.at_the_end.append(jobs.listen(heard))
 
     @api.get("/events")
     def events(session: Name = None) -> StreamingResponse:

@@ -202,9 +202,15 @@ class Jobs:
             job.result = {**job.result, **more}
         self._keep(job)
 
-    def listen(self, hear: Callable[[Job], None]) -> None:
-        """Have `hear` called, from any thread, whenever a job changes."""
+    def listen(self, hear: Callable[[Job], None]) -> Callable[[], None]:
+        """Have `hear` called, from any thread, at each change of a job; the result ends that."""
         self._listeners.append(hear)
+
+        def leave() -> None:
+            if hear in self._listeners:
+                self._listeners.remove(hear)
+
+        return leave
 
     def wait(self, id: str, patience: float = 60.0) -> Job:
         """Wait until a job has ended."""
