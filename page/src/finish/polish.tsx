@@ -149,7 +149,7 @@ function PolishForm({ about, begin }: FormProps) {
         </label>
         <button type="submit">Begin in the background</button>
       </div>
-      <p class="quiet-text">{line}</p>
+      <p class="quiet-text">{line?.replaceAll("`", "")}</p>
     </form>
   );
 }

@@ -33,6 +33,9 @@ class Front:
         self._empty = make_app(None)
         self._apps: dict[str, tuple[Desk, ASGIApp]] = {}
         self._lock = threading.Lock()
+        first = hall.find(None)
+        if first is not None:  # built now: the first visit need not wait for it
+            self._built(first)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
