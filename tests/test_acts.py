@@ -297,3 +297,14 @@ def told_of(session: Session, item: int) -> bool:
 
 def members(session: Session, group: int) -> list[int]:
     return [int(i) for i in session.clustering.members(group)]
+
+
+def test_groups_keep_their_numbers_from_the_first_act_on() -> None:
+    session = opened()
+    before = {cloud: group_of(session, cloud) for cloud in range(CLOUDS)}
+    first, second = sorted(set(before.values()))[:2]
+    performed(session, acts.merge(session, first, second))
+    session.refit()
+    for cloud, number in before.items():
+        if number not in (first, second):
+            assert group_of(session, cloud) == number

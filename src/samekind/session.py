@@ -252,7 +252,8 @@ class Session:
                 constraints, after = self._journal.constraints, self._ledger.seq
             model = fitted(self.clusterer, self.X, constraints, self.seed, self.model)
             groups = Groups.of(model, self.X)
-            named = bool(self._ledger.names)
+            # Who names a group, or moves items by hand, knows the groups by their numbers.
+            named = bool(self._ledger.names or self._ledger.volunteered)
             ready = self._followed_by(groups, constraints, named)
             self._prepare(ready.clustering)
             with self._lock:  # for a moment: all that takes time is done
