@@ -32,7 +32,7 @@ def decides(X: Floats, kinds: Ints, n: int, seed: int = 0) -> bool:
     found, labels = np.unique(kinds[placed], return_inverse=True)
     Z = Axes.of(X, np.arange(len(X)), 100)(X)
     seeds = Seeds(placed, labels.astype(np.intp), len(found))
-    return cuts_across(Z, seeds, None, shrinkage=0.3, n_neighbors=10, width=32, seed=0)
+    return cuts_across(Z, seeds, None, shrinkage=0.3, n_neighbors=10, width=32, balance=0.7, seed=0)
 
 
 def told(kinds: Ints, placed: Ints) -> Constraints:

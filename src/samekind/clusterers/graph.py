@@ -18,7 +18,7 @@ Ints = NDArray[np.intp]
 KEEP = 0.99
 """Share of its strength that each step takes from the neighbours rather than from the seeds."""
 STEPS = 60
-BALANCE = 0.7
+BALANCE = 0.5
 """0 lets large groups win, 1 gives all groups the same mass."""
 
 QUICK = 20_000
@@ -42,6 +42,7 @@ def spread(
     *,
     width: int | None = None,
     before: Floats | None = None,
+    balance: float = BALANCE,
 ) -> Floats:
     """(m, k) how strongly each group reaches each row over the neighbour graph.
 
@@ -49,6 +50,7 @@ def spread(
     ----------
     weight : (s,) how much each seed has to give; None: all the same.
     before : (m, k) what each row that is no seed has to give; None: nothing.
+    balance : 0 lets large groups win, 1 gives all groups the same mass.
     width : coordinates by which neighbours are found, in short numbers; None: all, in full.
     """
     import scipy.sparse as sp
@@ -65,7 +67,7 @@ def spread(
     for _ in range(STEPS):
         strength = KEEP * (step @ strength) + (1 - KEEP) * source
     strength = strength / np.maximum(strength.sum(axis=1, keepdims=True), 1e-12) + 1e-9
-    strength /= strength.sum(axis=0, keepdims=True) ** BALANCE
+    strength /= strength.sum(axis=0, keepdims=True) ** balance
     return np.asarray(strength / strength.sum(axis=1, keepdims=True))
 
 

@@ -33,6 +33,8 @@ WIDTH = 32
 """Coordinates that are kept of each item: those that say most of the groups come first."""
 FEWEST, MOST, PER_ANSWER = 4000, 10_000, 20
 """Items on which answers spread: more with more answers, as finer borders can be drawn."""
+BALANCE = 0.7
+"""0 lets large groups win, 1 gives all groups the same mass."""
 BORDERS = ("auto", "spread", "straight")
 MOSTLY = 0.75
 """Share of answered items with a known kind from which on unseen kinds are estimated."""
@@ -244,7 +246,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 self.reliability_ = found.at(rows[seeds.rows])
             strength = spread(
                 space, seeds, self.n_neighbors, weight, width=WIDTH,
-                before=None if plain is None else plain.source,
+                before=None if plain is None else plain.source, balance=BALANCE,
             )  # fmt: skip
             before, seeds = len(seeds.rows), placed(seeds, strength, answers)
             if len(seeds.rows) == before and (weight is None or weight.min() == 1):
@@ -274,6 +276,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 shrinkage=self.shrinkage,
                 n_neighbors=self.n_neighbors,
                 width=WIDTH,
+                balance=BALANCE,
                 seed=len(seeds.rows),
             )
         return straight_head(space, seeds, weight) if wanted else None

@@ -68,6 +68,7 @@ def cuts_across(
     shrinkage: float,
     n_neighbors: int,
     width: int,
+    balance: float,
     seed: int,
 ) -> bool:
     """Whether the classifier foretells answers clearly better than what spreads from the others.
@@ -93,7 +94,8 @@ def cuts_across(
             continue
         some = Seeds(at[kept], labels.astype(np.intp), len(kinds))
         space = Orientation.learnt(Z, some, shrinkage, believed[kept])(Z)
-        reached = spread(space, some, n_neighbors, believed[kept], width=width)[at[asked]]
+        strength = spread(space, some, n_neighbors, believed[kept], width=width, balance=balance)
+        reached = strength[at[asked]]
         meant = np.searchsorted(kinds, seeds.labels[asked])
         by_spread = reached.argmax(axis=1) == meant
         by_line = straight_line(space, some, believed[kept]).predict(space[at[asked]]) == meant
