@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 WIDE, HIGH = 3.5, 2.6  # inches of a panel
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.6, 1.2, 1.6)))
 
+FEWEST_SEEDS = 3
+"""With fewer the interval of a mean is wider than any picture."""
+
 
 def draw(rows: Sequence[Row], file: Path) -> None:
     """Write the picture; an earlier one of that name is replaced."""
@@ -77,7 +80,9 @@ def _curve(row: Row, metric: str) -> tuple[Any, Any] | None:
 
 def _line(axes: Axes, band: Band, place: int) -> None:
     ink = PALETTES[0][place % len(PALETTES[0])]
-    axes.fill_between(band.x, band.low, band.high.clip(max=1.0), alpha=0.15, linewidth=0, color=ink)
+    if band.runs >= FEWEST_SEEDS:
+        low, high = band.low.clip(min=0.0), band.high.clip(max=1.0)
+        axes.fill_between(band.x, low, high, alpha=0.15, linewidth=0, color=ink)
     axes.plot(
         band.x, band.mean, color=ink, linestyle=DASHES[place % len(DASHES)],
         linewidth=2.4 if place == 0 else 1.5, marker="o", markersize=2.8,
@@ -94,7 +99,8 @@ def _legend(figure: Figure, names: Sequence[str], rows: Sequence[Row]) -> None:
     ]  # fmt: skip
     samples.append(Line2D([], [], color=INK, linestyle="", marker="_", markersize=11, label="aim"))
     seeds = len({row["seed"] for row in rows})
-    foot = "One seed." if seeds == 1 else f"Mean of up to {seeds} seeds, 95 % interval of the mean."
+    foot = f"Mean of up to {seeds} seeds, 95 % interval of the mean where there are {FEWEST_SEEDS}."
+    foot = "One seed." if seeds == 1 else foot
     high = figure.get_size_inches()[1]
     figure.tight_layout(rect=(0, 0.75 / high, 1, 1), w_pad=1.2, h_pad=1.2)
     figure.legend(handles=samples, loc="lower center", ncols=len(samples), frameon=False,
