@@ -21,9 +21,15 @@ from samekind.strategies.entropy import Entropy
 from samekind.strategies.hardness import Hardness
 from samekind.strategies.uncertainty import Uncertainty
 
-PLACING = ("placement", "live", "value")
+PLACING = ("placement", "live", "value", "margin", "item-entropy")
 MIXED = ("planner", "posterior")
-PAIRWISE = sorted(name for name in shelf("strategy") if not name.startswith(PLACING + MIXED))
+ONE_BY_ONE = ("cobra", "cobras", "minmax", "npu")
+"""Strategies whose next question depends on the answer to this one: they ask one at a time."""
+PAIRWISE = sorted(
+    name
+    for name in shelf("strategy")
+    if not name.startswith(PLACING + MIXED) and name not in ONE_BY_ONE
+)
 
 
 def large_view(n: int = 900, seed: int = 0, links: int = 40, views: bool = True) -> View:
@@ -64,7 +70,32 @@ def test_a_large_proposal_is_askable_and_repeatable(name: str, views: bool) -> N
     assert not pairs & {frozenset(question.items()) for question in again}
 
 
-@pytest.mark.parametrize("name", [*PAIRWISE, *MIXED])
+@pytest.mark.parametrize("name", ONE_BY_ONE)
+def test_who_asks_one_at_a_time_asks_what_is_open_and_the_same_again(name: str) -> None:
+    strategy, view = find("strategy", name)(), large_view()
+    once = strategy.propose(view, 100)
+    assert once == strategy.propose(large_view(), 100)
+    assert len(once) >= 1 and len({question.items() for question in once}) == len(once)
+    assert all(view.constraints.same(*question.items()) is None for question in once)
+    assert all(question.why and "\n" not in question.why for question in once)
+
+
+@pytest.mark.parametrize("name", ["minmax", "npu"])
+def test_two_or_equal_items_can_be_asked_about_one_at_a_time_too(name: str) -> None:
+    for n in (2, 3, 400):
+        snapshot = Clustering.first(np.zeros(n), np.zeros((n, 3)))
+        view = View(snapshot, Constraints(n), np.random.default_rng(0), previous=snapshot)
+        assert len(find("strategy", name)().propose(view, 1)) == 1
+
+
+@pytest.mark.parametrize("name", ["cobra", "cobras"])
+def test_sets_that_cannot_be_cut_have_no_halves_to_ask_about(name: str) -> None:
+    snapshot = Clustering.first(np.zeros(400), np.zeros((400, 3)))
+    view = View(snapshot, Constraints(400), np.random.default_rng(0), previous=snapshot)
+    assert find("strategy", name)().propose(view, 1) == ()
+
+
+@pytest.mark.parametrize("name", [*PAIRWISE, *MIXED, *ONE_BY_ONE])
 def test_the_next_question_does_not_depend_on_when_the_memo_was_made(name: str) -> None:
     strategy, warm = find("strategy", name)(), large_view()
     strategy.propose(replace(warm, constraints=Constraints(900)), 7)
