@@ -37,7 +37,7 @@ def test_digits_need_fifty_questions_and_no_number_of_groups() -> None:
     assert final["questions"] == 50
     assert final["ari"] > 0.88
     assert final["groups"] == 10
-    assert row["curve"][0]["ari"] < 0.8
+    assert row["curve"][0]["ari"] < final["ari"] - 0.05
 
 
 def test_after_none_of_these_the_other_groups_are_shown_before_a_new_one_is_opened() -> None:

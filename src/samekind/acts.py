@@ -58,7 +58,12 @@ def split(session: Session, group: int, items: Sequence[int]) -> Act:
     """Items of a group are a kind of their own, apart from the rest of it and all other groups."""
     own, groups = _checked(session, items), _Groups(session)
     groups.check(group)
-    rest = groups.exemplars(group, SHOWN, without=own)
+    if (session.clustering.labels[list(own)] != group).any():
+        raise InputError(
+            f"Some of these items are not in {groups.name(group)} any more. Look at the groups "
+            "again and choose the items anew."
+        )
+    rest = groups.exemplars(group, WHOLE, without=own)
     if not rest:
         raise InputError(
             f"These are all the items of {groups.name(group)}, so there is nothing to split them "

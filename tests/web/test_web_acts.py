@@ -45,24 +45,44 @@ def test_merge_split_move_and_together_change_the_groups_and_undo_brings_them_ba
     client = client_for(live)
     start = groups(client)
     assert sorted(map(len, start.values())) == [12] * 4, "four colours"
-    a, b = home(start, 0), home(start, 1)
-    for name, body, together in (
-        ("merge", {"groups": [a, b]}, [*start[a], *start[b]]),
-        ("split", {"group": a, "items": start[a][:4]}, start[a][:4]),
-        ("move", {"items": start[a][:3], "to": b}, [*start[a][:3], *start[b][:3]]),
-        ("together", {"items": [*start[a][:6], *start[b][:6]]}, [*start[a][:6], *start[b][:6]]),
-    ):
+    first, second = (start[home(start, item)] for item in (0, 1))
+    wanted = {
+        "merge": [*first, *second],
+        "split": first[:4],
+        "move": [*first[:3], *second[:3]],
+        "together": [*first[:6], *second[:6]],
+    }
+    for name, together in wanted.items():
+        now = groups(client)  # what was merged and parted again has new numbers
+        a, b = home(now, 0), home(now, 1)
+        body = {
+            "merge": {"groups": [a, b]},
+            "split": {"group": a, "items": first[:4]},
+            "move": {"items": first[:3], "to": b},
+            "together": {"items": together},
+        }[name]
         done = act(client, name, **body)
         assert done["message"] and done["now"]["progress"]["answers"] == 1
         assert live.refitter.wait("main")
         after = groups(client)
         assert len({home(after, i) for i in together}) == 1, name
         if name == "split":
-            assert home(after, start[a][0]) != home(after, start[a][-1])
+            assert home(after, first[0]) != home(after, first[-1])
         undone = client.post("/api/undo", json={}).json()
         assert undone["number"] == done["number"]
         assert live.refitter.wait("main")
         assert sorted(groups(client).values()) == sorted(start.values()), name
+
+
+def test_items_that_have_left_their_group_are_not_split_off_it(
+    live: Desk, client_for: Callable[[Desk], TestClient]
+) -> None:
+    client = client_for(live)
+    found = groups(client)
+    body = {"group": home(found, 1), "items": found[home(found, 0)][:4]}
+    reply = client.post("/api/acts/split", json=body)
+    assert 400 <= reply.status_code < 500 and "any more" in reply.json()["error"]["message"]
+    assert client.get("/api/progress").json()["answers"] == 0
 
 
 def test_one_item_is_pulled_out_of_its_group(
@@ -115,14 +135,16 @@ def test_an_act_leaves_the_open_question_open_also_when_it_is_taken_back(
 def test_a_contradiction_is_told_with_the_act(client: TestClient) -> None:
     first = act(client, "together", items=[1, 2])
     assert "contradicts" not in first["message"]
-    number = act(client, "split", group=1, items=[1])["number"]
+    found = groups(client)
+    group = home(found, 0)
+    assert 1 not in found[group] and 2 not in found[group]
+    number = act(client, "split", group=group, items=[0])["number"]
     assert client.get("/api/conflicts").json()["conflicts"] == []
-    group = next(n for n, items in groups(client).items() if 2 in items)
-    second = act(client, "together", items=[1, *groups(client)[1][-2:], 2])
-    assert second["number"] > number and group
+    second = act(client, "together", items=[0, *found[group][-2:]])
+    assert second["number"] > number
     told = "contradicts" in second["message"]
     assert told == bool(client.get("/api/conflicts").json()["conflicts"])
-    assert told, "the split said that item 1 is apart from the rest of group 1"
+    assert told, "the split said that item 0 is apart from the rest of its group"
 
 
 def test_a_large_act_is_shown_by_some_of_its_items(
@@ -201,6 +223,10 @@ def test_a_group_tells_how_pure_it_is_and_which_members_are_doubtful(
     live: Desk, client_for: Callable[[Desk], TestClient]
 ) -> None:
     client = client_for(live)
+    unknown = {group["purity"] for group in client.get("/api/groups").json()["groups"]}
+    assert unknown == {None}, "nothing is answered yet: nobody can know"
+    act(client, "together", items=[0, 4])
+    assert live.refitter.wait("main")
     for group in client.get("/api/groups").json()["groups"]:
         assert 0 < group["purity"] <= 1
         assert len(group["doubtful"]) == 5
