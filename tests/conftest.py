@@ -32,7 +32,12 @@ LONG = (
     "clusterers/test_ncp_clusterwise.py", "plots/test_posterior_command.py",
     "plots/test_posterior_picture.py", "strategies/test_planner.py",
     "strategies/test_posterior.py", "clusterers/test_live.py", "clusterers/test_straight.py",
-    "strategies/test_live_cover.py", "web/test_web_browser.py",
+    "strategies/test_live_cover.py", "web/test_web_browser.py", "web/test_web_browser_ask.py",
+    "web/test_web_browser_groups.py", "web/test_web_browser_map.py",
+    "web/test_web_browser_progress.py", "web/test_web_browser_start.py", "web/test_web_polish.py",
+    "web/test_web_opening.py", "web/test_web_killed.py", "web/test_web_jobs.py",
+    "clusterers/test_polish.py", "clusterers/test_live_portable.py", "clusterers/test_plain.py",
+    "test_acts.py", "test_layout.py", "web/test_web_acts.py", "web/test_web_events.py",
 )  # fmt: skip
 """Files whose tests together take long: `make test` runs them, `make check` does not."""
 
