@@ -252,12 +252,11 @@ class Session:
                 constraints, after = self._journal.constraints, self._ledger.seq
             model = fitted(self.clusterer, self.X, constraints, self.seed, self.model)
             groups = Groups.of(model, self.X)
-            # Who names a group, or moves items by hand, knows the groups by their numbers.
-            named = bool(self._ledger.names or self._ledger.volunteered)
-            ready = self._followed_by(groups, constraints, named)
+            known = self._groups_are_known()
+            ready = self._followed_by(groups, constraints, known)
             self._prepare(ready.clustering)
             with self._lock:  # for a moment: all that takes time is done
-                if not named and self._ledger.names:  # somebody named a group: it is to be found
+                if not known and self._groups_are_known():  # just now: they are to be found
                     ready = self._followed_by(groups, constraints, True)
                 self._install(ready, model)
                 self._moves = self._moves.then(len(constraints.answers), self.clustering)
@@ -325,9 +324,13 @@ class Session:
             self._install(Ready.of(found, groups, known, self.collection), model)
             self._learnt_from = known
 
-    def _followed_by(self, groups: Groups, constraints: Constraints, named: bool) -> Ready:
+    def _groups_are_known(self) -> bool:
+        """Who names a group, or moves items by hand, knows the groups by their numbers."""
+        return bool(self._ledger.names or self._ledger.volunteered)
+
+    def _followed_by(self, groups: Groups, constraints: Constraints, known: bool) -> Ready:
         """The next snapshot. Guesses made before any kinds were told apart keep no numbers."""
-        if self._learnt_from.kinds or named:
+        if self._learnt_from.kinds or known:
             weight = answered_weight(constraints)
             following = self.clustering.followed_by(*groups, weight=weight)
         else:

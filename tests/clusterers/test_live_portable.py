@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from piles import points
 from samekind.clusterers.live import Live
-from samekind.clusterers.portable import PortableHead
+from samekind.clusterers.portable import PortableHead, portable_head
 from samekind.constraints import Constraints
+from samekind.oracles import Truth
+from samekind.session import Session
+from samekind.simulate import run
 
 
 def pile(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -52,3 +56,15 @@ def test_a_linear_head_whose_parts_do_not_fit_is_refused() -> None:
     ):
         with pytest.raises(ValueError, match="do not fit"):
             PortableHead.from_state(broken)
+
+
+@pytest.mark.parametrize("borders", ["straight", "spread"])
+def test_a_session_exports_what_it_learnt_although_it_takes_the_memberships(borders: str) -> None:
+    X, kinds = pile(6000)
+    session = Session(points(6000), X, clusterer=Live(borders=borders, random_state=0), seed=0)
+    run(session, Truth(kinds), 40)
+    session.refit()
+    assert not hasattr(session.model, "membership_")
+    head, note = portable_head(session.model, session.X)
+    assert note == ""
+    assert np.array_equal(head.predict(X).labels, session.model.labels_)

@@ -152,15 +152,14 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             return PortableHead.from_reference(
                 mean, turn, reference.space, reference.strength, self.n_neighbors
             )
-        settled = np.flatnonzero(self.membership_.max(axis=1) == 1)[:MOST]
-        rows = np.union1d(settled, np.linspace(0, len(self.space_) - 1, FEWEST).astype(np.intp))
+        rows, shares, settled = self._witnesses
         return PortableHead.from_linear(
             mean,
             turn,
             (self._head.weight, self._head.bias),
             self.space_[rows].astype(np.float64),
-            self.membership_[rows].astype(np.float64),
-            np.searchsorted(rows, settled),
+            shares.astype(np.float64),
+            settled,
         )
 
     def _reference_rows(
@@ -303,6 +302,10 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 orientation, kept.copy(), self._reference.strength[:0].copy()
             )
         self.membership_, self.labels_ = normalised(strength), labels
+        # A few items that stand for the head; a session takes the membership of all away.
+        settled = rows[answered]
+        some = np.union1d(settled, np.linspace(0, n - 1, FEWEST).astype(np.intp))
+        self._witnesses = some, self.membership_[some], np.searchsorted(some, settled)
         self.n_clusters_ = len(present)
 
     def _readout(self) -> Readout:
