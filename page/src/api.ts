@@ -84,12 +84,6 @@ export interface Group {
   representatives: Item[];
 }
 
-export interface Members {
-  group: Group;
-  offset: number;
-  items: Item[];
-}
-
 export interface Act {
   name: string;
   label: string;
@@ -192,8 +186,6 @@ export class Api {
     call<AnswerList>("GET", this.path("answers", { offset, limit }));
   conflicts = () => call<{ conflicts: Conflict[] }>("GET", this.path("conflicts"));
   groups = () => call<{ snapshot: number; groups: Group[] }>("GET", this.path("groups"));
-  members = (number: number, offset: number, limit = 60) =>
-    call<Members>("GET", this.path(`groups/${number}`, { offset, limit }));
   rename = (number: number, name: string) =>
     call<Group>("PUT", this.path(`groups/${number}`), { name });
   begin = (name: string) => call<Session>("POST", "/api/orientations", { name });

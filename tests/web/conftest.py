@@ -20,6 +20,7 @@ from samekind.items import Collection, Item, Preview, Skipped
 from samekind.protocols import QueryStrategy, View
 from samekind.questions import OddOnes, Question, SameGroups, SamePair, WhichGroup
 from samekind.session import Session
+from samekind.sources import open_labelled
 from samekind.store import MemoryStore
 from samekind.web.app import create_app
 from samekind.web.desk import Desk
@@ -47,6 +48,40 @@ def pytest_runtest_makereport(
             page.screenshot(path=file, timeout=5_000)
             report.sections.append(("Screenshot", str(file.relative_to(item.config.rootpath))))
     return report
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium without a window."""
+    from browsing import CHROMIUM, FLAGS, playwright_api
+
+    with playwright_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def tiles() -> tuple[Collection, Any]:
+    """The demo tiles with their mean colours as vectors."""
+    collection = open_labelled("tiles").collection
+    pictures = (item.load().resize((8, 8)) for item in collection)
+    X = np.array([np.asarray(one, dtype=np.float32).mean(axis=(0, 1)) / 255 for one in pictures])
+    return collection, X
+
+
+@pytest.fixture
+def tile_desk(tiles: tuple[Collection, Any]) -> Iterator[Desk]:
+    """The demo with the default method, which learns from what is told."""
+    collection, X = tiles
+    store = MemoryStore()
+    desk = Desk(
+        collection,
+        lambda name: Session(collection, X, store=store, name=name, seed=0),
+        store=store,
+    )
+    yield desk
+    desk.close()
 
 
 class Drawn(Item):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_web_browser import CHROMIUM, FLAGS, Served, playwright_api
-from test_web_browser import pytestmark as needs
+from browsing import Served, needs_browser
 
 from samekind.web.desk import Desk
 
@@ -18,18 +16,10 @@ VIEWS = ("/", "/groups", "/groups/1", "/map", "/progress", "/answers", "/conflic
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 
 pytestmark = [
-    *(needs if isinstance(needs, list) else [needs]),
+    *needs_browser,
     pytest.mark.slow,
     pytest.mark.skipif(not AXE.exists(), reason="axe-core is not there: `make page` installs it"),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.mark.parametrize(

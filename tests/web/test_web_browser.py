@@ -3,74 +3,16 @@
 from __future__ import annotations
 
 import re
-import shutil
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-import uvicorn
+from browsing import Served, expect, needs_browser, press
 
 from samekind.store import MemoryStore
-from samekind.web import static
-from samekind.web.app import create_app
 from samekind.web.desk import Desk
-from samekind.web.server import listen
 
-playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.")
-expect = playwright_api.expect
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="There is no Chromium on this machine."),
-    pytest.mark.skipif(
-        not (static.PAGE / "index.html").is_file(),
-        reason="The page is not built: cd page && npm ci && npm run build.",
-    ),
-]
-
-
-class Served:
-    """A desk behind a real server that can be stopped and started again at the same port."""
-
-    def __init__(self, desk: Desk) -> None:
-        self.desk, self.port = desk, 0
-        self.start()
-
-    def start(self) -> None:
-        listener = listen("127.0.0.1", self.port)
-        self.port = listener.getsockname()[1]
-        app = create_app(self.desk, port=self.port)
-        self.server = uvicorn.Server(
-            uvicorn.Config(app, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
-        )
-        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [listener]})
-        self.thread.start()
-
-    def stop(self) -> None:
-        self.server.should_exit = True
-        self.thread.join()
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
+pytestmark = needs_browser
 
 
 @pytest.fixture
@@ -97,12 +39,6 @@ def page(browser: Any, served: Served) -> Iterator[Any]:
     context.close()
     assert [url for url in requests if not url.startswith(served.address)] == []
     assert [text for text in complaints if "Failed to load resource" not in text] == []
-
-
-def press(page: Any, key: str, answers: int) -> None:
-    """Press a key and wait until the page counts so many answers."""
-    page.keyboard.press(key)
-    expect(page.locator(".progress span").first).to_have_text(re.compile(f"^{answers} answers?$"))
 
 
 def test_ten_questions_are_answered_by_keyboard_and_survive_a_reload(

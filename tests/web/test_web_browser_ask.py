@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from test_web_browser import CHROMIUM, FLAGS, Served, expect, playwright_api, press
-from test_web_browser import pytestmark as needs
+from browsing import Served, expect, needs_browser, press
 
 from samekind.protocols import View
 from samekind.questions import OddOnes, Question, SameGroups, SamePair, WhichGroup
 from samekind.web.desk import Desk
 
-pytestmark = needs
+pytestmark = needs_browser
 
 
 @dataclass(frozen=True)
@@ -75,14 +74,6 @@ FITS = """(touch) => {
     found.push("a target is too small for a finger");
   return [...new Set(found)];
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

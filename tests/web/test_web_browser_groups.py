@@ -8,16 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_web_browser import CHROMIUM, FLAGS, Served, expect, playwright_api
-from test_web_browser import pytestmark as needs
+from browsing import Served, expect, needs_browser
 
 from samekind.items import Collection, Item, Preview
-from samekind.session import Session
-from samekind.sources import open_labelled
-from samekind.store import MemoryStore
 from samekind.web.desk import Desk
 
-pytestmark = needs
+pytestmark = needs_browser
 
 
 class Line(Item):
@@ -33,37 +29,6 @@ class Line(Item):
 
     def preview(self) -> Preview:
         return Preview("text/plain", self.id.encode())
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def tiles() -> tuple[Collection, Any]:
-    """The demo tiles with their mean colours as vectors."""
-    collection = open_labelled("tiles").collection
-    pictures = (item.load().resize((8, 8)) for item in collection)
-    X = np.array([np.asarray(one, dtype=np.float32).mean(axis=(0, 1)) / 255 for one in pictures])
-    return collection, X
-
-
-@pytest.fixture
-def tile_desk(tiles: tuple[Collection, Any]) -> Iterator[Desk]:
-    """The demo with the default method, which learns from what is told."""
-    collection, X = tiles
-    store = MemoryStore()
-    desk = Desk(
-        collection,
-        lambda name: Session(collection, X, store=store, name=name, seed=0),
-        store=store,
-    )
-    yield desk
-    desk.close()
 
 
 @pytest.fixture

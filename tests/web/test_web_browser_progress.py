@@ -6,23 +6,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from test_web_browser import CHROMIUM, FLAGS, Served, expect, playwright_api, press
-from test_web_browser import pytestmark as needs
+from browsing import Served, expect, needs_browser, press
 
 from samekind.protocols import Event
 from samekind.store import MemoryStore
 from samekind.web import views
 from samekind.web.desk import Desk
 
-pytestmark = needs
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
+pytestmark = needs_browser
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
+from browsing import Served, expect, needs_browser
 from PIL import Image
 
 from samekind.encoders.simple import Pixels
@@ -20,65 +19,20 @@ from samekind.web import static
 from samekind.web.app import create_app
 from samekind.web.front import Front
 from samekind.web.hall import Hall
-from samekind.web.server import listen
 
-playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.")
-expect = playwright_api.expect
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 PAGE = Path(os.environ.get("SAMEKIND_TEST_PAGE", static.PAGE))
 """The built page; another one may be tried while it is worked on."""
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="There is no Chromium on this machine."),
-    pytest.mark.skipif(
-        not (PAGE / "index.html").is_file(),
-        reason="The page is not built: cd page && npm ci && npm run build.",
-    ),
-]
+pytestmark = [*needs_browser, pytest.mark.slow]
 
 
-class Served:
+class Started(Served):
     """``samekind serve`` without a path, which can be stopped and started again."""
 
-    def __init__(self) -> None:
-        self.port = 0
-        self.start()
+    lifespan = "auto"
 
-    def start(self) -> None:
+    def app(self) -> Front:
         self.hall = Hall.at_home()
-        listener = listen("127.0.0.1", self.port)
-        self.port = listener.getsockname()[1]
-        front = Front(self.hall, partial(create_app, port=self.port, hall=self.hall, page=PAGE))
-        config = uvicorn.Config(front, log_level="error", timeout_graceful_shutdown=1)
-        self.server = uvicorn.Server(config)
-        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [listener]})
-        self.thread.start()
-
-    def stop(self) -> None:
-        self.server.should_exit = True
-        self.thread.join()
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
+        return Front(self.hall, partial(create_app, port=self.port, hall=self.hall, page=PAGE))
 
 
 @pytest.fixture
@@ -94,14 +48,14 @@ def photos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def served(photos: Path) -> Iterator[Served]:
-    server = Served()
+def served(photos: Path) -> Iterator[Started]:
+    server = Started()
     yield server
     server.stop()
 
 
 @pytest.fixture
-def page(browser: Any, served: Served) -> Iterator[Any]:
+def page(browser: Any, served: Started) -> Iterator[Any]:
     context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
     page = context.new_page()
     page.set_default_timeout(20_000)
@@ -135,7 +89,7 @@ def told(page: Any, answers: int) -> None:
 
 
 def test_from_a_path_to_exported_folders_and_back(
-    page: Any, served: Served, photos: Path, tmp_path: Path
+    page: Any, served: Started, photos: Path, tmp_path: Path
 ) -> None:
     page.fill("#path", "/nowhere/at/all")
     page.keyboard.press("Enter")
@@ -185,7 +139,7 @@ def test_what_is_there_is_shown_with_skipped_files_and_a_measured_time(
 
 
 def test_after_a_restart_of_the_server_the_tab_comes_back_by_itself(
-    page: Any, served: Served, photos: Path
+    page: Any, served: Started, photos: Path
 ) -> None:
     open_by_keyboard(page, photos)
     page.wait_for_selector(".question .choice")
@@ -202,7 +156,7 @@ def test_after_a_restart_of_the_server_the_tab_comes_back_by_itself(
 
 
 def test_an_opening_is_cancelled_and_goes_on_later(
-    page: Any, served: Served, photos: Path, monkeypatch: pytest.MonkeyPatch
+    page: Any, served: Started, photos: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, go_on = Pixels.read, threading.Event()
 
@@ -237,7 +191,7 @@ def _at_once(*arguments: Any) -> Any:
 
 
 def test_two_tabs_work_on_two_piles(
-    page: Any, browser: Any, served: Served, photos: Path, tmp_path: Path
+    page: Any, browser: Any, served: Started, photos: Path, tmp_path: Path
 ) -> None:
     words = tmp_path / "words.txt"
     words.write_text("\n".join(f"{['red', 'blue'][k % 2]} thing number {k}" for k in range(30)))
@@ -261,7 +215,7 @@ def test_two_tabs_work_on_two_piles(
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_start_and_finish_fit_a_phone_and_everything_has_a_name(
-    browser: Any, served: Served, photos: Path, colours: str
+    browser: Any, served: Started, photos: Path, colours: str
 ) -> None:
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, color_scheme=colours, has_touch=True

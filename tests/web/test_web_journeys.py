@@ -17,15 +17,14 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from test_web_browser import CHROMIUM, FLAGS, Served, expect, playwright_api
-from test_web_browser import pytestmark as needs
+from browsing import Served, expect, needs_browser
 
 from samekind.session import Session
 from samekind.sources import open_labelled
 from samekind.store import MemoryStore
 from samekind.web.desk import Desk
 
-pytestmark = [*needs, pytest.mark.slow]
+pytestmark = [*needs_browser, pytest.mark.slow]
 SEEN = """() => {
   const root = document.querySelector(".question");
   const ids = (box) => [...box.querySelectorAll(".item")].map((one) => one.title);
@@ -96,14 +95,6 @@ def desk(tiles: Demo) -> Iterator[Desk]:
     )
     yield desk
     desk.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ class Setting:
     certain: float = 0.9999
     linked_share: float = 0.25
     epochs: int | None = None
+    steps: int | None = None
     first_epochs: int | None = None
     horizon: int | None = None
     seconds: float | None = None

@@ -127,7 +127,7 @@ class Learner:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             if data.ndim == 4:
-                k = guess(_small(self._data), rng, known) if k is None else k
+                k = guess(coarse(self._data), rng, known) if k is None else k
                 views = self._views()
                 network = Network(resnet(setting), k=k, attention=setting.attention)
                 if setting.start is not None:
@@ -312,7 +312,7 @@ def _tensor(data: NDArray[Any]) -> torch.Tensor:
     return torch.from_numpy(np.ascontiguousarray(writable))
 
 
-def _small(images: NDArray[np.uint8]) -> Floats:
+def coarse(images: NDArray[np.uint8]) -> Floats:
     """Colours on a grid of at most 4 x 4, for a first guess at the number of groups."""
     step = [max(1, side // 4) for side in images.shape[2:]]
     small = images[:, :, :: step[0], :: step[1]].reshape(len(images), -1)

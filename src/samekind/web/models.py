@@ -127,12 +127,6 @@ class ConflictView(Shape):
     clash: list[AnswerView]
 
 
-class ConflictList(Shape):
-    """All answers that are kept aside."""
-
-    conflicts: list[ConflictView]
-
-
 class OddView(Shape):
     """An answer that all others speak against, with one sentence that says so."""
 
@@ -157,21 +151,6 @@ class GroupView(Shape):
     named: bool
     size: int
     representatives: list[ItemView]
-
-
-class GroupList(Shape):
-    """All groups, largest first, as of one snapshot."""
-
-    snapshot: int
-    groups: list[GroupView]
-
-
-class Members(Shape):
-    """Items of one group, most typical first."""
-
-    group: GroupView
-    offset: int
-    items: list[ItemView]
 
 
 class SkippedView(Shape):
