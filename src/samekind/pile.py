@@ -21,7 +21,7 @@ from samekind.encoders import (
 )
 from samekind.items import Collection
 from samekind.protocols import Progress
-from samekind.sources import SETS, open_source
+from samekind.sources import is_set, open_source
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def cache_folder() -> Path:
 def ledger_file(source: str | Path) -> Path:
     """The default ledger of a path: one file for all orientations, in the user's data folder."""
     text = str(source)
-    place = text if text in SETS else str(Path(text).expanduser().resolve())
+    place = text if is_set(text) else str(Path(text).expanduser().resolve())
     name = re.sub(r"[^\w.-]+", "-", Path(place).name).strip("-.") or "pile"
     key = hashlib.sha256(place.encode()).hexdigest()[:8]
     return data_folder() / f"{name}-{key}.samekind"

@@ -9,9 +9,9 @@ from pathlib import Path
 from samekind.errors import SourceError
 from samekind.items import Collection, Skipped
 from samekind.sources.labelled import LabelledSet, open_labelled
-from samekind.sources.named import SETS, open_set
+from samekind.sources.named import SETS, is_set, open_set
 
-__all__ = ["SETS", "LabelledSet", "describe", "open_labelled", "open_set", "open_source"]
+__all__ = ["SETS", "LabelledSet", "describe", "is_set", "open_labelled", "open_set", "open_source"]
 
 _PATHS = {
     "folder of images": "jpg, png and webp files at any depth; the id is the path",
@@ -36,8 +36,8 @@ def open_source(source: str | Path, *, exclude: Sequence[str] = (), seed: int = 
 
     Parameters
     ----------
-    source : a path, or the name of a set. A folder that is called like a set is opened by
-        ``./tiles`` or as a ``Path``.
+    source : a path, or the name of a set. A folder that is called like a set of the package is
+        opened by ``./tiles`` or as a ``Path``; the other sets give way to it.
     exclude : columns of a table that are labels: they are neither compared nor shown.
     seed : fixes sets that are drawn.
 
@@ -46,7 +46,7 @@ def open_source(source: str | Path, *, exclude: Sequence[str] = (), seed: int = 
     SourceError
         If there is nothing there, or nothing in it that can be used; says what was found.
     """
-    if isinstance(source, str) and source in SETS:
+    if isinstance(source, str) and is_set(source):
         return open_set(source, seed=seed).collection
     path = Path(source).expanduser()
     try:
@@ -57,7 +57,8 @@ def open_source(source: str | Path, *, exclude: Sequence[str] = (), seed: int = 
         else:
             raise SourceError(
                 f"There is no file or folder {str(source)!r}. "
-                f"Give an existing path, or the name of a set: {', '.join(sorted(SETS))}."
+                "Give an existing path, or the name of a set, such as digits, tiles; "
+                "'samekind list' shows all."
             )
     except OSError as error:
         raise SourceError(f"{str(source)!r} cannot be read: {error.strerror or error}.") from error
