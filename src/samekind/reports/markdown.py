@@ -1,0 +1,70 @@
+"""A report as Markdown: all its words and tables; the drawings are on the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from samekind.reports.contents import Cell, Folded, Gallery, Part, Section, Table
+
+
+def markdown(title: str, sections: Sequence[Section]) -> str:
+    """The whole report."""
+    found = [f"# {_plain(title)}"]
+    for section in sections:
+        found.append(f"## {_plain(section.title)}")
+        for part in section.parts:
+            found += _part(part)
+    return "\n\n".join(found) + "\n"
+
+
+def _part(part: Part) -> list[str]:
+    if isinstance(part, str):
+        return [_plain(part)]
+    if isinstance(part, Table):
+        return _table(part)
+    if isinstance(part, Gallery):
+        shown = part.pictures if not part.title else part.pictures[:1]  # else the same in 3 costs
+        return [
+            f"*{_plain(picture.said.rstrip('.'))}. Drawn in `index.html`.*" for picture in shown
+        ]
+    return _folded(part)
+
+
+def _folded(part: Folded) -> list[str]:
+    """Markdown folds nothing."""
+    return [text for inner in part.parts for text in _part(inner)]
+
+
+def _table(table: Table) -> list[str]:
+    if not table.rows:
+        return [f"### {_plain(table.title)}", _plain(table.note)]
+    words = table.words
+    lines = [
+        _line(table.columns),
+        _line(["---"] * words + ["---:"] * (len(table.columns) - words)),
+        *(_line([_cell(cell) for cell in row]) for row in table.rows),
+    ]
+    found = [f"### {_plain(table.title)}", "\n".join(lines)]
+    return [*found, _plain(table.note)] if table.note else found
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(cell: Cell | str) -> str:
+    if isinstance(cell, str):
+        return _plain(cell)
+    text = f"**{_plain(cell.text)}**" if cell.strong else _plain(cell.text)
+    small = "; ".join(cell.small.splitlines())
+    return f"{text} ({_plain(small)})" if small else text
+
+
+def _plain(text: str) -> str:
+    """Text in which nothing is taken for a column, a tag or emphasis; code stays code."""
+    parts = re.split(r"(`[^`]*`)", " ".join(text.split()))
+    escaped = [
+        part if part.startswith("`") else re.sub(r"([|<>*_\[\]])", r"\\\1", part) for part in parts
+    ]
+    return "".join(escaped).replace("`|`", "`\\|`")

@@ -1,0 +1,1 @@
+"""Sections of a report, in the order in which they are read."""

@@ -1,0 +1,205 @@
+"""Statistics of a comparison: bootstrap, signed ranks, Holm, Friedman and Nemenyi.
+
+References: Wilcoxon 1945; Holm 1979; Demšar, "Statistical comparisons of classifiers over
+multiple data sets", JMLR 7, 2006 (Friedman and Nemenyi, section 3.2.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from samekind.errors import InputError
+
+Floats = NDArray[np.float64]
+RESAMPLES = 4000
+EXACT_UP_TO = 50
+"""Differences (zeros left out) up to which the signed-rank test counts all signs."""
+_DECIMALS = 10
+"""Differences beyond this many decimals are noise of the arithmetic, not of a method."""
+
+
+@dataclass(frozen=True)
+class SignedRank:
+    """Result of a two-sided Wilcoxon signed-rank test.
+
+    Parameters
+    ----------
+    p : probability of ranks at least as lopsided when neither side is better.
+    statistic : the smaller of the two sums of ranks. n : differences that are not zero.
+    exact : whether all 2^n signs were counted; else the normal approximation.
+    """
+
+    p: float
+    statistic: float
+    n: int
+    exact: bool
+
+
+def bootstrap_mean(
+    values: ArrayLike, *, seed: int = 0, resamples: int = RESAMPLES
+) -> tuple[Floats, Floats, Floats]:
+    """Mean over the first axis with its 95 % percentile bootstrap interval.
+
+    >>> [float(part) for part in bootstrap_mean([0.5])]
+    [0.5, 0.5, 0.5]
+    """
+    return stratified_mean([np.asarray(values, dtype=np.float64)], seed=seed, resamples=resamples)
+
+
+def stratified_mean(
+    parts: Sequence[ArrayLike], *, seed: int = 0, resamples: int = RESAMPLES
+) -> tuple[Floats, Floats, Floats]:
+    """Mean of the means of the parts; each part is resampled by itself (first axis).
+
+    The interval tells what other seeds would have changed on these very sets. It says nothing
+    about other sets.
+    """
+    arrays = [np.asarray(part, dtype=np.float64) for part in parts]
+    if not arrays or any(not len(array) for array in arrays):
+        raise InputError("A mean needs at least one value in each part; none came.")
+    rng = np.random.default_rng(seed)
+    mean = np.mean([array.mean(axis=0) for array in arrays], axis=0)
+    if all(len(array) == 1 for array in arrays):
+        return mean, mean, mean
+    drawn: Floats = np.zeros((resamples, *arrays[0].shape[1:]))
+    for array in arrays:
+        picks = rng.integers(len(array), size=(resamples, len(array)))  # (resamples, runs)
+        shares = np.zeros((resamples, len(array)))
+        np.add.at(shares, (np.arange(resamples)[:, None], picks), 1 / len(array))
+        drawn += np.tensordot(shares, array, axes=1) / len(arrays)
+    low, high = np.quantile(drawn, (0.025, 0.975), axis=0)
+    return mean, np.minimum(low, mean), np.maximum(high, mean)
+
+
+def signed_rank(differences: ArrayLike) -> SignedRank:
+    """Two-sided Wilcoxon test of paired differences.
+
+    Zeros are left out (Wilcoxon's own way) and tied sizes share their mean rank. Up to
+    :data:`EXACT_UP_TO` differences all signs are counted, ties or not.
+
+    >>> signed_rank([1, 2, 3, 4, 5, 6]).p
+    0.03125
+    """
+    from scipy.stats import rankdata, wilcoxon
+
+    found = np.round(np.asarray(differences, dtype=np.float64), _DECIMALS)
+    found = found[found != 0]
+    n = len(found)
+    if not n:
+        return SignedRank(1.0, 0.0, 0, True)
+    ranks = rankdata(np.abs(found))
+    below = float(min(ranks[found > 0].sum(), ranks[found < 0].sum()))
+    if n > EXACT_UP_TO:
+        p = float(wilcoxon(found, zero_method="wilcox", correction=False, method="approx").pvalue)
+        return SignedRank(p, below, n, False)
+    doubled = np.rint(2 * ranks).astype(np.int64)  # mean ranks end in .0 or .5
+    ways = np.zeros(int(doubled.sum()) + 1)
+    ways[0] = 1.0
+    for rank in doubled.tolist():  # ways[s]: share of the signs whose positive ranks sum to s / 2
+        moved = np.zeros_like(ways)
+        moved[rank:] = ways[: len(ways) - rank]
+        ways = (ways + moved) / 2
+    tail = float(ways[: round(2 * below) + 1].sum())
+    return SignedRank(min(1.0, 2 * tail), below, n, True)
+
+
+def holm(p: ArrayLike) -> Floats:
+    """P-values corrected for their number, step by step (Holm); never in another order.
+
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    found = np.asarray(p, dtype=np.float64)
+    order = np.argsort(found, kind="stable")
+    steps = found[order] * np.arange(len(found), 0, -1)
+    corrected = np.empty_like(found)
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(steps))
+    return corrected
+
+
+def mean_ranks(values: ArrayLike) -> Floats:
+    """Mean rank of each column over the rows; 1 is the largest value, ties share their rank.
+
+    >>> mean_ranks([[0.9, 0.5, 0.5], [0.8, 0.9, 0.1]]).tolist()
+    [1.5, 1.75, 2.75]
+    """
+    from scipy.stats import rankdata
+
+    table = np.round(np.asarray(values, dtype=np.float64), _DECIMALS)
+    found: Floats = rankdata(-table, axis=1).mean(axis=0)
+    return found
+
+
+def friedman(values: ArrayLike) -> tuple[float, float]:
+    """Chi-square and p-value of the Friedman test: rows are sets, columns at least 3 systems."""
+    from scipy.stats import friedmanchisquare
+
+    table = np.round(np.asarray(values, dtype=np.float64), _DECIMALS)
+    if table.ndim != 2 or table.shape[1] < 3 or table.shape[0] < 2:
+        raise InputError(
+            f"A Friedman test needs at least 2 rows and 3 columns; shape {table.shape} came."
+        )
+    if bool((table == table[:, :1]).all()):
+        return 0.0, 1.0  # nothing differs: the statistic would be 0 / 0
+    done = friedmanchisquare(*table.T)
+    return float(done.statistic), float(done.pvalue)
+
+
+def nemenyi(systems: int, blocks: int, *, alpha: float = 0.05) -> float:
+    """Critical difference of mean ranks: closer systems cannot be told apart.
+
+    >>> round(nemenyi(4, 14), 2)
+    1.25
+    """
+    from scipy.stats import studentized_range
+
+    q = float(studentized_range.ppf(1 - alpha, systems, np.inf)) / np.sqrt(2)
+    return float(q * np.sqrt(systems * (systems + 1) / (6 * blocks)))
+
+
+def told_together(ranks: ArrayLike, critical: float) -> list[tuple[int, int]]:
+    """Largest stretches (first, last) of rising ranks whose ends differ by at most `critical`.
+
+    >>> told_together([1.0, 1.5, 2.2, 4.0], 1.0)
+    [(0, 1), (1, 2)]
+    """
+    found = np.asarray(ranks, dtype=np.float64)
+    stretches: list[tuple[int, int]] = []
+    for first in range(len(found)):
+        last = int(np.searchsorted(found, found[first] + critical, side="right")) - 1
+        if last > first and (not stretches or last > stretches[-1][1]):
+            stretches.append((first, last))
+    return stretches
+
+
+def without_gaps(gaps: NDArray[np.bool_]) -> tuple[list[int], list[int]]:
+    """Rows and columns of a part without gaps: what has the largest share of gaps goes first.
+
+    >>> without_gaps(np.array([[False, True], [False, False], [False, False]]))
+    ([1, 2], [0, 1])
+    """
+    rows, columns = np.arange(gaps.shape[0]), np.arange(gaps.shape[1])
+    while len(rows) and len(columns):
+        left = gaps[np.ix_(rows, columns)]
+        if not left.any():
+            break
+        by_row, by_column = left.mean(axis=1), left.mean(axis=0)
+        if by_column.max() > by_row.max():
+            columns = np.delete(columns, int(by_column.argmax()))
+        else:
+            rows = np.delete(rows, int(by_row.argmax()))
+    return rows.tolist(), columns.tolist()
+
+
+def median_with_never(values: Sequence[float | None]) -> float | None:
+    """Median where None stands for "never", later than all others; None: the median is never.
+
+    >>> median_with_never([10, None, 30]), median_with_never([10, None])
+    (30.0, None)
+    """
+    found = float(np.median([np.inf if value is None else value for value in values]))
+    return found if np.isfinite(found) else None
