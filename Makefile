@@ -7,7 +7,7 @@ PIP := $(BIN)/pip --disable-pip-version-check
 # Two workers with one thread each: more threads only wait for each other.
 TESTS := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: run test check lint types quick install system guard page bench clean
+.PHONY: run test check lint types quick install system guard page bench bench-quick clean
 
 run: $(VENV)/.core
 	$(BIN)/samekind demo --port $(PORT)
@@ -59,6 +59,11 @@ page:
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/ledger.py
 	$(BIN)/python benchmarks/scale.py
+
+# Every method that needs no GPU, with simulated people: rows that are there are not made again.
+bench-quick: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/samekind bench quick --workers 2 --rows benchmarks/rows/quick.jsonl
+	$(BIN)/samekind report benchmarks/rows/quick.jsonl --out build/bench-quick
 
 clean:
 	rm -rf $(VENV) src/samekind/web/page page/node_modules

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
-import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from samekind.bench import surroundings as around
+from samekind.bench.surroundings import commit
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.jsonl"
@@ -49,36 +47,12 @@ def emit(row: Mapping[str, Any], file: Path | None) -> None:
 
 def surroundings() -> dict[str, Any]:
     """What a figure depends on besides the seed."""
-    return {
-        "command": command(),
-        "commit": commit(),
-        "when": time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime()),
-        "machine": {
-            "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1,
-            "threads": os.environ.get("OMP_NUM_THREADS", "not set"),
-            "cpu": _first("/proc/cpuinfo", "model name") or platform.processor(),
-            "memory": _memory(),
-            "load": [round(load, 1) for load in os.getloadavg()],
-        },
-        "versions": {"python": platform.python_version()}
-        | {name: _version(name) for name in ("samekind", "numpy", "scipy", "scikit-learn")},
-    }
+    return around.surroundings(command(), commit())
 
 
 def command() -> str:
     """The command line, with the last part of paths that lead nowhere on other machines."""
-    words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
-    return " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *words])
-
-
-def commit() -> str:
-    """The commit of the working tree, and whether it has changes on top."""
-    try:
-        head = _git("rev-parse", "--short", "HEAD")
-        changed = _git("status", "--porcelain", "--", ":/src")
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    return f"{head} + local changes" if changed else head
+    return around.command_line(f"python benchmarks/{Path(sys.argv[0]).name}", sys.argv[1:])
 
 
 def percentiles(seconds: Sequence[float]) -> dict[str, float]:
@@ -94,28 +68,3 @@ def table(rows: Sequence[Sequence[str]]) -> None:
         cells = [row[0].ljust(widths[0])]
         cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
         print("  ".join(cells))
-
-
-def _git(*words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=HERE, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
-def _first(path: str, key: str) -> str:
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return ""
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith(key)), "")
-
-
-def _memory() -> str:
-    kilobytes = _first("/proc/meminfo", "MemTotal").split()
-    return f"{int(kilobytes[0]) / 2**20:.0f} GiB" if kilobytes else "unknown"
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "not installed"

@@ -14,7 +14,7 @@ from samekind.items import Collection
 from samekind.session import Session
 
 LONG = (
-    "benchmarks/test_suite.py", "clusterers/test_deep_bad_input.py", "clusterers/test_fixmatch.py",
+    "bench/test_bench_command.py", "clusterers/test_deep_bad_input.py", "clusterers/test_fixmatch.py",
     "clusterers/test_idc.py", "encoders/test_learnt.py", "plots/test_plot_command.py",
     "test_learn_command.py", "test_predict.py", "training/test_distributed.py",
     "training/test_selflearn.py", "web/test_web_page_units.py", "web/test_web_security.py",
@@ -26,7 +26,7 @@ LONG = (
     "amortized/test_labelled_episodes.py", "amortized/test_ordered.py",
     "amortized/test_training_steps.py", "benchmarks/test_gibbs.py",
     "benchmarks/test_idc_vectors.py", "benchmarks/test_live_scale.py",
-    "benchmarks/test_live_suite.py", "benchmarks/test_ncp_answers.py",
+    "benchmarks/test_ncp_answers.py",
     "benchmarks/test_ncp_large.py", "benchmarks/test_ncp_quality.py", "clusterers/test_ncp.py",
     "clusterers/test_ncp_bad_input.py", "clusterers/test_ncp_calibration.py",
     "clusterers/test_ncp_clusterwise.py", "plots/test_posterior_command.py",
@@ -38,6 +38,9 @@ LONG = (
     "web/test_web_opening.py", "web/test_web_killed.py", "web/test_web_jobs.py",
     "clusterers/test_polish.py", "clusterers/test_live_portable.py", "clusterers/test_plain.py",
     "test_acts.py", "test_layout.py", "web/test_web_acts.py", "web/test_web_events.py",
+    "test_session_upcoming.py", "test_superinstances.py", "test_learning.py", "web/test_web_api.py",
+    "web/test_web_finish.py", "clusterers/test_logistic.py", "web/test_web_map.py",
+    "web/test_web_compare.py",
 )  # fmt: skip
 """Files whose tests together take long: `make test` runs them, `make check` does not."""
 

@@ -81,14 +81,38 @@ def test_one_item_cannot_be_simulated(cli: Cli, tmp_path: Path) -> None:
     assert "1 item" in done.err
 
 
+TOLD_THE_NUMBER = [
+    *("propagation", "kmeans", "copkmeans", "pckmeans"),
+    *("mpckmeans", "seeded", "constrained-seeded", "logistic"),
+]
+FIND_THE_NUMBER = ["cobra", "cobras"]
+
+
 @pytest.mark.parametrize("command", ["ask", "cluster"])
-@pytest.mark.parametrize("method", ["propagation", "kmeans", "copkmeans", "pckmeans"])
+@pytest.mark.parametrize("method", TOLD_THE_NUMBER)
 def test_more_groups_than_items_cannot_be_made(
     cli: Cli, table: Path, command: str, method: str
 ) -> None:
     done = cli(command, table, "--groups", "99", "--method", method)
     assert done.code == 2
     assert "99 groups" in done.err and "40 items" in done.err
+
+
+@pytest.mark.parametrize("command", ["ask", "cluster"])
+@pytest.mark.parametrize("method", FIND_THE_NUMBER)
+def test_a_method_that_finds_the_number_of_groups_is_not_told_it(
+    cli: Cli, table: Path, command: str, method: str
+) -> None:
+    done = cli(command, table, "--groups", "3", "--method", method)
+    assert (done.code, done.out) == (2, "")
+    assert f"{method!r} finds the number of groups itself; 3 came" in done.err
+    assert cli("cluster", table, "--method", method).code == 0
+
+
+@pytest.mark.parametrize("method", TOLD_THE_NUMBER)
+def test_as_many_groups_as_items_can_be_made(cli: Cli, table: Path, method: str) -> None:
+    done = cli("cluster", table, "--groups", "40", "--method", method)
+    assert done.code == 0, done.err
 
 
 def test_more_groups_than_items_cannot_be_simulated(cli: Cli, labelled: Path) -> None:
@@ -152,6 +176,27 @@ def test_an_unknown_name_is_guessed(cli: Cli, command: str, options: list[str], 
     done = cli(command, "digits", *options)
     assert done.code == 5
     assert hint in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["--person", "drift"], 5, "Did you mean 'drifting'?"),
+        (["--person", "two"], 2, "needs a second orientation"),
+        (["--person", "two", "--second", "digits"], 5, "Unknown orientation"),
+        (["--person", "boundary", "--noise", "0.8"], 2, "0.8 and 0.5 came"),
+        (["--person", "replay"], 2, "go together"),
+        (["--replay", "nowhere.samekind"], 3, "cannot be read"),
+        (["--start", "4"], 5, "parameter of the person 'shown': 'start'"),
+        (["--second", "digit"], 2, "has one orientation"),
+    ],
+)
+def test_a_person_that_cannot_be_is_explained(
+    cli: Cli, options: list[str], code: int, words: str
+) -> None:
+    done = cli("simulate", "digits", "--method", "kmeans", "--groups", "10", *options)
+    assert (done.code, done.out) == (code, "")
+    assert words in done.err
 
 
 def test_an_unknown_orientation_is_guessed(cli: Cli) -> None:

@@ -35,6 +35,7 @@ COMMANDS = [
     "predict",
     "learn",
     "plot",
+    "report",
     "list",
 ]
 DOCS = Path(__file__).parents[1] / "docs"

@@ -29,7 +29,10 @@ from samekind.testing import check_clusterer, check_encoder, check_question, che
 
 SHORT: dict[str, dict[str, Any]] = {
     **{name: {"epochs": 1} for name in ("pcl", "occ", "cc", "idc", "fixmatch", "polish")},
+    **{name: {"steps": 2} for name in ("simclr", "byol", "tcl", "propos", "scan", "spice")},
+    **{name: {"steps": 2} for name in ("pica", "idfd", "gcc", "mice")},
     "ncp": {"n_samples": 16, "orders": 2},
+    **{name: {"steps": 4} for name in ("dec", "idec", "sdec", "dcc", "dc-gmm")},
 }
 """A contract is not about quality: networks train for one epoch only, few samples are drawn."""
 

@@ -40,13 +40,18 @@ RULES: dict[str, set[str]] = {
     "acts": GROUND | {"session", "members"},
     "layout": GROUND | {"plots"},
     "oracles": GROUND | {"wording"},
+    "recordings": GROUND | STORE | LEDGER,
     "simulate": GROUND | {"session", "oracles", "evaluation"},
     "exports": GROUND,
     "plots": GROUND | {"evaluation"},
+    "reports": GROUND | {"evaluation", "plots"},
     "pile": GROUND | {"sources", "encoders"},
     "experiment": GROUND
-    | {"session", "oracles", "evaluation", "simulate", "pile", "sources", "registry"},
+    | {"session", "oracles", "evaluation", "simulate", "pile", "sources", "registry", "recordings"},
     "testing": GROUND | {"store"},
+    "bench": GROUND
+    | {"session", "oracles", "evaluation", "simulate", "pile", "sources", "registry", "recordings"}
+    | {"encoders", "strategies", "experiment"},
 }
 """What each room may import from the package; rooms that are not listed are doors and may import all."""
 DOORS = {"cli", "commands", "terminal", "web", "__main__", "__init__"}

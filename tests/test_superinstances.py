@@ -27,9 +27,9 @@ from samekind.sources import open_source
 from samekind.strategies import cobras as asking
 from samekind.superinstances import replay_cobras, tree
 
-X, KIND = make_blobs(240, centers=6, cluster_std=0.3, random_state=2)
+X, CLOUD = make_blobs(240, centers=6, cluster_std=0.3, random_state=2)
 X = X.astype(np.float32)
-KIND = KIND % 3  # every kind is two clouds
+KIND = CLOUD % 3  # every kind is two clouds
 
 
 def conversation(
@@ -60,10 +60,30 @@ def test_kinds_that_are_several_clouds_are_found_without_being_told_how_many() -
     assert ari(KIND, found.predict(X + 0.01)) > 0.98
 
 
-def test_before_the_first_merging_is_complete_there_is_one_set() -> None:
+def test_before_the_first_answer_there_is_one_set() -> None:
     root = tree(X, 0)
     assert len(replay_cobras(root, Constraints(len(X))).parts) == 1
     assert set(fitted([]).labels_.tolist()) == {0}
+
+
+def test_until_the_first_merging_is_complete_the_first_cut_gives_the_groups() -> None:
+    mixed = (CLOUD + np.arange(len(X)) % 5) % 6  # the clouds say little: the first cut is fine
+    answers, root = conversation(60, truth=mixed), tree(X, 0)
+    steps = []
+    for k in range(len(answers) + 1):
+        known = Constraints.from_answers(len(X), answers[:k])
+        found = replay_cobras(root, known)
+        if found.merged:
+            break
+        assert sum(len(part) for part in found.parts) == len(X)
+        kinds = len(np.unique(known.components[[part.middle for part in found.parts]]))
+        assert fitted(answers[:k]).n_clusters_ == kinds, "those told to be one kind are one group"
+        steps.append((len(found.parts), kinds))
+    assert [parts for parts, _ in steps] == sorted(parts for parts, _ in steps)
+    finest = steps[-1][0]
+    assert finest in (2, 4, 8, 16, 32), "every 'different' halves doubles the number"
+    merging = [kinds for parts, kinds in steps if parts == finest]
+    assert merging == sorted(merging, reverse=True) and merging[0] > merging[-1]
 
 
 def test_on_a_line_the_questions_are_those_of_the_paper() -> None:
@@ -85,12 +105,14 @@ def test_nothing_is_asked_that_is_implied_and_nothing_twice() -> None:
         assert answer.question.truthful(known.same) == UNSURE
 
 
-def test_groups_change_only_when_a_merging_is_complete() -> None:
+def test_later_the_groups_change_only_when_a_merging_is_complete() -> None:
     answers, root = conversation(40), tree(X, 0)
     counts = []
     for k in range(len(answers) + 1):
         known = Constraints.from_answers(len(X), answers[:k])
         found = replay_cobras(root, known)
+        if not found.merged:
+            continue
         middles = [part.middle for part in found.parts]
         assert all(known.same(a, b) is not None for a in middles for b in middles if a != b)
         assert sum(len(part) for part in found.parts) == len(X)

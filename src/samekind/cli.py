@@ -12,10 +12,12 @@ import typer
 from typer.core import TyperGroup
 
 from samekind import __version__
+from samekind.commands.bench import bench
 from samekind.commands.export import export
 from samekind.commands.learn import learn
 from samekind.commands.plot import plot
 from samekind.commands.predict import predict
+from samekind.commands.report import report
 from samekind.commands.simulate import simulate
 from samekind.commands.speech import complain, note, plain_warnings, say, screen
 from samekind.errors import SamekindError
@@ -175,9 +177,11 @@ def cluster(
 
 
 app.command()(simulate)
+app.command()(bench)
 app.command()(export)
 app.command()(predict)
 app.command()(learn)
+app.command()(report)
 
 
 @app.command("list")

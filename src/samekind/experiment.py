@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,16 +13,15 @@ import numpy as np
 from samekind.errors import InputError, UnknownName
 from samekind.evaluation import Curve, Scores
 from samekind.items import Collection
-from samekind.oracles import Matched, Noisy, Truth, Unsure
-from samekind.pile import encoded_pile
+from samekind.oracles import PERSONS, Truth, judged_labels, other_labels, person_named
+from samekind.pile import Pile, encoded_pile
 from samekind.protocols import Oracle, Progress
+from samekind.questions import UNSURE
+from samekind.recordings import recorded_answers
 from samekind.registry import make_method
 from samekind.session import Session
 from samekind.simulate import Run, run
 from samekind.sources import LabelledSet
-
-PERSONS = ("shown", "matched")
-"""Who answers: one who looks at the items shown, or the published IDC protocol (all labels)."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,13 @@ class Experiment:
     method, strategy, encoder : names from ``samekind list``; encoder None takes the default.
     questions : the budget. noise : share of wrong answers. groups : their number, if it is given.
     refit_every : answers per refit; each refit gives a row of the curve.
-    person : "shown" answers from the items shown; "matched" from all labels, as published for IDC,
-        to be compared with such figures only. unsure : share of questions that get no answer.
+    person : one of :data:`samekind.oracles.PERSONS`. "shown" answers from the items shown;
+        "matched" from all labels, as published for IDC, to be compared with such figures only.
+    unsure : share of questions that get no answer.
+    second : the label column of the other orientation, of "drifting" and of "two". Who drifts is
+        scored against it; of two people the first counts, and rows tell of both.
+    replay, replay_session : what was recorded and the name of the session, for "replay".
+    person_with : what else the person takes: see :data:`samekind.oracles.PARAMETERS`.
     """
 
     orientation: str
@@ -50,10 +54,24 @@ class Experiment:
     refit_every: int = 5
     person: str = "shown"
     unsure: float = 0.0
+    second: str | None = None
+    replay: str | None = None
+    replay_session: str | None = None
+    person_with: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.person not in PERSONS:
             raise UnknownName("person", self.person, PERSONS)
+        if (self.person == "replay") != (self.replay is not None):
+            raise InputError(
+                "A recorded session and the person 'replay' go together; "
+                f"{self.replay!r} and {self.person!r} came. Give both."
+            )
+        if self.second is not None and self.person not in ("drifting", "two"):
+            raise InputError(
+                f"The person {self.person!r} has one orientation; a second one came as well, "
+                f"{self.second!r}. Take 'drifting' or 'two'."
+            )
         for what, share in (("noise", self.noise), ("share of unsure", self.unsure)):
             if not 0 <= share <= 1:
                 raise InputError(f"The {what} must be from 0 to 1; {share} came.")
@@ -71,13 +89,7 @@ class Experiment:
         `on_refit` is called, with the number of answers so far, wherever the curve gets a row:
         before the first question, after each refit, and at the end.
         """
-        truth, heldout_truth = labelled.truth(self.orientation, mapping)
         pile = encoded_pile(labelled.collection, encoder=self.encoder, progress=progress)
-        truth = truth[_kept(labelled.collection, pile.collection)]
-        heldout = None
-        if labelled.held_out is not None and heldout_truth is not None:
-            more = pile.vectors_of(labelled.held_out, progress)
-            heldout, heldout_truth = more.X, heldout_truth[more.positions]
         session = Session(
             pile.collection,
             pile.X,
@@ -87,8 +99,13 @@ class Experiment:
             refit_every=self.refit_every,
             budget=self.questions,
         )
-        oracle = self._oracle(truth, session)
-        scorer = _Scorer(truth, heldout, heldout_truth, on_refit)
+        kept = _kept(labelled.collection, pile.collection)
+        oracle = self._oracle(labelled, mapping, kept, session)
+        truth = judged_labels(oracle)
+        if truth is None:
+            truth = labelled.truth(self.orientation, mapping)[0][kept]
+        heldout = self._held_out(labelled, mapping, pile, progress)
+        scorer = _Scorer(truth, *heldout, on_refit, other_labels(oracle))
         scorer.note(session, 0)
         log = run(session, oracle, self.questions, on_refit=scorer.note)
         if log.told != scorer.told:
@@ -96,13 +113,48 @@ class Experiment:
             scorer.note(session, log.told)
         return self._report(labelled.name, pile.encoded.encoder.name, session, scorer, log)
 
-    def _oracle(self, truth: Any, session: Session) -> Oracle:
+    def _oracle(
+        self, labelled: LabelledSet, mapping: Mapping[str, Any] | None, kept: Any, session: Session
+    ) -> Oracle:
         """Who answers. The matching, where there is one, is made on the first groups and kept."""
-        oracle: Oracle = Truth(truth)
+        given: dict[str, Any] = dict(self.person_with)
         if self.person == "matched":
-            oracle = Matched(truth, session.clustering.labels)
-        oracle = Noisy(oracle, self.noise, self.seed) if self.noise else oracle
-        return Unsure(oracle, self.unsure, self.seed) if self.unsure else oracle
+            given["clusters"] = session.clustering.labels
+        if self.second is not None:
+            given["second"] = labelled.truth(self.second)[0][kept]
+        if self.replay is not None:
+            given["answers"] = recorded_answers(
+                self.replay, session.collection, session=self.replay_session
+            )
+        return person_named(
+            self.person,
+            labelled.truth(self.orientation, mapping)[0][kept],
+            seed=self.seed,
+            X=session.X,
+            noise=self.noise,
+            unsure=self.unsure,
+            **given,
+        )
+
+    def _held_out(
+        self,
+        labelled: LabelledSet,
+        mapping: Mapping[str, Any] | None,
+        pile: Pile,
+        progress: Progress | None,
+    ) -> tuple[Any, Any]:
+        """Vectors and kinds of items that take no part; None where their kinds are not known."""
+        drifts = self.person == "drifting"
+        if labelled.held_out is None or (drifts and self.second is None):
+            return None, None
+        if drifts and self.second is not None:
+            _, truth = labelled.truth(self.second)
+        else:
+            _, truth = labelled.truth(self.orientation, mapping)
+        if truth is None:
+            return None, None
+        more = pile.vectors_of(labelled.held_out, progress)
+        return more.X, truth[more.positions]
 
     def _report(
         self, name: str, encoder: str, session: Session, scorer: _Scorer, log: Run
@@ -117,15 +169,17 @@ class Experiment:
             "noise": self.noise,
             "person": self.person,
             "unsure": self.unsure,
+            "second": self.second,
+            "wrong_answers": scorer.wrong_answers(session),
             "items": len(session.collection),
             "questions": log.told,
             "choices": session.progress()["choices"],
             "conflicts": len(session.constraints.conflicts),
             "groups_given": self.groups,
             "curve": [{**_rounded(row), **_no_heldout(row)} for row in scorer.curve.rows],
-            "ask_seconds": _latency(log.ask_seconds),
-            "tell_seconds": _latency(log.tell_seconds),
-            "refit_seconds": _latency(log.refit_seconds),
+            "ask_seconds": latency(log.ask_seconds),
+            "tell_seconds": latency(log.tell_seconds),
+            "refit_seconds": latency(log.refit_seconds),
             "peak_memory_mb": peak_memory_mb(),
         }
 
@@ -139,30 +193,49 @@ class _Scorer:
         heldout: Any,
         heldout_truth: Any,
         watch: Callable[[Session, int], None] | None = None,
+        other: Any = None,
     ) -> None:
         self.truth, self.heldout, self.heldout_truth = truth, heldout, heldout_truth
-        self.watch = watch
+        self.watch, self.other = watch, other
         self.curve = Curve()
         self.told = 0
 
     def note(self, session: Session, told: int) -> None:
         """Add a row to the curve."""
-        asked = np.zeros(len(self.truth), dtype=bool)
-        asked[[i for answer in session.answers for i in answer.question.items()]] = True
-        found = None if self.heldout is None else session.predict(self.heldout)
-        truth = None if self.heldout is None else self.heldout_truth
-        scores = Scores.of(
-            self.truth,
-            session.clustering.labels,
-            asked=asked,
-            heldout_truth=truth,
-            heldout_labels=found,
-        )
+        scores = scored(session, self.truth, self.heldout, self.heldout_truth)
         row = {**scores.row(), "groups": session.clustering.n_groups}
+        if self.other is not None:
+            beside = Scores.of(self.other, session.clustering.labels).row()
+            row |= {"other_acc": beside["acc"], "other_ari": beside["ari"]}
         self.curve = self.curve.with_row(told, row)
         self.told = told
         if self.watch is not None:
             self.watch(session, told)
+
+    def wrong_answers(self, session: Session) -> float | None:
+        """Share of the answers, "unsure" aside, that are not true for the kinds scored against."""
+        person = Truth(self.truth)
+        said = [(a, person.answer(a.question)) for a in session.answers if a.choice != UNSURE]
+        known = [answer.choice != true for answer, true in said if true != UNSURE]
+        return round(sum(known) / len(known), 4) if known else None
+
+
+def scored(session: Session, truth: Any, heldout: Any = None, heldout_truth: Any = None) -> Scores:
+    """The groups of a session against kinds: of all items, those not asked, held-out ones.
+
+    Parameters
+    ----------
+    heldout : vectors of items that took no part. heldout_truth : their kinds.
+    """
+    asked = np.zeros(len(truth), dtype=bool)
+    asked[[i for answer in session.answers for i in answer.question.items()]] = True
+    return Scores.of(
+        truth,
+        session.clustering.labels,
+        asked=asked,
+        heldout_truth=None if heldout is None else heldout_truth,
+        heldout_labels=None if heldout is None else session.predict(heldout),
+    )
 
 
 def peak_memory_mb() -> float:
@@ -171,7 +244,8 @@ def peak_memory_mb() -> float:
     return round(peak / (1024 * 1024 if sys.platform == "darwin" else 1024), 1)
 
 
-def _latency(seconds: Sequence[float]) -> dict[str, float]:
+def latency(seconds: Sequence[float]) -> dict[str, float]:
+    """The median and the 95th percentile of some waits; zeros when there were none."""
     if not seconds:
         return {"p50": 0.0, "p95": 0.0}
     p50, p95 = np.percentile(seconds, [50, 95])

@@ -35,6 +35,7 @@ def run(
     ----------
     budget : how many answers; None goes on until the oracle stops.
     on_refit : called after each refit with the number of answers so far.
+    by : who answers, for the ledger; an oracle that has a `by` itself says so after each answer.
     """
     log = Run()
     while budget is None or log.told < budget:
@@ -55,7 +56,8 @@ def run(
             session.skip(asked.number)
             continue
         started = time.perf_counter()
-        session.tell(asked.number, choice, by=by, seconds=round(started - shown, 3))
+        who = getattr(oracle, "by", by)  # several people may be answering
+        session.tell(asked.number, choice, by=who, seconds=round(started - shown, 3))
         log.tell_seconds.append(time.perf_counter() - started)
         log.told += 1
     _refit_if_due(session, log, on_refit)

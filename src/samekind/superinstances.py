@@ -2,8 +2,9 @@
 
 COBRA and COBRAS decide what to ask while they group, so method and strategy have to agree: both
 replay the whole algorithm over the answers so far, from the beginning. The first pair that nobody
-knows about is the next question; the last merging that was completed gives the groups. All that
-takes time, the cuts by k-means, hangs in a tree that is grown once and shared while anyone uses it.
+knows about is the next question; the last merging that was completed gives the groups, and before
+there is one, the first cut with what has been merged of it. All that takes time, the cuts by
+k-means, hangs in a tree that is grown once and shared while anyone uses it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ Pair = frozenset[int]
 
 SAMPLE = 20_000
 """Items that k-means looks at in a larger set; the others go to the nearest centre."""
+RESTARTS = 3
+"""Starts of each k-means. Ten make the first cut of the digits too coarse: see docs/results.md."""
 HALVES = "Is this one kind? These two stand for its halves."
 NEAREST = "They stand for the two nearest sets that may be one kind."
 
@@ -70,7 +73,7 @@ class SuperInstance:
         some = self.items
         if len(some) > SAMPLE:
             some = np.sort(rng.choice(some, SAMPLE, replace=False))
-        model = KMeans(k, n_init=3, random_state=int(rng.integers(2**31)))
+        model = KMeans(k, n_init=RESTARTS, random_state=int(rng.integers(2**31)))
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # fewer different items than parts: fewer parts
             model.fit(self.rows[some])
@@ -102,13 +105,16 @@ class Replayed:
 
     Parameters
     ----------
-    parts : super-instances of the last merging that was completed.
+    parts : super-instances of the last merging that was completed; before that, of the first cut as
+        far as it is known.
     question : the two items to ask about next, the smaller first; None when there is none.
+    merged : whether it is known of all parts which of them are one kind.
     """
 
     parts: tuple[SuperInstance, ...]
     question: tuple[int, int] | None = None
     why: str = ""
+    merged: bool = True
 
 
 def replay_cobras(
@@ -117,21 +123,25 @@ def replay_cobras(
     """COBRAS: cut the largest super-instance, merge what is one kind, and so on.
 
     Pairs that the person passed on count as different where sets would be merged, and as an end
-    where it is asked how finely to cut.
+    where it is asked how finely to cut. Until the first merging is complete, which can take a
+    hundred answers where there are many kinds, the parts are those of the first cut.
     """
-    done: tuple[SuperInstance, ...] = (whole,)
+    parts: tuple[SuperInstance, ...] = (whole,)
+    done: tuple[SuperInstance, ...] | None = None
     while True:
-        open_parts = [part for part in done if len(part) > 1 and len(part.cut(2)) > 1]
+        open_parts = [part for part in parts if len(part) > 1 and len(part.cut(2)) > 1]
         if not open_parts:
-            return Replayed(done)
+            return Replayed(parts)
         largest = max(open_parts, key=len)
         count, question = _fineness(largest, known, passed)
         if question is not None:
-            return Replayed(done, question, HALVES)
-        parts = (*(part for part in done if part is not largest), *largest.cut(count))
+            if done is None and count > 1:
+                parts = whole.cut(count)
+            return Replayed(done or parts, question, HALVES, merged=done is not None)
+        parts = (*(part for part in parts if part is not largest), *largest.cut(count))
         question = _open_pair(parts, known, passed)
         if question is not None:
-            return Replayed(done, question, NEAREST)
+            return Replayed(done or parts, question, NEAREST, merged=done is not None)
         done = parts
 
 
@@ -140,7 +150,8 @@ def replay_cobra(
 ) -> Replayed:
     """COBRA: cut once, merge what is one kind, and end."""
     parts = whole.cut(n_parts)
-    return Replayed(parts, _open_pair(parts, known, passed), NEAREST)
+    question = _open_pair(parts, known, passed)
+    return Replayed(parts, question, NEAREST, merged=question is None)
 
 
 def _fineness(
@@ -148,14 +159,15 @@ def _fineness(
 ) -> tuple[int, tuple[int, int] | None]:
     """Into how many parts to cut: halve, and go on in the smaller half while halves differ.
 
-    Each "different" doubles the number. Comes with a question when an answer is missing.
+    Each "different" doubles the number. Comes with a question when an answer is missing; the number
+    is then what the answers so far say.
     """
     level, at = 0, part
     while len(halves := at.cut(2)) > 1:
         pair = _pair(halves[0], halves[1])
         same = known.same(*pair)
         if same is None and frozenset(pair) not in passed:
-            return 0, pair
+            return min(len(part), 2**level), pair
         if same is not False:  # one kind, or nobody can tell
             break
         level += 1

@@ -26,9 +26,10 @@ class COBRAS(NearestCentre):
 
     Finds the number of groups itself, and wants the answers to its own questions: use it with the
     strategy `cobras`. Sets are cut by k-means and stand together through the items nearest to
-    their means. The groups are those of the last merging for which all answers had come; before
-    the first there is one. Answers about single items are honoured on top of that, which the
-    published program does not do.
+    their means. The groups are those of the last merging for which all answers had come. Until the
+    first is complete they are the sets of the first cut, where those told to be one kind stand
+    together, as in the published program when its questions run out. Answers about single items are
+    honoured on top of that, which the published program does not do.
 
     Parameters
     ----------

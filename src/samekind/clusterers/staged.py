@@ -152,13 +152,18 @@ class StagedLearner(Learner):
         trainer.change(stage.objective, stage.views)
         if isinstance(stage.objective, torch.nn.Module):
             stage.objective.to(trainer.device)
-        span = (last - first) / per_epoch
+        moment_of = self._moments(first, last, per_epoch)
         piece = max(1, round(stage.every * per_epoch)) if stage.every else last - first
         while trainer.step < last:
             if stage.prepare is not None:
                 stage.prepare(trainer)
             until = min(last, trainer.step + piece)
-            trainer.run_until(until, lambda step: Moment((step - first) / per_epoch, span))
+            trainer.run_until(until, moment_of)
+
+    def _moments(self, first: int, last: int, per_epoch: int) -> Callable[[int], Moment]:
+        """Where a step of the stage from `first` to `last` is in its schedules."""
+        span = (last - first) / per_epoch
+        return lambda step: Moment((step - first) / per_epoch, span)
 
     def _bar_steps(self, trainer: Trainer) -> int | None:
         return self.steps

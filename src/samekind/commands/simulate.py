@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from samekind.commands import person_options as options
 from samekind.commands.speech import progress_bar
 
 if TYPE_CHECKING:
@@ -23,26 +24,23 @@ def simulate(
         str | None, typer.Option(help="Label column of a table, if --orientation is only a title.")
     ] = None,
     map_file: Annotated[
-        Path | None,
-        typer.Option("--map", help="JSON file {label: group}: other kinds from labels."),
+        Path | None, typer.Option("--map", help="JSON {label: group}: other kinds from labels.")
     ] = None,
     method: Annotated[str | None, typer.Option(help="What groups the items; see `list`.")] = None,
     strategy: Annotated[str | None, typer.Option(help="What is asked; see `list`.")] = None,
-    encoder: Annotated[
-        str | None, typer.Option(help="How items become vectors; see `list`.")
-    ] = None,
+    encoder: Annotated[str | None, typer.Option(help="What makes vectors; see `list`.")] = None,
     questions: Annotated[int, typer.Option(min=0, help="How many are answered.")] = 50,
-    noise: Annotated[float, typer.Option(min=0, max=1, help="Share of wrong answers.")] = 0.0,
-    unsure: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of questions answered with not sure.")
-    ] = 0.0,
-    person: Annotated[
-        str,
-        typer.Option(
-            help="shown: answers from the items shown. matched: from all labels, as published "
-            "for IDC; for comparison only."
-        ),
-    ] = "shown",
+    noise: options.Noise = 0.0,
+    unsure: options.NotSure = 0.0,
+    person: options.Person = "shown",
+    second: options.Second = None,
+    change: options.Change = None,
+    start: options.Start = None,
+    over: options.Over = None,
+    share: options.Share = None,
+    replay: options.Replay = None,
+    replay_session: options.ReplaySession = None,
+    otherwise: options.Otherwise = None,
     groups: Annotated[int | None, typer.Option(min=1, help="How many groups, if you know.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     refit_every: Annotated[int, typer.Option(min=1, help="Answers per refit.")] = 5,
@@ -58,11 +56,15 @@ def simulate(
     method, strategy = method or DEFAULT_METHOD, strategy or DEFAULT_STRATEGY
     check_names(method, strategy, encoder)
     mapping = read_map(map_file)
-    labelled, column = _labelled(source, labels, orientation)
+    labelled, column = _labelled(source, labels, orientation, second)
     check_groups(groups, labelled.collection)
     plan = Experiment(
         column, method, strategy, encoder, questions, noise, seed, groups, refit_every,
-        person=person, unsure=unsure,
+        person="replay" if replay and person == "shown" else person, unsure=unsure, second=second,
+        replay=replay, replay_session=replay_session,
+        person_with=options.given_only(
+            change=change, start=start, over=over, share=share, otherwise=otherwise
+        ),
     )  # fmt: skip
     with progress_bar("Encoding") as progress:
         result = plan.run(labelled, mapping=mapping, progress=progress)
@@ -70,18 +72,18 @@ def simulate(
         result["orientation"] = orientation
     if map_file is not None:
         result["map"] = map_file.name
-    if as_json:
-        typer.echo(json.dumps(result))
-    else:
-        show_curve(result)
+    typer.echo(json.dumps(result)) if as_json else show_curve(result)
 
 
-def _labelled(source: str, labels: str | None, orientation: str | None) -> tuple[LabelledSet, str]:
+def _labelled(
+    source: str, labels: str | None, orientation: str | None, second: str | None
+) -> tuple[LabelledSet, str]:
     """A set with labels, and the name of the label column that was asked for."""
     from samekind.commands.labelled import is_table, labelled_set
 
     column = labels or orientation
     # Only in a table must somebody say which columns are labels; elsewhere all others are.
     wanted = [column] if column and (labels or is_table(source)) else []
+    wanted += [second] if second and wanted else []
     labelled = labelled_set(source, wanted, option="--labels")
     return labelled, column or next(iter(labelled.orientations))

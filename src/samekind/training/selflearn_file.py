@@ -15,6 +15,7 @@ from torch.nn.functional import normalize
 
 from samekind.compute import Compute, best_device, quick_kernels
 from samekind.errors import InputError
+from samekind.objectives.similarity import full_precision
 from samekind.training.augment import Family, Views
 from samekind.training.backbone_file import KIND
 from samekind.training.bank import SMALLEST, in_use
@@ -52,7 +53,7 @@ class CentreShares(nn.Module):
     def forward(self, h: Tensor) -> Tensor:
         """Shares (B, k) of features h (B, width)."""
         with torch.autocast(h.device.type, enabled=False):
-            z = normalize(self.projector(h.float()), dim=1)
+            z = normalize(self.projector(full_precision(h)), dim=1)
             return torch.softmax(z @ self.centres.T / SHARPNESS, dim=1)
 
 

@@ -1,0 +1,28 @@
+"""A loss with some of its parts left out, for ablations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor, nn
+
+from samekind.errors import InputError
+
+
+class Without(nn.Module):
+    """A loss with some of its parts left out (OCC, Table 3)."""
+
+    def __init__(self, loss: nn.Module, parts: tuple[str, ...]) -> None:
+        super().__init__()
+        self.loss, self.parts = loss, parts
+
+    def forward(self, out: Any, links: Any, moment: Any) -> dict[str, Tensor]:
+        """The parts that are left."""
+        found: dict[str, Tensor] = self.loss(out, links, moment)
+        missing = set(self.parts) - set(found)
+        if missing:
+            raise InputError(
+                f"The loss has no part {sorted(missing)[0]!r} to leave out. "
+                f"Its parts: {', '.join(found)}."
+            )
+        return {name: part for name, part in found.items() if name not in self.parts}

@@ -1,0 +1,180 @@
+"""MiCE's network: a gate and one expert for each group, a copy that follows, and a queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from samekind.errors import InputError
+from samekind.objectives.mice import ExpertContrast, simplex
+from samekind.objectives.similarity import full_precision
+from samekind.training.heads import ClusterHead
+from samekind.training.network import Backbone, Network, Output
+from samekind.training.plain_heads import LinearUnits
+from samekind.training.steps import Moment
+
+VIEWS = 3
+"""Random views of each item in a step: for the experts, for the followers, for the gate."""
+
+
+class ExpertOutput(NamedTuple):
+    """What a training step needs, of three views of B items."""
+
+    f: Tensor  # (B, k, out) unit vectors of all experts, first view
+    v: Tensor  # (B, k, out) the same of the followers, second view; no gradient
+    g: Tensor  # (B, out) unit vectors of the gate, third view
+
+
+class Gate(ClusterHead):
+    """Shares (B, k) by the angle to fixed gates that are as far apart as can be.
+
+    Parameters
+    ----------
+    units : from features to unit vectors (B, out). temperature : kappa.
+    """
+
+    gates: Tensor
+
+    def __init__(self, units: nn.Module, k: int, out: int, *, temperature: float = 1.0) -> None:
+        nn.Module.__init__(self)
+        self.k, self.units, self.temperature = k, units, temperature
+        self.register_buffer("gates", simplex(k, out))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Shares, in float32 or better."""
+        z = self.units(x)
+        with torch.autocast(x.device.type, enabled=False):
+            return torch.softmax(z @ self.gates.T / self.temperature, dim=1)
+
+
+class ExpertNetwork(Network):
+    """Backbone, gate and k experts of one linear layer each; backbone and experts are followed.
+
+    In training it takes three views of each item and gives :class:`ExpertOutput`; in use it gives
+    features, unit vectors of the gate, and the posterior of the groups.
+
+    Parameters
+    ----------
+    backbone : from images to vectors; has an attribute `width`.
+    k, out : groups, and width of the vectors that are compared.
+    queue : earlier vectors that are kept for comparison; at least as many as a batch has items.
+    average : weight of the past in the followers.
+    temperature : of experts and gate.
+
+    >>> from samekind.training.resnet import ResNet
+    >>> network = ExpertNetwork(ResNet(18, base=8), k=3, out=16, queue=4)
+    >>> [tuple(part.shape) for part in network(torch.zeros(6, 3, 32, 32))]
+    [(2, 3, 16), (2, 3, 16), (2, 16)]
+    """
+
+    queue: Tensor
+    place: Tensor
+    sums: Tensor
+
+    def __init__(
+        self,
+        backbone: Backbone,
+        *,
+        k: int,
+        out: int = 128,
+        queue: int = 16384,
+        average: float = 0.999,
+        temperature: float = 1.0,
+    ) -> None:
+        super().__init__(backbone, k=k, out=out, attention=False)
+        if queue < 1 or not 0 <= average <= 1:
+            raise InputError(
+                f"A queue holds at least one item and the past weighs from 0 to 1; {queue} and "
+                f"{average} came. Published are 16384 and 0.999."
+            )
+        self.out, self.average = out, average
+        self.instance = LinearUnits(self.width, out)
+        self.cluster = Gate(self.instance, k, out, temperature=temperature)
+        self.experts = nn.Linear(self.width, k * out)
+        self.target_backbone = deepcopy(self.backbone).requires_grad_(False)
+        self.target_experts = deepcopy(self.experts).requires_grad_(False)
+        self.prototypes = nn.Parameter(normalize(torch.randn(k, out), dim=1))
+        self.contrast = ExpertContrast(temperature=temperature)
+        self.register_buffer("queue", normalize(torch.randn(queue, k, out), dim=2))
+        self.register_buffer("place", torch.zeros((), dtype=torch.long))
+        self.register_buffer("sums", torch.zeros(k, out))
+
+    def forward(
+        self,
+        images: Tensor,
+        reference: Tensor | None = None,
+        views: int = 2,
+        *,
+        peers: int | None = None,
+        gather: Callable[[Tensor], Tensor] | None = None,
+    ) -> Any:
+        """An :class:`ExpertOutput` in training, an ``Output`` in use; other arguments are none."""
+        if not self.training:
+            h = self.backbone(images)
+            joint = self.joint(
+                ExpertOutput(self._of(self.experts, h), self.follow_up(images), self.instance(h))
+            )
+            return Output(h, self.instance(h), joint.softmax(dim=1))
+        first, second, third = images.chunk(VIEWS)
+        h = self.backbone(torch.cat([first, third]))
+        f = self._of(self.experts, h[: len(first)])
+        return ExpertOutput(f, self.follow_up(second), self.instance(h[len(first) :]))
+
+    @torch.no_grad()
+    def follow_up(self, images: Tensor) -> Tensor:
+        """Unit vectors (B, k, out) of all experts by the followers."""
+        return self._of(self.target_experts, self.target_backbone(images))
+
+    def joint(self, out: ExpertOutput) -> Tensor:
+        """Logarithms (B, k) of how well each expert fits, and finds its item."""
+        gate = self.cluster
+        assert isinstance(gate, Gate)
+        # A copy: the queue is changed in place before gradients are computed.
+        queue = self.queue.clone() if self.training else self.queue
+        return self.contrast.joint(
+            *out, gates=gate.gates, prototypes=normalize(self.prototypes, dim=1), queue=queue
+        )
+
+    @torch.no_grad()
+    def remember(self, v: Tensor, posterior: Tensor) -> None:
+        """Put vectors v (B, k, out) of the followers into the queue, in place of the oldest.
+
+        They also count for the prototype of the group that an item belongs to most.
+        """
+        n, k = posterior.shape
+        v = v.to(self.queue.dtype)
+        places = (self.place + torch.arange(n, device=v.device)) % len(self.queue)
+        self.queue.index_copy_(0, places, v)
+        self.place.copy_((self.place + n) % len(self.queue))
+        mine = posterior.argmax(dim=1)[:, None] == torch.arange(k, device=v.device)  # (B, k)
+        self.sums += (v * mine[..., None]).sum(dim=0)
+
+    @torch.no_grad()
+    def centre(self) -> None:
+        """Put each prototype where the followers saw the items of its group (Eq. 13)."""
+        there = self.sums.norm(dim=1, keepdim=True) > 1e-6  # a group without items stays
+        self.prototypes.copy_(torch.where(there, normalize(self.sums, dim=1), self.prototypes))
+        self.sums.zero_()
+
+    @torch.no_grad()
+    def catch_up(self) -> None:
+        """Make the followers what they follow: after weights were read from a file."""
+        self.target_backbone.load_state_dict(self.backbone.state_dict())
+        self.target_experts.load_state_dict(self.experts.state_dict())
+
+    @torch.no_grad()
+    def follow(self, moment: Moment) -> None:
+        """Let the followers make one step (see ``loop.Follows``)."""
+        pairs = ((self.target_backbone, self.backbone), (self.target_experts, self.experts))
+        old = [p.data for follower, _ in pairs for p in follower.parameters()]
+        new = [p.data for _, trained in pairs for p in trained.parameters()]
+        torch._foreach_mul_(old, self.average)  # one launch for all weights
+        torch._foreach_add_(old, torch._foreach_mul(new, 1 - self.average))
+
+    def _of(self, experts: nn.Module, h: Tensor) -> Tensor:
+        return normalize(full_precision(experts(h)).view(len(h), self.k, self.out), dim=2)
