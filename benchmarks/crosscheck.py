@@ -53,6 +53,7 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "MPCK-means": {
         "ours": {},
+        "ours, 4 starts": {"n_init": 4},
         "ours, one start": {"n_init": 1},
         "ours, one metric": {"shrinkage": 1e9},
     },

@@ -18,12 +18,12 @@ from samekind.training.spice_heads import Heads, Still, reliable_items
 def test_spice_learns_kinds_of_pictures_and_its_losses_fall() -> None:
     images, kinds = drawn(k=2)
     curve = Curve()
-    model = SPICE(2, steps=60, watch=curve.watch, random_state=0, **SMALL).fit(images)
+    model = SPICE(2, steps=120, watch=curve.watch, random_state=0, **SMALL).fit(images)
     assert curve.fell("instance") > 0.1
     assert curve.fell("examples") > 0.01
     assert acc(kinds, model.labels_) > 0.8
     tuned = [told for told in curve.told if told.phase == "tuning"]
-    assert (model._learner._trainer.step, len(tuned)) == (42, 18)
+    assert (model._learner._trainer.step, len(tuned)) == (84, 36)
 
 
 def test_without_the_last_stage_the_heads_have_its_steps() -> None:

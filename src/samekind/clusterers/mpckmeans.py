@@ -39,7 +39,8 @@ class MPCKMeans(NearestCentre):
         start.
     shrinkage : items for which the common spread counts in every group. None: one for each column.
         Very many give all groups one metric.
-    n_init : restarts, of which the one with the lowest objective is kept.
+    n_init : restarts, of which the one with the lowest objective is kept. Metrics that are learnt
+        have many local optima: four starts often miss the lowest.
     max_iter : most turns. tol : a fall of the objective by less than this share is none.
     random_state : a seed makes the result the same every time.
 
@@ -62,7 +63,7 @@ class MPCKMeans(NearestCentre):
         *,
         w: float = 1.0,
         shrinkage: float | None = None,
-        n_init: int = 4,
+        n_init: int = 16,
         max_iter: int = 100,
         tol: float = 1e-6,
         random_state: Any = None,

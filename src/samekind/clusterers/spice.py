@@ -136,7 +136,6 @@ class SPICELearner(ContrastedLearner):
             answered=answered,
             company=company,
             linked_share=0.0,
-            align=True,
             epochs=(steps - 0.5) * company / n,  # it rounds up to whole steps
         )
         return Tuner(
@@ -169,8 +168,7 @@ class SPICE(ContrastedClusterer):
     seven others, threshold .95, average .999. Deviations: SimCLR in place of MoCo; examples are
     found for all blocks at each epoch, instead of eight rounds over each block; FixMatch goes on
     with the same network, with four operations in strong views; a group without reliable items
-    gives its best ones, 2 % of an even group; in FixMatch groups keep their sizes (distribution
-    alignment), because without it one can swallow the others. On plain vectors: noisy rows, and the first head
+    gives its best ones, 2 % of an even group. On plain vectors: noisy rows, and the first head
     begins at k-means.
 
     Parameters
