@@ -114,7 +114,11 @@ def optimiser_of(
         for group in groups:
             group["lr"] = torch.tensor(rate * group["factor"], device=device)
     if plan.optimiser == "sgd":
-        return torch.optim.SGD(groups, lr=rate, momentum=0.9, nesterov=True, fused=fused)
+        sgd = torch.optim.SGD(groups, lr=rate, momentum=0.9, nesterov=True, fused=fused)
+        for group in sgd.param_groups:  # a head that only a later stage trains has none otherwise
+            for parameter in group["params"]:
+                sgd.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
+        return sgd
     if plan.optimiser != "adam":
         raise InputError(f"{plan.optimiser!r} is not an optimiser here. Choose adam or sgd.")
     return torch.optim.AdamW(groups, lr=rate, fused=fused, capturable=recorded)
