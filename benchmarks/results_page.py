@@ -23,7 +23,7 @@ from typing import Any
 
 from results_curves import curves_table
 from results_rows import ROWS, Row, read
-from results_suites import people_table, suite_table
+from results_suites import cost_table, people_table, suite_table
 from results_tables import published_table
 
 HERE = Path(__file__).parent
@@ -68,9 +68,11 @@ def filled(text: str, parts: Path, binding: Mapping[str, Any], rows: Sequence[Ro
             out += suite_table(name, rows).splitlines()
         elif kind == "people":
             out += people_table(name, rows).splitlines()
+        elif kind == "cost":
+            out += cost_table(name, rows).splitlines()
         else:
             raise SystemExit(
-                f"{line.strip()!r} is no place. Use part, table, curves, suite, people."
+                f"{line.strip()!r} is no place. Use part, table, curves, suite, people, cost."
             )
     return out
 

@@ -71,6 +71,8 @@ def place(row: Row) -> tuple[str, str]:
     name, way = str(row["set"]), str(row["orientation"])
     if name == "cifar10-frozen":  # vectors of CIFAR-10 that come with the house
         name = "cifar10" if way == "class" else "cifar10-2"
+    if name == "cifar20-frozen" and way == "coarse":
+        name, way = "cifar20", "class"
     return name, CLASSES.get(way, way)
 
 
@@ -118,7 +120,8 @@ def machine(row: Row) -> str:
     about = row.get("machine") or {}
     if not isinstance(about, Mapping):
         return str(about)
-    if about.get("gpu"):
-        return str(about["gpu"])
+    device = str(about.get("gpu") or about.get("device") or "CPU")
+    if not device.startswith("CPU"):
+        return device
     cores = about.get("cores")
     return f"{cores} cores, CPU" if cores else "machine not noted"

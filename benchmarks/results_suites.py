@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import mean
 
-from results_rows import Row, machine, matching, numbers, short
+from results_rows import Row, machine, matching, numbers, short, spread
 
 from samekind.evaluation import Curve
 
@@ -74,6 +74,40 @@ def people_table(name: str, rows: Sequence[Row], metric: str = "ari") -> str:
         ]
         out.append(f"| {system} | {_told(runs)} | {' | '.join(cells)} |")
     return "\n".join([*out, "", _provenance(name, found)])
+
+
+def cost_table(name: str, rows: Sequence[Row]) -> str:
+    """Last scores of each system on each set (held-out items where there are some), and seconds."""
+    found = _of(name, rows)
+    if not found:
+        return f"Not measured yet: `benchmarks/rows/{name}.jsonl` is not there."
+    out = []
+    for block in sorted({_block(row) for row in found}):
+        here = [row for row in found if _block(row) == block]
+        scored = "held-out items" if "heldout_acc" in here[0]["curve"][-1] else "all items"
+        part = "heldout_" if scored == "held-out items" else ""
+        out += [f"**{block[0]}, {block[1]}**, {scored}:", ""]
+        out += [
+            "| system | answers | seeds | ACC | NMI | ARI | groups | seconds |",
+            "|---" * 8 + "|",
+        ]
+        by_system = {row["system"]: _runs(here, row["system"]) for row in here}
+        acc = {
+            name: mean(r["curve"][-1][f"{part}acc"] for r in by_system[name]) for name in by_system
+        }
+        for system in sorted(acc, key=lambda name: -acc[name]):
+            last = [row["curve"][-1] for row in by_system[system]]
+            cells = [spread([point[f"{part}acc"] for point in last])]
+            cells += [
+                short(mean(point[part + metric] for point in last)) for metric in ("nmi", "ari")
+            ]
+            asked = f"{max(row['questions'] for row in by_system[system]):,}"
+            groups = "/".join(str(point["groups"]) for point in last)
+            seconds = f"{mean(row['seconds'] for row in by_system[system]):.0f}"
+            line = [system, asked, str(len(last)), *cells, groups, seconds]
+            out.append("| " + " | ".join(line) + " |")
+        out.append("")
+    return "\n".join([*out, _provenance(name, found)])
 
 
 def _of(name: str, rows: Iterable[Row]) -> list[Row]:

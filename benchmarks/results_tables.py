@@ -151,7 +151,7 @@ def _automatic(
 ) -> list[Ours]:
     """Lines of a file whose systems are called like the published methods, one per setting."""
     methods = {plain(method): method for method in _methods(figures(table=table))}
-    others = rule["others"]
+    others, note = rule["others"], rule.get("note", "")
     chosen = [
         row
         for row in matching(rows, {"file": rule["file"]})
@@ -170,7 +170,7 @@ def _automatic(
         runs = _by_column(group, columns, None, rule["scores"])
         if runs:
             lines.append(
-                Ours(f"`{system}`", methods.get(plain(system)), None, rule["scores"], runs)
+                Ours(f"`{system}`{note}", methods.get(plain(system)), None, rule["scores"], runs)
             )
     return lines
 

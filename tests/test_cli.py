@@ -26,6 +26,7 @@ from samekind.sources import SETS
 from samekind.store import open_store
 
 COMMANDS = [
+    "bench",
     "serve",
     "demo",
     "ask",

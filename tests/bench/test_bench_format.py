@@ -43,7 +43,7 @@ def test_the_suite_of_the_guide_can_be_read() -> None:
     for key in KINDS:
         assert f"`{key}`" in guide, f"the guide does not say what {key} means"
     for name in shipped():
-        assert f"`{name}`" in guide or name.startswith("deep-")
+        assert f"`{name}`" in guide
 
 
 def test_the_quick_suite_has_every_method_that_needs_no_gpu_and_two_people() -> None:
