@@ -41,6 +41,12 @@ LONG = (
     "test_session_upcoming.py", "test_superinstances.py", "test_learning.py", "web/test_web_api.py",
     "web/test_web_finish.py", "clusterers/test_logistic.py", "web/test_web_map.py",
     "web/test_web_compare.py",
+    "clusterers/test_propos.py", "clusterers/test_dec.py", "clusterers/test_dcgmm.py",
+    "clusterers/test_gcc.py", "clusterers/test_dcc.py", "clusterers/test_sdec.py",
+    "clusterers/test_tcl.py", "clusterers/test_spice.py", "clusterers/test_pica.py",
+    "clusterers/test_idfd.py", "clusterers/test_mice.py", "clusterers/test_scan.py",
+    "clusterers/test_recordable_steps.py", "bench/test_bench_runs.py",
+    "reports/test_report_command.py", "test_people_recorded.py", "web/test_web_progress.py",
 )  # fmt: skip
 """Files whose tests together take long: `make test` runs them, `make check` does not."""
 
