@@ -45,7 +45,8 @@ LONG = (
     "clusterers/test_gcc.py", "clusterers/test_dcc.py", "clusterers/test_sdec.py",
     "clusterers/test_tcl.py", "clusterers/test_spice.py", "clusterers/test_pica.py",
     "clusterers/test_idfd.py", "clusterers/test_mice.py", "clusterers/test_scan.py",
-    "clusterers/test_recordable_steps.py", "bench/test_bench_runs.py",
+    "clusterers/test_recordable_steps.py",
+    "clusterers/test_first_baselines.py", "bench/test_bench_runs.py",
     "reports/test_report_command.py", "test_people_recorded.py", "web/test_web_progress.py",
 )  # fmt: skip
 """Files whose tests together take long: `make test` runs them, `make check` does not."""

@@ -58,7 +58,7 @@ def test_a_suite_is_run_once_and_goes_on_where_it_stopped(cli: Cli, file: Path) 
     )
     rows = file.with_suffix(".jsonl")
     (row,) = rows_of(rows)
-    assert some.code == 0 and "1 runs, 0 there already" in some.out
+    assert some.code == 0 and "1 run, 0 there already" in some.out
     assert "1/1 digits parity, random, perfect, seed 1: ari " in some.out
     assert (
         "samekind report small.jsonl --out small-report" in some.out

@@ -65,7 +65,8 @@ def bench(
     file = rows or Path(f"{plan.name}.jsonl")
     until = None if limit_seconds is None else time.time() + limit_seconds
     failed = _carried_out(plan, every, file, data, workers, until, commit, changed)
-    say(f"Tables and curves:  samekind report {file} --out {plan.name}-report")
+    if file.exists():
+        say(f"Tables and curves:  samekind report {file} --out {plan.name}-report")
     if failed:
         raise typer.Exit(1)
 
@@ -87,7 +88,7 @@ def _carried_out(
 
     done = finished(read_rows(file, note))
     todo = [run for run in every if not run.is_in(done)]
-    say(f"{plan.name}: {len(every)} runs, {len(every) - len(todo)} there already.")
+    say(f"{plan.name}: {_runs(len(every))}, {len(every) - len(todo)} there already.")
     notes: dict[str, Any] = {
         "command": surroundings.command_line("samekind", sys.argv[1:]),
         "commit": commit or surroundings.commit(),
@@ -95,7 +96,7 @@ def _carried_out(
     }
     left_out = failed = ended = 0
     for name, said, some, usable in prepared(todo, data):
-        note(f"{name}: {said}" if usable else f"{name} is left out, {len(some)} runs: {said}")
+        note(f"{name}: {said}" if usable else f"{name} is left out, {_runs(len(some))}: {said}")
         if not usable:
             left_out += len(some)
             todo = [run for run in todo if run not in some]
@@ -112,6 +113,10 @@ def _carried_out(
     failed += left_out
     say(f"{ended} runs finished, {failed} failed, {left} left for another time.")
     return failed
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count:,} runs"
 
 
 def told(row: dict[str, Any]) -> str:
