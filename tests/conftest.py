@@ -46,10 +46,20 @@ LONG = (
     "clusterers/test_tcl.py", "clusterers/test_spice.py", "clusterers/test_pica.py",
     "clusterers/test_idfd.py", "clusterers/test_mice.py", "clusterers/test_scan.py",
     "clusterers/test_recordable_steps.py",
-    "clusterers/test_first_baselines.py", "bench/test_bench_runs.py",
+    "clusterers/test_first_baselines.py", "test_estimator_checks.py", "test_bad_input.py",
+    "test_checks.py", "clusterers/test_kmeans_family.py", "clusterers/test_mpckmeans.py",
+    "web/test_web_groups_asked.py", "web/test_web_token.py", "web/test_web_whole_path.py",
+    "strategies/test_asked_before.py", "test_bad_ledgers.py", "training/test_finetune.py",
+    "objectives/test_objective_loops.py", "benchmarks/test_results_page.py", "bench/test_bench_runs.py",
     "reports/test_report_command.py", "test_people_recorded.py", "web/test_web_progress.py",
 )  # fmt: skip
 """Files whose tests together take long: `make test` runs them, `make check` does not."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even read the long files where slow tests are left out: that takes long, too."""
+    quick = "not slow" in config.getoption("markexpr")
+    return True if quick and collection_path.as_posix().endswith(LONG) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from samekind.encoders import ENCODERS, make_encoder
 from samekind.encoders.learnt import METHODS as LEARNT
@@ -26,30 +25,10 @@ from samekind.questions import (
 from samekind.registry import find, first_line, shelf
 from samekind.sources import open_source
 from samekind.testing import check_clusterer, check_encoder, check_question, check_strategy
-
-SHORT: dict[str, dict[str, Any]] = {
-    **{name: {"epochs": 1} for name in ("pcl", "occ", "cc", "idc", "fixmatch", "polish")},
-    **{name: {"steps": 2} for name in ("simclr", "byol", "tcl", "propos", "scan", "spice")},
-    **{name: {"steps": 2} for name in ("pica", "idfd", "gcc", "mice")},
-    "ncp": {"n_samples": 16, "orders": 2},
-    **{name: {"steps": 4} for name in ("dec", "idec", "sdec", "dcc", "dc-gmm")},
-}
-"""A contract is not about quality: networks train for one epoch only, few samples are drawn."""
-
+from short_members import SHORT, made
 
 WEIGHING = {"pckmeans", "mpckmeans", "seeded", "constrained-seeded"}
 """Methods that weigh answers, or begin with them, and may break some."""
-
-
-def expected_to_fail(estimator: Any) -> dict[str, str]:
-    """Checks that a method cannot pass by its nature, with the reason."""
-    if type(estimator).__name__ not in ("COBRA", "COBRAS"):
-        return {}
-    return {"check_clustering": "it groups by answers alone, and the check gives none"}
-
-
-def made(name: str) -> Any:
-    return find("method", name)(**SHORT.get(name, {}))
 
 
 EXAMPLES: list[Question] = [
@@ -91,27 +70,6 @@ def test_every_strategy_keeps_the_contract(name: str) -> None:
 )
 def test_every_clusterer_keeps_the_contract(name: str) -> None:
     check_clusterer(made(name), honours_all=name not in WEIGHING)
-
-
-@pytest.mark.slow
-@parametrize_with_checks(
-    [made(name) for name in sorted(shelf("method")) if name not in SHORT],
-    expected_failed_checks=expected_to_fail,
-)
-def test_every_clusterer_is_a_scikit_learn_estimator(estimator: Any, check: Any) -> None:
-    check(estimator)
-
-
-def told_three(name: str) -> Any:
-    """With a number of groups, for guessing it takes longer than all else; CC has to guess."""
-    estimator = made(name)
-    return estimator if name in ("cc", "ncp") else estimator.set_params(n_clusters=3)
-
-
-@pytest.mark.slow
-@parametrize_with_checks([told_three(name) for name in sorted(SHORT)])
-def test_every_deep_clusterer_is_a_scikit_learn_estimator(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 @pytest.mark.parametrize("name", sorted(set(ENCODERS) - set(LEARNT)))  # those: test_learnt.py
