@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from recipes_here import RECIPES, run_here
 from samekind.plots import Snapshots
 
 pytestmark = pytest.mark.slow
 
-RECIPES = Path(__file__).parents[1] / "recipes"
 TINY = [
     "--size",
     "8",
@@ -46,12 +46,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_recipe(recipe: str, folder: Path, out: Path, *options: str) -> dict[str, Any]:
-    command = [sys.executable, str(RECIPES / f"{recipe}.py"), "--data", str(folder)]
-    command += ["--json", str(out), *TINY, *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    run_here(recipe, "--data", str(folder), "--json", str(out), *TINY, *options)
     result: dict[str, Any] = json.loads(out.read_text())
     return result
+
+
+def test_a_recipe_is_a_script(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "result.json"
+    words = ["--data", str(folder), "--json", str(out), *TINY, "--epochs", "2", "--questions", "4"]
+    command = [sys.executable, str(RECIPES / "pcl.py"), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and json.loads(out.read_text())["questions"] == 4, done.stderr
 
 
 @pytest.mark.parametrize(

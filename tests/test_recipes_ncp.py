@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from safetensors import safe_open
 
-pytestmark = pytest.mark.slow
+from recipes_here import run_here
 
-RECIPES = Path(__file__).parents[1] / "recipes"
+pytestmark = pytest.mark.slow
 
 
 def run_recipe(recipe: str, *options: str) -> str:
-    command = [sys.executable, str(RECIPES / f"{recipe}.py"), "--device", "cpu", *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return run_here(recipe, "--device", "cpu", *options)
 
 
 def names_in(file: Path) -> list[str]:
