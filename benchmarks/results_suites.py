@@ -9,6 +9,9 @@ from results_rows import Row, machine, matching, numbers, short, spread
 
 from samekind.evaluation import Curve
 
+WIDEST = 8
+"""Columns of a table that a person can still read."""
+
 
 def suite_table(name: str, rows: Sequence[Row], metric: str = "ari") -> str:
     """Area under the curve and final score per system, then the final score by set.
@@ -39,16 +42,29 @@ def suite_table(name: str, rows: Sequence[Row], metric: str = "ari") -> str:
             f"| {system} | {_told(runs)} | {short(area)} | {short(final)} | {held}{partly} "
             f"| {len(runs)} |"
         )
-    heads = [f"{kind}: {way}" for kind, way in blocks]
     out += ["", f"Final {metric.upper()} by set and orientation (mean over seeds):", ""]
-    out += [f"| system | {' | '.join(heads)} |", "|---|" + "---|" * len(blocks)]
-    for system in systems:
-        by_block = [[r for r in _runs(found, system) if _block(r) == block] for block in blocks]
-        cells = [
-            short(_over_blocks(r, lambda x: _final(x, metric))) if r else "-" for r in by_block
-        ]
-        out.append(f"| {system} | {' | '.join(cells)} |")
+    finals = [[_final_in(found, system, block, metric) for block in blocks] for system in systems]
+    heads = [f"{kind}: {way}" for kind, way in blocks]
+    out += _grid("system", systems, heads, finals, turned=len(blocks) > WIDEST)
     return "\n".join([*out, "", _provenance(name, found)])
+
+
+def _grid(
+    corner: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    *,
+    turned: bool,
+) -> list[str]:
+    """A table with these rows; turned on its side where it would have too many columns."""
+    if turned:
+        corner, rows, columns = "", columns, rows
+        cells = [list(column) for column in zip(*cells, strict=True)]
+    out = [f"| {corner} | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
+    return out + [
+        f"| {name} | {' | '.join(line)} |" for name, line in zip(rows, cells, strict=True)
+    ]
 
 
 def people_table(name: str, rows: Sequence[Row], metric: str = "ari") -> str:
@@ -120,6 +136,11 @@ def _runs(rows: Iterable[Row], system: str) -> list[Row]:
 
 def _block(row: Row) -> tuple[str, str]:
     return row["set"], row["orientation"]
+
+
+def _final_in(rows: Sequence[Row], system: str, block: tuple[str, str], metric: str) -> str:
+    runs = [row for row in _runs(rows, system) if _block(row) == block]
+    return short(_over_blocks(runs, lambda r: _final(r, metric))) if runs else "-"
 
 
 def _area(row: Row, metric: str) -> float | None:
