@@ -263,7 +263,7 @@ def test_polishing_without_a_gpu_says_how_little_can_be_expected() -> None:
 def test_a_real_network_is_trained_and_compared(opening: Opening, method: str) -> None:
     client, hall, desk = opening()
     answered(desk, 16)
-    about = polish(client, hall, method, minutes=0.03)
+    about = polish(client, hall, method, minutes=0.01)
     assert about["result"]["method"] == method
     assert client.post("/api/polish/accept", json={}).json()["accepted"] == method
     assert desk.refitter.wait("main")
