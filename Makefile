@@ -15,7 +15,9 @@ run: $(VENV)/.core
 test: $(VENV)/.dev system guard
 	$(TESTS)
 
-check: $(VENV)/.dev lint types quick
+# Types beside the tests: mypy has one thread, and the tests are not always busy with both cores.
+check: $(VENV)/.dev lint
+	@$(MAKE) --no-print-directory -j2 --output-sync=target types quick
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
