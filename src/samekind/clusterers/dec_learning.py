@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from samekind.clusterers.deep_settings import Setting
-from samekind.clusterers.deep_training import coarse, guess, resnet
-from samekind.clusterers.staged import Stage, StagedLearner
+from samekind.clusterers.deep_training import resnet
+from samekind.clusterers.staged import Stage, SteppedLearner
 from samekind.compute import quick_kernels
 from samekind.constraints import Constraints
 from samekind.errors import InputError
@@ -33,7 +33,6 @@ from samekind.training.bank import Bank, in_use
 from samekind.training.dec_losses import DECLoss, Reconstruction
 from samekind.training.loop import Moment, Plan, Trainer, TwoViews
 from samekind.training.network import Network
-from samekind.training.rows import NoisyRows
 from samekind.training.steps import autocast
 
 ROWS_STEPS = 120
@@ -85,7 +84,7 @@ class Coding:
             )
 
 
-class AutoencoderLearner(StagedLearner):
+class AutoencoderLearner(SteppedLearner):
     """Learns codes once for given items, then groups of them, anew at each fit.
 
     So a fit depends on items, answers and seed, not on the fits before it.
@@ -150,16 +149,6 @@ class AutoencoderLearner(StagedLearner):
         if not self._grouped:
             self._start_groups(self._trainer)
         return self._reading(self._trainer)
-
-    def _count(self, known: Constraints, k: int | None) -> int:
-        assert self._data is not None
-        if k is not None:
-            return k
-        rng = np.random.default_rng((self.seed, 1))
-        if self._data.ndim == 4:
-            return guess(coarse(self._data), rng, known)
-        rows = torch.from_numpy(np.ascontiguousarray(self._data).copy())
-        return guess(NoisyRows(rows).plain(rows).numpy(), rng, known)
 
     def _network(self, k: int) -> Network:
         assert self._data is not None

@@ -7,6 +7,7 @@ methods can be compared at equal cost.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -53,35 +54,14 @@ class Stage:
     every: float = 0.0
 
 
-class StagedLearner(Learner):
-    """A :class:`Learner` that trains once, stage after stage, and then only reads.
+class SteppedLearner(Learner):
+    """A :class:`Learner` whose cost is counted in steps, and which may train stage by stage.
 
-    A method says what its network is (:meth:`_network`), how it is trained (:meth:`_stages`,
-    :meth:`_plan`), and what is used in the end (:meth:`_finished`).
+    A method says what its network is (:meth:`_network`) and how it is trained (:meth:`_plan`).
     """
 
     def __init__(self, setting: Setting, data: NDArray[Any], seed: int) -> None:
         super().__init__(setting, ItemContrast(), data, seed)
-        self._used: Network | None = None
-        self._asked_for: int | None = None
-
-    def fit(self, known: Constraints, k: int | None) -> Bank:
-        """Groups of the items; answers are honoured afterwards, by who calls this."""
-        trainer = self._trainer
-        if trainer is None or self._used is None or k not in (None, self._asked_for):
-            self._used, self._asked_for = None, k
-            trainer = self._trainer = self._begun(known, k)
-            with ExitStack() as stack:
-                trainer.watch = self._watch(stack, trainer)
-                self._train(trainer, known)
-            self._used = self._finished(trainer)
-        self._fits += 1
-        return self._reading(trainer, self._used)
-
-    def stopped(self, known: Constraints, k: int | None) -> Bank | None:
-        """What the network says after its training was stopped; None if it had not begun."""
-        trainer = self._trainer
-        return None if trainer is None else self._reading(trainer, self._finished(trainer))
 
     @property
     def steps(self) -> int:
@@ -95,20 +75,24 @@ class StagedLearner(Learner):
     def _batch(self, n: int) -> int:
         return min(self.setting.batch_size, n)
 
+    def _count(self, known: Constraints, k: int | None) -> int:
+        """The number of groups; a guess where nobody has said it."""
+        assert self._data is not None
+        if k is not None:
+            return k
+        rng = np.random.default_rng((self.seed, 1))
+        if self._data.ndim == 4:
+            return guess(coarse(self._data), rng, known)
+        rows = torch.from_numpy(np.ascontiguousarray(self._data).copy())
+        return guess(NoisyRows(rows).plain(rows).numpy(), rng, known)
+
     def _begun(self, known: Constraints, k: int | None) -> Trainer:
         assert self._data is not None
         data = torch.from_numpy(np.ascontiguousarray(self._data).copy())
-        rng = np.random.default_rng((self.seed, 1))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
-            views: TwoViews
-            if data.ndim == 4:
-                views = self._views()
-                k = guess(coarse(self._data), rng, known) if k is None else k
-            else:
-                views = NoisyRows(data)
-                k = guess(views.plain(data).numpy(), rng, known) if k is None else k
-            network = self._network(k)
+            views: TwoViews = self._views() if data.ndim == 4 else NoisyRows(data)
+            network = self._network(self._count(known, k))
             if self.setting.start is not None and data.ndim == 4:
                 features = self.setting.features
                 self._start = load_start(self.setting.start, features, network.backbone)
@@ -124,25 +108,8 @@ class StagedLearner(Learner):
             return Network(resnet(self.setting), k=k, attention=False)
         return Network(RowBackbone(self._data.shape[1]), k=k, out=64, attention=False)
 
-    def _stages(self, trainer: Trainer) -> Sequence[Stage]:
-        """The parts of the training, in order; their shares add up to 1."""
-        raise NotImplementedError
-
-    def _finished(self, trainer: Trainer) -> Network:
-        """The network that is used: by default the one that was trained."""
-        return trainer.network
-
     def _plan(self) -> Plan:
         return replace(super()._plan(), schedule="cosine", clip=None, linked_share=0.0)
-
-    def _train(self, trainer: Trainer, known: Constraints) -> None:
-        if trainer.data.ndim == 2:
-            plain = trainer.views.plain(trainer.data).cpu().numpy()
-            self._start_head(trainer, plain, known)
-        total, done = self.steps, 0.0
-        for stage in self._stages(trainer):
-            done += stage.share
-            self._run(stage, trainer, round(min(done, 1.0) * total))
 
     def _run(self, stage: Stage, trainer: Trainer, last: int) -> None:
         """One stage, up to the step `last`. Its schedules run over itself."""
@@ -167,6 +134,53 @@ class StagedLearner(Learner):
 
     def _bar_steps(self, trainer: Trainer) -> int | None:
         return self.steps
+
+
+class StagedLearner(SteppedLearner, ABC):
+    """Trains once, stage after stage (:meth:`_stages`), and then only reads.
+
+    What is used in the end is said by :meth:`_finished`.
+    """
+
+    def __init__(self, setting: Setting, data: NDArray[Any], seed: int) -> None:
+        super().__init__(setting, data, seed)
+        self._used: Network | None = None
+        self._asked_for: int | None = None
+
+    @abstractmethod
+    def _stages(self, trainer: Trainer) -> Sequence[Stage]:
+        """The parts of the training, in order; their shares add up to 1."""
+
+    def fit(self, known: Constraints, k: int | None) -> Bank:
+        """Groups of the items; answers are honoured afterwards, by who calls this."""
+        trainer = self._trainer
+        if trainer is None or self._used is None or k not in (None, self._asked_for):
+            self._used, self._asked_for = None, k
+            trainer = self._trainer = self._begun(known, k)
+            with ExitStack() as stack:
+                trainer.watch = self._watch(stack, trainer)
+                self._train(trainer, known)
+            self._used = self._finished(trainer)
+        self._fits += 1
+        return self._reading(trainer, self._used)
+
+    def stopped(self, known: Constraints, k: int | None) -> Bank | None:
+        """What the network says after its training was stopped; None if it had not begun."""
+        trainer = self._trainer
+        return None if trainer is None else self._reading(trainer, self._finished(trainer))
+
+    def _finished(self, trainer: Trainer) -> Network:
+        """The network that is used: by default the one that was trained."""
+        return trainer.network
+
+    def _train(self, trainer: Trainer, known: Constraints) -> None:
+        if trainer.data.ndim == 2:
+            plain = trainer.views.plain(trainer.data).cpu().numpy()
+            self._start_head(trainer, plain, known)
+        total, done = self.steps, 0.0
+        for stage in self._stages(trainer):
+            done += stage.share
+            self._run(stage, trainer, round(min(done, 1.0) * total))
 
 
 class StagedClusterer(NetworkClusterer):
@@ -194,7 +208,7 @@ class StagedClusterer(NetworkClusterer):
     labels_ : (n,) group of each item. membership_ : (n, k). space_ : (n, d) learnt features.
     """
 
-    learner: ClassVar[type[StagedLearner]]
+    learner: ClassVar[type[SteppedLearner]]
     published: ClassVar[dict[str, Any]]
     """Batch size and learning rate of the paper."""
 
