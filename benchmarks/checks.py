@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from samekind.oracles import Noisy, Truth
-from samekind.pile import encoded_pile
 from samekind.session import Session
-from samekind.simulate import run
+from samekind.simulation.loop import run
+from samekind.simulation.people import Noisy, Truth
 from samekind.sources import open_labelled
+from samekind.workspace.pile import encoded_pile
 
 AT = (50, 100, 200)
 

@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 
 from samekind import superinstances
-from samekind.clusterers.cobras import COBRAS
-from samekind.clusterers.copkmeans import COPKMeans
-from samekind.clusterers.mpckmeans import MPCKMeans
-from samekind.clusterers.pckmeans import PCKMeans
+from samekind.clusterers.kmeans.cobras import COBRAS
+from samekind.clusterers.kmeans.copkmeans import COPKMeans
+from samekind.clusterers.kmeans.mpckmeans import MPCKMeans
+from samekind.clusterers.kmeans.pckmeans import PCKMeans
 from samekind.constraints import Constraints
 from samekind.errors import Infeasible
 from samekind.evaluation import ari
@@ -99,8 +99,8 @@ def data(name: str) -> tuple[np.ndarray, np.ndarray]:
     from sklearn.preprocessing import StandardScaler
 
     if name.startswith("tiles200-"):
-        from samekind.pile import encoded_pile
         from samekind.sources import open_labelled
+        from samekind.workspace.pile import encoded_pile
 
         tiles = open_labelled("tiles")
         vectors = np.asarray(encoded_pile(tiles.collection).X, dtype=np.float64)

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 
 from samekind.encoders import default_encoder, encode, encode_more
 from samekind.errors import SourceError
-from samekind.pile import cache_folder
 from samekind.sources import LabelledSet, open_set
-from samekind.sources.cifar import class_maps, open_cifar
-from samekind.sources.labelled import label_texts
+from samekind.sources.sets.cifar import class_maps, open_cifar
+from samekind.sources.sets.labelled import label_texts
+from samekind.workspace.pile import cache_folder
 
-FROZEN = Path(__file__).parents[1] / "src" / "samekind" / "sources" / "frozen"
+FROZEN = Path(__file__).parents[1] / "src" / "samekind" / "sources" / "sets" / "data" / "frozen"
 AXES = 64
 N_TRAIN, N_TEST = 6000, 2000
 LEARNT = {

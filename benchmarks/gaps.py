@@ -21,16 +21,16 @@ from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.objectives import ActiveContrast, BatchLinks, ConstrainedContrast
 from samekind.objectives.links import LinkMasks
-from samekind.oracles import Truth
 from samekind.protocols import QueryStrategy, View
 from samekind.questions import Answer, SamePair
-from samekind.strategies.candidates import Candidates, inner
-from samekind.strategies.csd import CSD, discrepancy
-from samekind.strategies.hardness import Hardness, hardness, with_evidence
-from samekind.strategies.pcl import PCL, joint
-from samekind.strategies.pcl_reference import known_answers
-from samekind.strategies.random import Random
-from samekind.strategies.uncertainty import Uncertainty, uncertainty
+from samekind.simulation.people import Truth
+from samekind.strategies.pairs.candidates import Candidates, inner
+from samekind.strategies.pairs.csd import CSD, discrepancy
+from samekind.strategies.pairs.hardness import Hardness, hardness, with_evidence
+from samekind.strategies.pairs.pcl import PCL, joint
+from samekind.strategies.pairs.pcl_reference import known_answers
+from samekind.strategies.pairs.random import Random
+from samekind.strategies.pairs.uncertainty import Uncertainty, uncertainty
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]

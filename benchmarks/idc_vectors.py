@@ -31,13 +31,13 @@ from report import HERE, surroundings, table
 from samekind.errors import Infeasible
 from samekind.evaluation import score
 from samekind.items import Collection
-from samekind.oracles import Matched, Noisy, Truth, Unsure
+from samekind.ledger.store import MemoryStore
 from samekind.protocols import Oracle, Store
 from samekind.registry import find
 from samekind.session import Session
-from samekind.simulate import run, run_in_one_go
-from samekind.sources.arrays import vectors_collection
-from samekind.store import MemoryStore
+from samekind.simulation.loop import run, run_in_one_go
+from samekind.simulation.people import Matched, Noisy, Truth, Unsure
+from samekind.sources.files.arrays import vectors_collection
 
 RESULTS = HERE / "idc-vectors.json"
 METHODS = ("idc", "fixmatch", "corrected", "copkmeans", "live")

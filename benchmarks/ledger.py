@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from report import arguments, emit, percentiles, table
 
 from samekind.constraints import Constraints
-from samekind.oracles import Truth
+from samekind.ledger.sql import SqlStore
 from samekind.protocols import Event
 from samekind.questions import Answer, Question, SamePair, WhichGroup
 from samekind.session import Session
-from samekind.simulate import run
-from samekind.sources.rows import RowCollection, Rows
-from samekind.sqlstore import SqlStore
+from samekind.simulation.loop import run
+from samekind.simulation.people import Truth
+from samekind.sources.files.rows import RowCollection, Rows
 
 Ints = NDArray[np.intp]
 T = TypeVar("T")
@@ -109,7 +109,7 @@ def measure_asking(
     Every ask has to propose, as each tell adds an answer. No refit comes in between. Seconds of the
     processor are given beside those on the clock: other work on the machine does not change them.
     """
-    from samekind.clusterers.kmeans import KMeans
+    from samekind.clusterers.kmeans.constrained import KMeans
 
     groups = KMeans(int(kinds.max()) + 1, n_init=1)  # its space is that of the vectors: the widest
     collection = RowCollection("benchmark", Rows(X), ready=True)
@@ -172,7 +172,7 @@ def write_ledger(store: SqlStore, session: Session, answers: list[Answer]) -> No
     """The answers as another process would have written them; without waiting for the disk."""
     import sqlalchemy as sa
 
-    from samekind.store import to_row
+    from samekind.ledger.store import to_row
 
     name = session.positions.name
     start = sum(1 for _ in store.read(session.name))

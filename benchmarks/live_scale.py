@@ -150,10 +150,10 @@ def measured(items: int, wanted: argparse.Namespace) -> Row:
     """One session over so many items, in this process."""
     from samekind.encoders import default_encoder, encode
     from samekind.evaluation import ari
-    from samekind.oracles import Truth
-    from samekind.simulate import run
+    from samekind.ledger.sql import SqlStore
+    from samekind.simulation.loop import run
+    from samekind.simulation.people import Truth
     from samekind.sources import open_source
-    from samekind.sqlstore import SqlStore
 
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -190,9 +190,9 @@ def measured(items: int, wanted: argparse.Namespace) -> Row:
 
 def warm_up() -> None:
     """Load every library on the way, so that the baseline holds what does not grow with items."""
-    from samekind.oracles import Truth
-    from samekind.simulate import run
-    from samekind.sources.rows import RowCollection, Rows
+    from samekind.simulation.loop import run
+    from samekind.simulation.people import Truth
+    from samekind.sources.files.rows import RowCollection, Rows
 
     rng = np.random.default_rng(0)
     X, kinds = rng.normal(size=(300, 8)).astype(np.float32), rng.integers(0, 3, 300)
@@ -234,7 +234,7 @@ def _marked(value: float, bar: float, unit: str) -> str:
 
 def draw(rows: Sequence[Row], file: Path) -> None:
     """Seconds and memory against the number of items; an earlier file is replaced."""
-    from samekind.plots.canvas import FAINT, INK, PALETTES, PANEL, new_figure, write_picture
+    from samekind.reports.plots.canvas import FAINT, INK, PALETTES, PANEL, new_figure, write_picture
 
     figure = new_figure(9.6, 3.9)
     left, right = figure.subplots(1, 2)

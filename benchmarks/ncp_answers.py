@@ -33,20 +33,20 @@ from numpy.typing import NDArray
 from report import surroundings, table
 from scipy import stats
 
-from samekind.amortized.conditioning import Answers
-from samekind.amortized.exact import DirichletGaussians
-from samekind.amortized.network import NCPNetwork
-from samekind.amortized.sampler import Sampler
-from samekind.amortized.weights import load
+from samekind.clusterers.ncp.amortized.conditioning import Answers
+from samekind.clusterers.ncp.amortized.exact import DirichletGaussians
+from samekind.clusterers.ncp.amortized.network import NCPNetwork
+from samekind.clusterers.ncp.amortized.sampler import Sampler
+from samekind.clusterers.ncp.amortized.weights import load
 from samekind.constraints import Constraints
 from samekind.evaluation import ari
 from samekind.items import Collection
-from samekind.oracles import Truth
 from samekind.registry import find
 from samekind.session import Session
-from samekind.simulate import run
+from samekind.simulation.loop import run
+from samekind.simulation.people import Truth
 from samekind.sources import open_labelled
-from samekind.sources.arrays import vectors_collection
+from samekind.sources.files.arrays import vectors_collection
 
 AT = (0, 5, 10, 20, 40, 80)
 STRATEGIES = ("posterior", "random", "placement")

@@ -25,14 +25,19 @@ import numpy as np
 import torch
 from report import surroundings
 
-from samekind.amortized.exact import DirichletGaussians
-from samekind.amortized.generators import GaussianMixtures
-from samekind.amortized.likelihood import log_joint, random_order, relabel, step_log_probs
-from samekind.amortized.network import NCPNetwork, Sizes
-from samekind.amortized.priors import CRP
-from samekind.amortized.sampler import Sampler
-from samekind.amortized.training import doubling_ranges, train
-from samekind.amortized.weights import load, save
+from samekind.clusterers.ncp.amortized.exact import DirichletGaussians
+from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
+from samekind.clusterers.ncp.amortized.likelihood import (
+    log_joint,
+    random_order,
+    relabel,
+    step_log_probs,
+)
+from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
+from samekind.clusterers.ncp.amortized.priors import CRP
+from samekind.clusterers.ncp.amortized.sampler import Sampler
+from samekind.clusterers.ncp.amortized.training import doubling_ranges, train
+from samekind.clusterers.ncp.amortized.weights import load, save
 from samekind.compute import best_device
 
 MODEL = DirichletGaussians(alpha=0.7, scale=1.0, spread=10.0)

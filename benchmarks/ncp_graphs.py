@@ -27,10 +27,10 @@ from scipy import sparse
 from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
-from samekind.amortized.graph_clustering import group_nodes
-from samekind.amortized.graph_encoder import load_graph_network
-from samekind.amortized.graphs import StochasticBlocks
-from samekind.amortized.network import NCPNetwork
+from samekind.clusterers.ncp.amortized.graph_clustering import group_nodes
+from samekind.clusterers.ncp.amortized.graph_encoder import load_graph_network
+from samekind.clusterers.ncp.amortized.graphs import StochasticBlocks
+from samekind.clusterers.ncp.amortized.network import NCPNetwork
 
 Labels = NDArray[np.intp]
 Row = dict[str, Any]

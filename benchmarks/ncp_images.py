@@ -30,16 +30,16 @@ import torch
 from numpy.typing import NDArray
 from report import surroundings
 
-from samekind.amortized.averaging import rescored
-from samekind.amortized.labelled_episodes import LabelledEpisodes, View
-from samekind.amortized.likelihood import log_joint, relabel
-from samekind.amortized.network import NCPNetwork, Sizes
-from samekind.amortized.sampler import Sampler
-from samekind.amortized.samples import Samples
-from samekind.amortized.training import train
-from samekind.amortized.weights import load, save
+from samekind.clusterers.ncp.amortized.averaging import rescored
+from samekind.clusterers.ncp.amortized.labelled_episodes import LabelledEpisodes, View
+from samekind.clusterers.ncp.amortized.likelihood import log_joint, relabel
+from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
+from samekind.clusterers.ncp.amortized.sampler import Sampler
+from samekind.clusterers.ncp.amortized.samples import Samples
+from samekind.clusterers.ncp.amortized.training import train
+from samekind.clusterers.ncp.amortized.weights import load, save
 from samekind.compute import best_device
-from samekind.sources.labelled import open_labelled
+from samekind.sources.sets.labelled import open_labelled
 
 NAME = "mnist-14k"
 MEAN, STD = 0.1307, 0.3081

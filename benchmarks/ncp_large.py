@@ -25,14 +25,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from samekind.amortized.calibration import Calibration, general_vectors
-from samekind.amortized.clusterwise import ClusterwiseNetwork, ClusterwiseSizes
-from samekind.amortized.clusterwise_sampler import ClusterwiseSampler
-from samekind.amortized.clusterwise_sweep import swept
-from samekind.amortized.clusterwise_training import train_clusterwise
-from samekind.amortized.clusterwise_weights import load_clusterwise, save_clusterwise
-from samekind.amortized.generators import GaussianMixtures
-from samekind.amortized.priors import MFM
+from samekind.clusterers.ncp.amortized.calibration import Calibration, general_vectors
+from samekind.clusterers.ncp.amortized.clusterwise import ClusterwiseNetwork, ClusterwiseSizes
+from samekind.clusterers.ncp.amortized.clusterwise_sampler import ClusterwiseSampler
+from samekind.clusterers.ncp.amortized.clusterwise_sweep import swept
+from samekind.clusterers.ncp.amortized.clusterwise_training import train_clusterwise
+from samekind.clusterers.ncp.amortized.clusterwise_weights import load_clusterwise, save_clusterwise
+from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
+from samekind.clusterers.ncp.amortized.priors import MFM
 from samekind.compute import best_device, synchronise
 from samekind.evaluation import ari
 

@@ -37,12 +37,12 @@ from numpy.typing import NDArray
 from report import surroundings, table
 from scipy import stats
 
-from samekind.amortized.averaging import rescored
-from samekind.amortized.generators import GaussianMixtures
-from samekind.amortized.network import NCPNetwork
-from samekind.amortized.sampler import Sampler
-from samekind.amortized.training import train
-from samekind.amortized.weights import load, save
+from samekind.clusterers.ncp.amortized.averaging import rescored
+from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
+from samekind.clusterers.ncp.amortized.network import NCPNetwork
+from samekind.clusterers.ncp.amortized.sampler import Sampler
+from samekind.clusterers.ncp.amortized.training import train
+from samekind.clusterers.ncp.amortized.weights import load, save
 from samekind.compute import best_device
 from samekind.evaluation import ari
 
@@ -210,7 +210,7 @@ def methods(network: NCPNetwork, wanted: argparse.Namespace) -> dict[str, Method
 
 
 def shipped(points: Floats, seed: int) -> Labels:
-    from samekind.clusterers.ncp import NCP
+    from samekind.clusterers.ncp.estimator import NCP
 
     return np.asarray(NCP(random_state=seed).fit(points).labels_)
 

@@ -27,14 +27,14 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from samekind.amortized.generators import GaussianMixtures
-from samekind.amortized.layers import PReLU
-from samekind.amortized.likelihood import log_joint, relabel
-from samekind.amortized.network import NCPNetwork, Sizes
-from samekind.amortized.priors import CRP
-from samekind.amortized.sampler import Sampler
-from samekind.amortized.training import train
-from samekind.amortized.weights import load
+from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
+from samekind.clusterers.ncp.amortized.layers import PReLU
+from samekind.clusterers.ncp.amortized.likelihood import log_joint, relabel
+from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
+from samekind.clusterers.ncp.amortized.priors import CRP
+from samekind.clusterers.ncp.amortized.sampler import Sampler
+from samekind.clusterers.ncp.amortized.training import train
+from samekind.clusterers.ncp.amortized.weights import load
 from samekind.compute import best_device, n_threads, synchronise
 
 

@@ -193,10 +193,10 @@ def serve_drawn(n: int, folder: Path) -> None:
     from PIL import Image, ImageDraw
 
     from samekind.items import Collection, Item, Preview
+    from samekind.ledger.sql import SqlStore
     from samekind.session import Session
-    from samekind.sqlstore import SqlStore
-    from samekind.web.desk import Desk
     from samekind.web.server import serve
+    from samekind.workspace.workspace import Workspace
 
     class Drawn(Item):
         """A disc or a square in one of five colours, drawn when it is looked at."""
@@ -226,12 +226,12 @@ def serve_drawn(n: int, folder: Path) -> None:
     X = (centres[np.arange(n) % KINDS] + rng.normal(scale=1.2, size=(n, 64))).astype(np.float32)
     collection = Collection("Drawn", [Drawn(k) for k in range(n)])
     store = SqlStore(folder / "drawn.samekind")
-    desk = Desk(
+    workspace = Workspace(
         collection,
         lambda name: Session(collection, X, store=store, name=name, seed=0),
         store=store,
     )
-    serve(desk, port=0, token=False, announce=lambda words: print(words, flush=True))
+    serve(workspace, port=0, token=False, announce=lambda words: print(words, flush=True))
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from samekind.bench import surroundings as around
-from samekind.bench.surroundings import commit
+from samekind.simulation import provenance as around
+from samekind.simulation.provenance import commit
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.jsonl"

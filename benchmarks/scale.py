@@ -36,11 +36,11 @@ def measure(path: Path, truth: Any, questions: int, seed: int) -> dict[str, Any]
     """One session over the vectors in `path`; memory before it, at its peak, and what it took."""
     from samekind.encoders import default_encoder, encode
     from samekind.evaluation import Scores
-    from samekind.oracles import Truth
+    from samekind.ledger.sql import SqlStore
     from samekind.session import Session
-    from samekind.simulate import run
+    from samekind.simulation.loop import run
+    from samekind.simulation.people import Truth
     from samekind.sources import open_source
-    from samekind.sqlstore import SqlStore
 
     warm_up()
     before = memory()
@@ -76,10 +76,10 @@ def measure(path: Path, truth: Any, questions: int, seed: int) -> dict[str, Any]
 
 def warm_up() -> None:
     """Load every library on the way, so that the baseline holds what does not grow with items."""
-    from samekind.oracles import Truth
     from samekind.session import Session
-    from samekind.simulate import run
-    from samekind.sources.rows import RowCollection, Rows
+    from samekind.simulation.loop import run
+    from samekind.simulation.people import Truth
+    from samekind.sources.files.rows import RowCollection, Rows
 
     rng = np.random.default_rng(0)
     X, kinds = rng.normal(size=(300, 8)).astype(np.float32), rng.integers(0, 3, 300)

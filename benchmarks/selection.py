@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from report import HERE, arguments, surroundings, table
 
 from samekind.compute import best_device, synchronise
-from samekind.experiment import peak_memory_mb
-from samekind.strategies.value_greedy import Greedy
-from samekind.strategies.value_mining import closeness, hardness, unit
-from samekind.strategies.value_neighbours import as_tensor, nearest_cosines, one_thread
-from samekind.strategies.value_questions import centres_of
+from samekind.simulation.experiment import peak_memory_mb
+from samekind.strategies.value.greedy import Greedy
+from samekind.strategies.value.mining import closeness, hardness, unit
+from samekind.strategies.value.neighbours import as_tensor, nearest_cosines, one_thread
+from samekind.strategies.value.questions import centres_of
 
 Floats = NDArray[Any]
 RESULTS = HERE / "selection.json"

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from samekind.encoders import default_encoder, encode, encode_more
 from samekind.evaluation import acc
 from samekind.items import Collection
-from samekind.pile import cache_folder
 from samekind.sources import SETS, LabelledSet, open_set
-from samekind.sources.named import FROM_FILES
+from samekind.sources.sets.named import FROM_FILES
+from samekind.workspace.pile import cache_folder
 
 Kinds = NDArray[np.intp]
 HEAD = "| set | items | vectors | orientation | kinds | sizes | k-means ACC | kNN |"

@@ -15,8 +15,8 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.clusterers.simclr import SimCLR
-from samekind.sources.cifar import open_cifar
+from samekind.clusterers.deep.simclr import SimCLR
+from samekind.sources.sets.cifar import open_cifar
 
 WIDTH = 128
 

@@ -28,11 +28,11 @@ from samekind.clustering import Clustering
 from samekind.compute import COMPILE_MODES, best_device, synchronise
 from samekind.constraints import Constraints
 from samekind.protocols import View
-from samekind.strategies import pcl
+from samekind.strategies.pairs import pcl
 from samekind.training.answered import batch_links
 from samekind.training.augment import FAMILIES, Views
 from samekind.training.bank import Reader
-from samekind.training.loop import Moment, Plan, Trainer
+from samekind.training.loop import Plan, SchedulePoint, Trainer
 from samekind.training.losses import PCLLoss
 from samekind.training.network import Network
 from samekind.training.resnet import ResNet
@@ -77,7 +77,7 @@ def main() -> None:
 def measured(wanted: argparse.Namespace, batch: int) -> dict[str, Any]:
     trainer = made(wanted, batch)
     device = trainer.compute.device
-    moment = Moment(1, 500)
+    moment = SchedulePoint(1, 500)
     clock = Clock(device, wanted.steps)
     began = time.monotonic()
     for _ in range(wanted.warm):

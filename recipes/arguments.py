@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.oracles import Matched, Noisy, Truth, Unsure
-from samekind.plots import Snapshots
 from samekind.protocols import Oracle
+from samekind.reports.plots import Snapshots
 from samekind.session import Session
-from samekind.sources.cifar import CIFAR_SETS
-from samekind.training.progress import Watch, tensorboard_log
+from samekind.simulation.people import Matched, Noisy, Truth, Unsure
+from samekind.sources.sets.cifar import CIFAR_SETS
+from samekind.training.progress import Monitor, tensorboard_log
 
 ROUNDS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 """Answers after which the fast profile learns again."""
@@ -105,9 +105,9 @@ def _checked(parser: argparse.ArgumentParser) -> argparse.Namespace:
     return wanted
 
 
-def watch_of(wanted: argparse.Namespace) -> Watch | None:
+def watch_of(wanted: argparse.Namespace) -> Monitor | None:
     """Curves for TensorBoard, if a folder was named."""
-    return Watch(log=tensorboard_log(wanted.tensorboard)) if wanted.tensorboard else None
+    return Monitor(log=tensorboard_log(wanted.tensorboard)) if wanted.tensorboard else None
 
 
 def model_settings(wanted: argparse.Namespace) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from arguments import Album, idc_arguments, idc_settings, person, write
 from samekind.evaluation import score
 from samekind.registry import find
 from samekind.session import Session
-from samekind.simulate import run_in_one_go
-from samekind.sources.cifar import open_cifar
+from samekind.simulation.loop import run_in_one_go
+from samekind.sources.sets.cifar import open_cifar
 
 
 def main() -> None:

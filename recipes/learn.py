@@ -24,9 +24,9 @@ from torch.nn.functional import normalize
 
 from samekind.compute import best_device
 from samekind.evaluation import score
-from samekind.sources.cifar import CIFAR_SETS, open_cifar
+from samekind.sources.sets.cifar import CIFAR_SETS, open_cifar
 from samekind.training.device_kmeans import cosine_kmeans
-from samekind.training.progress import Told, Watch
+from samekind.training.progress import Monitor, TrainingReport
 from samekind.training.selflearn import METHODS, SelfLearner, SelfSetting
 from samekind.training.selflearn_setting import GROUPING
 
@@ -50,7 +50,7 @@ def main() -> None:
         size=wanted.size, seed=wanted.seed, batch_size=wanted.batch_size, compile=wanted.compile,
         device=wanted.device, **own,
     )  # fmt: skip
-    watch = Watch(report=shown, every=wanted.tell_every)
+    watch = Monitor(report=shown, every=wanted.tell_every)
     learner = SelfLearner(
         setting, images, watch=watch, checkpoint=wanted.checkpoint, start=wanted.start
     )
@@ -100,7 +100,7 @@ def keep_vectors(path: str, h: Floats, width: int = 128) -> None:
     np.savez_compressed(path, q=np.round(x / scale).astype(np.int8), scale=scale)
 
 
-def shown(told: Told) -> None:
+def shown(told: TrainingReport) -> None:
     print(f"epoch {told.epoch}", {k: round(v, 4) for k, v in told.parts.items()}, flush=True)
 
 

@@ -18,15 +18,15 @@ from typing import Any
 
 import torch
 
-from samekind.amortized.averaging import averaged, rescored
-from samekind.amortized.calibration import Calibrated, general_vectors
-from samekind.amortized.conditioning import Answers
-from samekind.amortized.generators import GaussianMixtures
-from samekind.amortized.network import NCPNetwork, Sizes
-from samekind.amortized.sampler import Sampler
-from samekind.amortized.samples import Samples
-from samekind.amortized.training import train
-from samekind.amortized.weights import save
+from samekind.clusterers.ncp.amortized.averaging import averaged, rescored
+from samekind.clusterers.ncp.amortized.calibration import Calibrated, general_vectors
+from samekind.clusterers.ncp.amortized.conditioning import Answers
+from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
+from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
+from samekind.clusterers.ncp.amortized.sampler import Sampler
+from samekind.clusterers.ncp.amortized.samples import Samples
+from samekind.clusterers.ncp.amortized.training import train
+from samekind.clusterers.ncp.amortized.weights import save
 from samekind.compute import best_device
 from samekind.constraints import Constraints
 

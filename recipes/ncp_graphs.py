@@ -16,10 +16,14 @@ from pathlib import Path
 
 import torch
 
-from samekind.amortized.graph_encoder import GraphSizes, graph_network, save_graph_network
-from samekind.amortized.graphs import StochasticBlocks
-from samekind.amortized.network import Sizes
-from samekind.amortized.training import train
+from samekind.clusterers.ncp.amortized.graph_encoder import (
+    GraphSizes,
+    graph_network,
+    save_graph_network,
+)
+from samekind.clusterers.ncp.amortized.graphs import StochasticBlocks
+from samekind.clusterers.ncp.amortized.network import Sizes
+from samekind.clusterers.ncp.amortized.training import train
 from samekind.compute import best_device
 
 
@@ -67,7 +71,7 @@ def main() -> None:
 
 def show(file: str, weights: str) -> None:
     """The groups of a graph of one's own."""
-    from samekind.amortized.graph_clustering import group_nodes
+    from samekind.clusterers.ncp.amortized.graph_clustering import group_nodes
 
     lines = Path(file).read_text("utf-8").splitlines()
     found = group_nodes([line.split() for line in lines if line.strip()], weights)

@@ -17,12 +17,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from samekind.amortized.averaging import rescored
-from samekind.amortized.labelled_episodes import LabelledEpisodes
-from samekind.amortized.network import NCPNetwork, Sizes
-from samekind.amortized.sampler import Sampler
-from samekind.amortized.training import train
-from samekind.amortized.weights import save
+from samekind.clusterers.ncp.amortized.averaging import rescored
+from samekind.clusterers.ncp.amortized.labelled_episodes import LabelledEpisodes
+from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
+from samekind.clusterers.ncp.amortized.sampler import Sampler
+from samekind.clusterers.ncp.amortized.training import train
+from samekind.clusterers.ncp.amortized.weights import save
 from samekind.compute import best_device
 from samekind.evaluation import ari
 

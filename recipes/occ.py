@@ -14,12 +14,12 @@ import time
 
 from arguments import Album, arguments, model_settings, over, rounds_until, write
 
-from samekind.clusterers.occ import OCC
+from samekind.clusterers.deep.occ import OCC
 from samekind.evaluation import score
-from samekind.oracles import Truth
 from samekind.session import Session
-from samekind.simulate import run, run_in_one_go
-from samekind.sources.cifar import open_cifar
+from samekind.simulation.loop import run, run_in_one_go
+from samekind.simulation.people import Truth
+from samekind.sources.sets.cifar import open_cifar
 
 
 def main() -> None:

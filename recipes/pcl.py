@@ -16,12 +16,12 @@ from typing import Any
 
 from arguments import Album, arguments, model_settings, over, rounds_until, write
 
-from samekind.clusterers.pcl import PCL
+from samekind.clusterers.deep.pcl import PCL
 from samekind.evaluation import score
-from samekind.oracles import Truth
 from samekind.session import Session
-from samekind.simulate import run, run_in_one_go
-from samekind.sources.cifar import open_cifar
+from samekind.simulation.loop import run, run_in_one_go
+from samekind.simulation.people import Truth
+from samekind.sources.sets.cifar import open_cifar
 
 SHOWN = ("questions", "refits", "seconds", "test_acc", "test_nmi", "test_ari", "train_acc")
 Note = Callable[[Session, int], Any]

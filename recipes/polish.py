@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 from arguments import idc_arguments, idc_settings, person, write
 
-from samekind.clusterers.live import Live
+from samekind.clusterers.live.estimator import Live
 from samekind.constraints import Constraints
 from samekind.evaluation import score
 from samekind.registry import find
 from samekind.session import Session
-from samekind.simulate import run
-from samekind.sources.cifar import PictureSet, open_cifar
+from samekind.simulation.loop import run
+from samekind.sources.sets.cifar import PictureSet, open_cifar
 from samekind.training.selflearn import LearntNetwork
 
 PER_REFIT = 10

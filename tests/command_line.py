@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from piles import clouds
-from samekind.cli import main
+from samekind.cli.main import main
 
 
 class Done(NamedTuple):

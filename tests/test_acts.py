@@ -12,14 +12,13 @@ import pytest
 from numpy.typing import NDArray
 
 from piles import points
-from samekind import acts
-from samekind.acts import Act
 from samekind.errors import AnswerError, InputError
-from samekind.oracles import Truth
+from samekind.ledger.store import MemoryStore, open_store
 from samekind.questions import YES, Belongs, ByHand, Elsewhere, OneKind, OwnKind, SamePair
-from samekind.session import Session
-from samekind.simulate import run
-from samekind.store import MemoryStore, open_store
+from samekind.session import Session, acts
+from samekind.session.acts import Act
+from samekind.simulation.loop import run
+from samekind.simulation.people import Truth
 from samekind.testing import check_question
 
 CLOUDS, EACH = 6, 25

@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 from command_line import Cli, cli, photos, table  # noqa: F401
-from samekind import ledgerfile
-from samekind.store import open_store
+from samekind.ledger import sqlite_file as ledgerfile
+from samekind.ledger.store import open_store
 
 
 def answers_in(ledger: Path, session: str = "main") -> list[str]:

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from piles import clouds, points
-from samekind.checks import Quality, checks_of, in_words, interval, moved, trust, without
-from samekind.clusterers.live import Live
+from samekind.clusterers.live.estimator import Live
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
-from samekind.gains import Moves, expected_gain
-from samekind.oracles import Truth
 from samekind.questions import Answer, SamePair, WhichGroup, question_from_json
 from samekind.session import Session
-from samekind.simulate import run
+from samekind.session.gains import Moves, expected_gain
+from samekind.session.quality import Quality, checks_of, in_words, interval, moved, trust, without
+from samekind.simulation.loop import run
+from samekind.simulation.people import Truth
 
 LABELS = np.array([0, 0, 1] + [0] * 97)
 

@@ -20,10 +20,10 @@ from PIL import Image
 from command_line import Cli, cli, table  # noqa: F401
 from piles import clouds
 from samekind import __version__
+from samekind.ledger.store import open_store
 from samekind.protocols import Event
 from samekind.registry import shelf
 from samekind.sources import SETS
-from samekind.store import open_store
 
 COMMANDS = [
     "bench",
@@ -94,7 +94,7 @@ def test_list_shows_everything_that_can_be_named(cli: Cli) -> None:
 def test_help_is_given_without_loading_anything_heavy() -> None:
     code = (
         "import sys; sys.argv = ['samekind', '--help']\n"
-        "from samekind.cli import main\n"
+        "from samekind.cli.main import main\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
         "print(sorted({'torch', 'sklearn', 'numpy', 'sqlalchemy'} & set(sys.modules)))"
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from samekind.encoders import ENCODERS, make_encoder
-from samekind.encoders.learnt import METHODS as LEARNT
+from samekind.encoders.learned.encoder import METHODS as LEARNT
 from samekind.items import Collection
 from samekind.questions import (
     KINDS,

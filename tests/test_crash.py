@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from piles import clouds, points
-from samekind.oracles import Truth
+from samekind.ledger.store import MemoryStore, open_store
 from samekind.questions import Question
 from samekind.session import Session
-from samekind.simulate import run
-from samekind.store import MemoryStore, open_store
+from samekind.simulation.loop import run
+from samekind.simulation.people import Truth
 
 N, ROUNDS, SEED = 400, 100, 11
 

@@ -15,7 +15,8 @@ import pytest
 from exported import DrawnItem, FileItem, LongText, Tree, drawn, grouped, tree
 from samekind.clustering import Clustering
 from samekind.errors import ExportError
-from samekind.exports import plan_export, run_export, running, undo_export
+from samekind.exports import plan_export, run_export, undo_export
+from samekind.exports import run as running
 from samekind.exports.manifest import Made, Manifest
 from samekind.items import Collection
 

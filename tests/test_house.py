@@ -122,9 +122,9 @@ def test_importing_the_package_is_quick_and_brings_no_heavy_library() -> None:
     )
     for imports in (
         "samekind",
-        "samekind.cli",
-        "samekind.sources, samekind.encoders, samekind.store",
-        "samekind.plots",
+        "samekind.cli.main",
+        "samekind.sources, samekind.encoders, samekind.ledger.store",
+        "samekind.reports.plots",
     ):
         code = f"import sys, {imports}; print(sorted({heavy} & set(sys.modules)))"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -136,7 +136,7 @@ def test_a_session_in_memory_needs_no_database_and_no_server() -> None:
         "import sys\n"
         "for name in ('sqlalchemy', 'fastapi', 'pydantic', 'uvicorn', 'platformdirs'):\n"
         "    sys.modules[name] = None\n"
-        "from samekind.experiment import Experiment\n"
+        "from samekind.simulation.experiment import Experiment\n"
         "from samekind.sources import open_labelled\n"
         "row = Experiment('digit', questions=2).run(open_labelled('digits'))\n"
         "print(row['questions'])"

@@ -7,7 +7,15 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestNeighbors
 
-from samekind.layout import EXACT, aligned, by_neighbours, in_square, main_axes, neighbours, sketch
+from samekind.workspace.layout import (
+    EXACT,
+    aligned,
+    by_neighbours,
+    in_square,
+    main_axes,
+    neighbours,
+    sketch,
+)
 
 
 def agreement(plane: np.ndarray, kinds: np.ndarray) -> float:

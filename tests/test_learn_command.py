@@ -15,14 +15,14 @@ import pytest
 from PIL import Image
 
 from command_line import Cli, cli, table  # noqa: F401
-from samekind.commands import learn as learn_module
-from samekind.encoders.learnt import METHODS
+from samekind.cli import learn as learn_module
+from samekind.encoders.learned.encoder import METHODS
 
 
 @pytest.fixture(autouse=True)
 def small_and_on_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SAMEKIND_DEVICE", "cpu")
-    monkeypatch.setattr("samekind.encoders.learnt_plan.SMALL", 4)
+    monkeypatch.setattr("samekind.encoders.learned.plan.SMALL", 4)
 
 
 @pytest.fixture
@@ -231,8 +231,8 @@ def test_list_names_the_encoders_that_learn(cli: Cli) -> None:
 
 
 def test_the_command_names_every_encoder_that_learns() -> None:
-    from samekind.commands import export, learn
-    from samekind.encoders.learnt import METHODS
+    from samekind.cli import export, learn
+    from samekind.encoders.learned.encoder import METHODS
     from samekind.exports.orientation_file import SUFFIX
 
     assert tuple(METHODS) == learn.METHODS and export.SUFFIX == SUFFIX

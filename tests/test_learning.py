@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piles import clouds, points
-from samekind.clusterers.propagation import Propagation
+from samekind.clusterers.live.propagation import Propagation
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.evaluation import acc, ari
-from samekind.experiment import Experiment
-from samekind.oracles import Noisy, Truth
 from samekind.questions import WhichGroup
 from samekind.session import Session
-from samekind.simulate import run
+from samekind.simulation.experiment import Experiment
+from samekind.simulation.loop import run
+from samekind.simulation.people import Noisy, Truth
 from samekind.sources import open_labelled
 
 

@@ -13,11 +13,11 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from samekind import migrations
 from samekind.errors import CorruptedLedger, ForeignFile, NoSpace, StoreError
+from samekind.ledger import migrations
+from samekind.ledger.sql import SqlStore
+from samekind.ledger.store import salvage
 from samekind.protocols import Event
-from samekind.sqlstore import SqlStore
-from samekind.store import salvage
 
 
 @pytest.fixture

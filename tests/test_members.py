@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from samekind.clustering import Clustering
-from samekind.members import by_doubt, by_typicality, purity, sureness
+from samekind.session.members import by_doubt, by_typicality, purity, sureness
 
 SPACE = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [18.0]], dtype=np.float32)
 LABELS = [7, 7, 7, 3, 3, 3]

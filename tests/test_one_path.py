@@ -11,14 +11,15 @@ import pytest
 from fastapi.testclient import TestClient
 
 from piles import clouds
-from samekind.cli import main
-from samekind.oracles import KEYS, Replay, Truth
-from samekind.pile import open_pile
+from samekind.cli.keys import KEYS
+from samekind.cli.main import main
+from samekind.ledger.store import MemoryStore, open_store
 from samekind.session import Session
-from samekind.simulate import run
-from samekind.store import MemoryStore, open_store
+from samekind.simulation.loop import run
+from samekind.simulation.people import Replay, Truth
 from samekind.web.app import create_app
-from samekind.web.desk import Desk
+from samekind.workspace.pile import open_pile
+from samekind.workspace.workspace import Workspace
 
 QUESTIONS = 4  # fewer than make a refit due, which a server does at a time of its own
 
@@ -73,7 +74,7 @@ def test_http_writes_the_same_ledger(table: Path) -> None:
     def open_session(name: str) -> Session:
         return Session(pile.collection, pile.X, store=store, name=name, seed=0)
 
-    desk = Desk(pile.collection, open_session, store=store)
+    desk = Workspace(pile.collection, open_session, store=store)
     with TestClient(create_app(desk, port=80), base_url="http://127.0.0.1") as client:
         for choice in choices:
             question = client.get("/api/question").json()["question"]

@@ -10,7 +10,10 @@ import pytest
 
 from piles import points
 from samekind.errors import InputError, UnknownName
-from samekind.oracles import (
+from samekind.questions import OddOnes, Question, SameGroups, SamePair, WhichGroup
+from samekind.session import Session
+from samekind.simulation.loop import run
+from samekind.simulation.people import (
     PARAMETERS,
     PERSONS,
     Boundary,
@@ -21,9 +24,6 @@ from samekind.oracles import (
     other_labels,
     person_named,
 )
-from samekind.questions import OddOnes, Question, SameGroups, SamePair, WhichGroup
-from samekind.session import Session
-from samekind.simulate import run
 from samekind.testing.questions import check_question
 
 N = 300

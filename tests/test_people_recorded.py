@@ -13,17 +13,17 @@ import typer
 from typer.testing import CliRunner
 
 from piles import clouds, points
-from samekind.commands.simulate import simulate
+from samekind.cli.simulate import simulate
 from samekind.constraints import Constraints
 from samekind.errors import ChangedCollection, ForeignFile, InputError, SourceError, UnknownName
-from samekind.experiment import Experiment
-from samekind.oracles import STOP, Noisy, Recorded, Truth, person_named
+from samekind.ledger.recordings import recorded_answers, write_answers
+from samekind.ledger.store import MemoryStore, SqlStore
 from samekind.questions import Answer, OddOnes, SamePair, WhichGroup
-from samekind.recordings import recorded_answers, write_answers
 from samekind.session import Session
-from samekind.simulate import run
+from samekind.simulation.experiment import Experiment
+from samekind.simulation.loop import run
+from samekind.simulation.people import STOP, Noisy, Recorded, Truth, person_named
 from samekind.sources import open_labelled
-from samekind.store import MemoryStore, SqlStore
 
 X, KINDS = clouds(48)
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from samekind import migrations
 from samekind.errors import ForeignFile, StoreError
+from samekind.ledger import migrations
+from samekind.ledger.sql import SqlStore
 from samekind.protocols import Event
-from samekind.sqlstore import SqlStore
 from samekind.testing.stores import check_store, check_two_processes
 
 pytest.importorskip("psycopg", reason="the PostgreSQL driver is not installed")

@@ -13,16 +13,16 @@ import pytest
 from PIL import Image
 
 from command_line import Cli, cli  # noqa: F401
-from samekind.commands.export_orientation import orientation_of
-from samekind.commands.placing import fitted_encoder, place_items
 from samekind.errors import ExportError, InputError, SamekindError, SourceError, VectorError
 from samekind.exports import OrientationFile
 from samekind.exports.orientation_file import VERSION
-from samekind.oracles import Truth
-from samekind.pile import Pile, encoded_pile, open_pile
 from samekind.session import Session
-from samekind.simulate import run
+from samekind.simulation.loop import run
+from samekind.simulation.people import Truth
 from samekind.sources import open_labelled, open_source
+from samekind.workspace.orientation import orientation_of
+from samekind.workspace.pile import Pile, encoded_pile, open_pile
+from samekind.workspace.predict import fitted_encoder, place_items
 
 COLOURS = ((200, 30, 30), (30, 160, 60), (40, 60, 200))
 

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from rich.console import Console as Screen
 
 from piles import clouds
+from samekind.cli.keys import choice_of
+from samekind.cli.terminal import AtTerminal
 from samekind.constraints import Constraints
 from samekind.errors import AnswerError, InputError
 from samekind.items import Collection
-from samekind.oracles import Noisy, Replay, Truth, choice_of
+from samekind.ledger.store import MemoryStore
 from samekind.protocols import View
 from samekind.questions import (
     Answer,
@@ -30,10 +32,9 @@ from samekind.questions import (
     question_from_json,
 )
 from samekind.session import Session
-from samekind.simulate import run
+from samekind.simulation.loop import run
+from samekind.simulation.people import Noisy, Replay, Truth
 from samekind.sources import open_source
-from samekind.store import MemoryStore
-from samekind.terminal import AtTerminal
 
 FOUR = OddOnes((0, 1), (5, 2, 9, 7))
 

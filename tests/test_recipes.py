@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from recipes_here import RECIPES, run_here
-from samekind.plots import Snapshots
+from samekind.reports.plots import Snapshots
 
 pytestmark = pytest.mark.slow
 

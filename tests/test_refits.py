@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from piles import clouds, points
-from samekind import refits
-from samekind.checks import FEWEST, Quality, checks_of, without
-from samekind.clusterers.kmeans import KMeans
+from samekind.clusterers.kmeans.constrained import KMeans
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
-from samekind.oracles import Truth
 from samekind.questions import Answer, WhichGroup
-from samekind.refits import Estimate, cross_checked, with_names
 from samekind.session import Session
-from samekind.simulate import run
+from samekind.session import refit as refits
+from samekind.session.quality import FEWEST, Quality, checks_of, without
+from samekind.session.refit import Estimate, cross_checked, with_names
+from samekind.simulation.loop import run
+from samekind.simulation.people import Truth
 
 
 class Recorded(KMeans):  # type: ignore[misc]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from piles import clouds, points
-from samekind.oracles import Truth
-from samekind.review import in_words, odd_answers
 from samekind.session import Session
-from samekind.simulate import run
+from samekind.session.review import in_words, odd_answers
+from samekind.simulation.loop import run
+from samekind.simulation.people import Truth
 
 
 def sorted_with_one_slip(method: str = "live") -> tuple[Session, int]:

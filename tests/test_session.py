@@ -19,12 +19,12 @@ from samekind.errors import (
     VectorError,
 )
 from samekind.items import Collection
-from samekind.oracles import Truth
+from samekind.ledger.store import MemoryStore, open_store
 from samekind.protocols import Event, View
 from samekind.questions import Question, SamePair
 from samekind.session import Session
-from samekind.simulate import run
-from samekind.store import MemoryStore, open_store
+from samekind.simulation.loop import run
+from samekind.simulation.people import Truth
 
 Make = Callable[..., Session]
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samekind import upcoming
+from samekind.ledger.store import MemoryStore
 from samekind.protocols import QueryStrategy, View
 from samekind.questions import UNSURE, Question, SamePair
 from samekind.registry import find
 from samekind.session import Session
-from samekind.store import MemoryStore
+from samekind.session import next_question as upcoming
 
 Make = Callable[..., Session]
 PATIENT = 60.0

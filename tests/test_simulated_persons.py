@@ -12,11 +12,11 @@ import typer
 from typer.testing import CliRunner
 
 from piles import clouds
-from samekind.commands.simulate import simulate
+from samekind.cli.simulate import simulate
 from samekind.errors import InputError, UnknownName
-from samekind.experiment import Experiment
-from samekind.oracles import Matched, Noisy, Truth, Unsure
 from samekind.questions import SamePair, WhichGroup
+from samekind.simulation.experiment import Experiment
+from samekind.simulation.people import Matched, Noisy, Truth, Unsure
 from samekind.sources import open_labelled
 
 # Cluster 5 holds kinds 0 (three items) and 1 (two); kind 2 is alone in cluster 7.

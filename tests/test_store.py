@@ -18,10 +18,10 @@ from samekind.errors import (
     MissingExtra,
     StoreError,
 )
-from samekind.ledgerfile import APPLICATION_ID
+from samekind.ledger.sql import SqlStore
+from samekind.ledger.sqlite_file import APPLICATION_ID
+from samekind.ledger.store import MemoryStore, open_store
 from samekind.protocols import Event
-from samekind.sqlstore import SqlStore
-from samekind.store import MemoryStore, open_store
 from samekind.testing.stores import check_store, check_two_processes
 
 
@@ -93,7 +93,7 @@ def test_open_store_understands_what_a_person_types(
 def test_the_memory_ledger_works_without_sqlalchemy() -> None:
     code = (
         "import sys; sys.modules['sqlalchemy'] = None\n"
-        "from samekind.store import open_store\n"
+        "from samekind.ledger.store import open_store\n"
         "from samekind.protocols import Event\n"
         "from samekind.errors import MissingExtra\n"
         "assert open_store(None).append('a', Event('opened')) == 1\n"
@@ -127,7 +127,7 @@ def test_many_threads_may_open_a_new_ledger_at_the_same_moment(path: Path) -> No
 
 def test_what_was_appended_is_there_after_the_process_is_killed(path: Path) -> None:
     code = (
-        "import sys; from samekind.store import open_store; from samekind.protocols import Event\n"
+        "import sys; from samekind.ledger.store import open_store; from samekind.protocols import Event\n"
         "store = open_store(sys.argv[1])\n"
         "while True: print(store.append('main', Event('told', {'x': 'y' * 300})), flush=True)\n"
     )

@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 from sklearn.datasets import make_blobs
 
 from samekind import superinstances
-from samekind.clusterers.cobras import COBRA, COBRAS
+from samekind.clusterers.kmeans.cobras import COBRA, COBRAS
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.evaluation import ari
 from samekind.items import Collection
-from samekind.oracles import Noisy, Truth, Unsure
 from samekind.protocols import View
 from samekind.questions import UNSURE, Answer, SamePair
 from samekind.session import Session
-from samekind.simulate import run
+from samekind.simulation.loop import run
+from samekind.simulation.people import Noisy, Truth, Unsure
 from samekind.sources import open_source
-from samekind.strategies import cobras as asking
+from samekind.strategies.pairs import cobras as asking
 from samekind.superinstances import replay_cobras, tree
 
 X, CLOUD = make_blobs(240, centers=6, cluster_std=0.3, random_state=2)

@@ -23,15 +23,15 @@ from PIL import Image
 from rich.console import Console as Screen
 
 from piles import clouds
-from samekind.commands.drawings import drawn, picture, printable
+from samekind.cli.drawings import drawn, picture, printable
+from samekind.cli.terminal import AtTerminal, explained, menu
 from samekind.items import Collection, Item, Preview
-from samekind.oracles import BACK, SKIP, STOP
+from samekind.ledger.store import open_store
 from samekind.protocols import View
 from samekind.questions import OddOnes, Question, SameGroups, SamePair, WhichGroup
 from samekind.session import Session
-from samekind.simulate import run
-from samekind.store import open_store
-from samekind.terminal import AtTerminal, explained, menu
+from samekind.simulation.loop import run
+from samekind.simulation.people import BACK, SKIP, STOP
 
 
 class Shown(Item):

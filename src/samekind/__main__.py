@@ -1,5 +1,5 @@
 """``python -m samekind`` is the command ``samekind``."""
 
-from samekind.cli import main
+from samekind.cli.main import main
 
 main()

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from samekind.amortized.network import Functions, NCPNetwork, Points, Sizes
+from samekind.clusterers.ncp.amortized.network import Functions, NCPNetwork, Points, Sizes
 
 VECTORS: dict[str, Any] = json.loads(
     (Path(__file__).parents[1] / "vectors" / "ncp.json").read_text()

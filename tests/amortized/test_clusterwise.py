@@ -12,20 +12,24 @@ from closed_form import VECTORS, table
 from test_ordered import network
 from torch import Tensor
 
-from samekind.amortized.attention import ISAB, MAB, PMA
-from samekind.amortized.clusterwise import ClusterwiseNetwork, ClusterwiseSizes, Normal
-from samekind.amortized.clusterwise_bound import (
+from samekind.clusterers.ncp.amortized.attention import ISAB, MAB, PMA
+from samekind.clusterers.ncp.amortized.clusterwise import (
+    ClusterwiseNetwork,
+    ClusterwiseSizes,
+    Normal,
+)
+from samekind.clusterers.ncp.amortized.clusterwise_bound import (
     clusterwise_loss,
     importance_weighted,
     log_members,
     pass_bound,
 )
-from samekind.amortized.clusterwise_training import train_clusterwise
-from samekind.amortized.clusterwise_weights import load_clusterwise, save_clusterwise
-from samekind.amortized.generators import Episode, GaussianMixtures
-from samekind.amortized.network import NCPNetwork
-from samekind.amortized.ordered import Latents, log_partition
-from samekind.amortized.weights import save
+from samekind.clusterers.ncp.amortized.clusterwise_training import train_clusterwise
+from samekind.clusterers.ncp.amortized.clusterwise_weights import load_clusterwise, save_clusterwise
+from samekind.clusterers.ncp.amortized.generators import Episode, GaussianMixtures
+from samekind.clusterers.ncp.amortized.network import NCPNetwork
+from samekind.clusterers.ncp.amortized.ordered import Latents, log_partition
+from samekind.clusterers.ncp.amortized.weights import save
 from samekind.errors import InputError
 
 KINDS = ["ccp", "acp-s", "acp"]

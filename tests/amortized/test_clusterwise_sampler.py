@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from test_ordered import ClosedCCP, X, network
 from torch import Tensor
 
-import samekind.amortized.clusterwise_sampler as room
-from samekind.amortized.clusterwise import Items, Outlook
-from samekind.amortized.clusterwise_answers import Together
-from samekind.amortized.clusterwise_sampler import ClusterwiseSampler
-from samekind.amortized.likelihood import relabel
-from samekind.amortized.ordered import log_partition
-from samekind.amortized.partitions import all_partitions
-from samekind.amortized.samples import Samples
+import samekind.clusterers.ncp.amortized.clusterwise_sampler as room
+from samekind.clusterers.ncp.amortized.clusterwise import Items, Outlook
+from samekind.clusterers.ncp.amortized.clusterwise_answers import Together
+from samekind.clusterers.ncp.amortized.clusterwise_sampler import ClusterwiseSampler
+from samekind.clusterers.ncp.amortized.likelihood import relabel
+from samekind.clusterers.ncp.amortized.ordered import log_partition
+from samekind.clusterers.ncp.amortized.partitions import all_partitions
+from samekind.clusterers.ncp.amortized.samples import Samples
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 

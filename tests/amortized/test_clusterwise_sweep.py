@@ -6,9 +6,9 @@ import torch
 from test_clusterwise_sampler import Loners, Quarters, points
 from test_ordered import network
 
-from samekind.amortized.clusterwise_answers import Together
-from samekind.amortized.clusterwise_sweep import swept
-from samekind.amortized.likelihood import relabel
+from samekind.clusterers.ncp.amortized.clusterwise_answers import Together
+from samekind.clusterers.ncp.amortized.clusterwise_sweep import swept
+from samekind.clusterers.ncp.amortized.likelihood import relabel
 from samekind.constraints import Constraints
 
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from samekind.amortized.conditioning import Answers
-from samekind.amortized.likelihood import log_joint, relabel
-from samekind.amortized.partitions import all_partitions
-from samekind.amortized.sampler import Sampler
+from samekind.clusterers.ncp.amortized.conditioning import Answers
+from samekind.clusterers.ncp.amortized.likelihood import log_joint, relabel
+from samekind.clusterers.ncp.amortized.partitions import all_partitions
+from samekind.clusterers.ncp.amortized.sampler import Sampler
 from samekind.constraints import Constraints
 
 Links = list[tuple[int, int, bool]]

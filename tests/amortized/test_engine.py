@@ -20,16 +20,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from samekind.amortized.engine import Engine, State
-from samekind.amortized.likelihood import (
+from samekind.clusterers.ncp.amortized.engine import Engine, State
+from samekind.clusterers.ncp.amortized.likelihood import (
     chosen,
     log_joint,
     random_order,
     relabel,
     step_log_probs,
 )
-from samekind.amortized.network import Functions
-from samekind.amortized.partitions import all_partitions
+from samekind.clusterers.ncp.amortized.network import Functions
+from samekind.clusterers.ncp.amortized.partitions import all_partitions
 
 QUICK = settings(max_examples=15, deadline=None)
 VARIANTS = [

@@ -7,9 +7,9 @@ import pytest
 import torch
 from closed_form import VECTORS
 
-from samekind.amortized.exact import DirichletGaussians, loss_floor
-from samekind.amortized.partitions import all_partitions
-from samekind.amortized.priors import CRP, MFM
+from samekind.clusterers.ncp.amortized.exact import DirichletGaussians, loss_floor
+from samekind.clusterers.ncp.amortized.partitions import all_partitions
+from samekind.clusterers.ncp.amortized.priors import CRP, MFM
 from samekind.errors import InputError
 
 EXACT = VECTORS["exact"]

@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from samekind.amortized.generators import Episode, GaussianMixtures, Generator, centred
-from samekind.amortized.labelled_episodes import LabelledEpisodes
-from samekind.amortized.likelihood import relabel
-from samekind.amortized.priors import CRP, MFM
+from samekind.clusterers.ncp.amortized.generators import (
+    Episode,
+    GaussianMixtures,
+    Generator,
+    centred,
+)
+from samekind.clusterers.ncp.amortized.labelled_episodes import LabelledEpisodes
+from samekind.clusterers.ncp.amortized.likelihood import relabel
+from samekind.clusterers.ncp.amortized.priors import CRP, MFM
 from samekind.errors import InputError
 
 

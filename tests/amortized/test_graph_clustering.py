@@ -11,12 +11,16 @@ import pytest
 import torch
 from scipy import sparse
 
-from samekind.amortized import graph_clustering
-from samekind.amortized.graph_clustering import described, group_nodes, read_graph
-from samekind.amortized.graph_encoder import GraphSizes, graph_network, save_graph_network
-from samekind.amortized.graphs import StochasticBlocks
-from samekind.amortized.likelihood import chosen, law_of_steps, relabel, reordered
-from samekind.amortized.network import NCPNetwork, Sizes
+from samekind.clusterers.ncp.amortized import graph_clustering
+from samekind.clusterers.ncp.amortized.graph_clustering import described, group_nodes, read_graph
+from samekind.clusterers.ncp.amortized.graph_encoder import (
+    GraphSizes,
+    graph_network,
+    save_graph_network,
+)
+from samekind.clusterers.ncp.amortized.graphs import StochasticBlocks
+from samekind.clusterers.ncp.amortized.likelihood import chosen, law_of_steps, relabel, reordered
+from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 

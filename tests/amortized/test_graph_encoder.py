@@ -8,8 +8,8 @@ from typing import Literal
 import pytest
 import torch
 
-from samekind.amortized.generators import Episode
-from samekind.amortized.graph_encoder import (
+from samekind.clusterers.ncp.amortized.generators import Episode
+from samekind.clusterers.ncp.amortized.graph_encoder import (
     GatedLayer,
     GraphEncoder,
     GraphSizes,
@@ -18,10 +18,10 @@ from samekind.amortized.graph_encoder import (
     load_graph_network,
     save_graph_network,
 )
-from samekind.amortized.graphs import Graphs, StochasticBlocks
-from samekind.amortized.network import NCPNetwork, Sizes
-from samekind.amortized.training import negative_log_likelihood, train
-from samekind.amortized.weights import save
+from samekind.clusterers.ncp.amortized.graphs import Graphs, StochasticBlocks
+from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
+from samekind.clusterers.ncp.amortized.training import negative_log_likelihood, train
+from samekind.clusterers.ncp.amortized.weights import save
 from samekind.errors import InputError
 
 KINDS: tuple[Literal["sage", "gated"], ...] = ("sage", "gated")

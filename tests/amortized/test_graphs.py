@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from samekind.amortized.graphs import Graphs, StochasticBlocks, beta, leading_vectors
-from samekind.amortized.likelihood import relabel
+from samekind.clusterers.ncp.amortized.graphs import Graphs, StochasticBlocks, beta, leading_vectors
+from samekind.clusterers.ncp.amortized.likelihood import relabel
 from samekind.errors import InputError
 
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from samekind.amortized.labelled_episodes import LabelledEpisodes, View
-from samekind.amortized.likelihood import relabel
+from samekind.clusterers.ncp.amortized.labelled_episodes import LabelledEpisodes, View
+from samekind.clusterers.ncp.amortized.likelihood import relabel
 from samekind.errors import InputError
 
 ALL: tuple[View, ...] = ("turn", "mirror", "invert")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from samekind.amortized.likelihood import (
+from samekind.clusterers.ncp.amortized.likelihood import (
     _group_sums,
     law_of_steps,
     open_choices,

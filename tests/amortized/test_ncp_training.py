@@ -10,14 +10,19 @@ import torch
 from closed_form import small_network
 from torch import Tensor, nn
 
-from samekind.amortized import training
-from samekind.amortized.exact import DirichletGaussians
-from samekind.amortized.generators import GaussianMixtures
-from samekind.amortized.labelled_episodes import LabelledEpisodes
-from samekind.amortized.likelihood import log_joint
-from samekind.amortized.network import NCPNetwork, Sizes
-from samekind.amortized.training import negative_log_likelihood, rate_at, size_ranges, train
-from samekind.amortized.weights import load, save, write_tensors
+from samekind.clusterers.ncp.amortized import training
+from samekind.clusterers.ncp.amortized.exact import DirichletGaussians
+from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
+from samekind.clusterers.ncp.amortized.labelled_episodes import LabelledEpisodes
+from samekind.clusterers.ncp.amortized.likelihood import log_joint
+from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
+from samekind.clusterers.ncp.amortized.training import (
+    negative_log_likelihood,
+    rate_at,
+    size_ranges,
+    train,
+)
+from samekind.clusterers.ncp.amortized.weights import load, save, write_tensors
 from samekind.errors import InputError, SamekindError
 
 SMALL = Sizes(features=32, width=32, h_outputs=32, g_outputs=32)

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from samekind.amortized.layers import PReLU
-from samekind.amortized.likelihood import log_joint
-from samekind.amortized.network import NCPNetwork, Sizes
+from samekind.clusterers.ncp.amortized.layers import PReLU
+from samekind.clusterers.ncp.amortized.likelihood import log_joint
+from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
 
 
 @pytest.mark.parametrize("slope", [0.25, 0.0, 1.0, -0.5])

@@ -12,15 +12,15 @@ import torch
 from closed_form import VECTORS, table
 from torch import Tensor
 
-from samekind.amortized.clusterwise import (
+from samekind.clusterers.ncp.amortized.clusterwise import (
     ClusterwiseNetwork,
     ClusterwiseSizes,
     Items,
     Normal,
     Outlook,
 )
-from samekind.amortized.ordered import Latents, log_ordered, log_partition
-from samekind.amortized.partitions import all_partitions
+from samekind.clusterers.ncp.amortized.ordered import Latents, log_ordered, log_partition
+from samekind.clusterers.ncp.amortized.partitions import all_partitions
 from samekind.errors import InputError
 
 CCP = VECTORS["ccp"]

@@ -8,11 +8,11 @@ import torch
 from closed_form import VECTORS, ClosedForm, small_network, table
 from torch import Tensor
 
-from samekind.amortized.averaging import averaged, rescored
-from samekind.amortized.likelihood import log_joint, relabel
-from samekind.amortized.partitions import all_partitions
-from samekind.amortized.sampler import Sampler
-from samekind.amortized.samples import Samples, merged
+from samekind.clusterers.ncp.amortized.averaging import averaged, rescored
+from samekind.clusterers.ncp.amortized.likelihood import log_joint, relabel
+from samekind.clusterers.ncp.amortized.partitions import all_partitions
+from samekind.clusterers.ncp.amortized.sampler import Sampler
+from samekind.clusterers.ncp.amortized.samples import Samples, merged
 from samekind.errors import InputError
 
 N = 5

@@ -9,11 +9,16 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from samekind.amortized import training
-from samekind.amortized.generators import Episode, GaussianMixtures, Generator
-from samekind.amortized.network import NCPNetwork, Sizes
-from samekind.amortized.priors import MFM
-from samekind.amortized.training import _Training, doubling_ranges, negative_log_likelihood, train
+from samekind.clusterers.ncp.amortized import training
+from samekind.clusterers.ncp.amortized.generators import Episode, GaussianMixtures, Generator
+from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
+from samekind.clusterers.ncp.amortized.priors import MFM
+from samekind.clusterers.ncp.amortized.training import (
+    _Training,
+    doubling_ranges,
+    negative_log_likelihood,
+    train,
+)
 
 SMALL = Sizes(features=16, width=16, h_outputs=16, g_outputs=16)
 DATA = GaussianMixtures(points=(3, 9), max_groups=5)

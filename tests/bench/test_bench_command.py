@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from command_line import Cli, cli
-from samekind.bench import surroundings
-from samekind.bench.rows import append_row, read_rows
-from samekind.commands.bench import told
+from samekind.cli.bench import told
+from samekind.simulation import provenance as surroundings
+from samekind.simulation.rows import append_row, read_rows
 
 __all__ = ["cli"]
 SUITE = """
@@ -115,7 +115,7 @@ def test_a_run_that_was_cut_short_is_kept_and_done_again(
     order = ("bench", file, "--only", "random", "--people", "perfect", "--seeds", "0")
     with monkeypatch.context() as patched:
         patched.setattr(
-            "samekind.bench.running.Limit.forbids", lambda self, seconds=0.0: seconds > 0
+            "samekind.simulation.runner.Limit.forbids", lambda self, seconds=0.0: seconds > 0
         )
         cut = cli(*order)
     assert "cut short" in cut.out and "0 runs finished, 0 failed, 1 left" in cut.out
@@ -190,7 +190,7 @@ def test_a_finished_run_is_told_in_one_line() -> None:
 def test_a_suite_runs_where_only_the_core_is_installed(file: Path) -> None:
     code = (  # the function behind the command: newer versions of typer want pydantic themselves
         f"import sys\nfor name in {FORBIDDEN!r}:\n    sys.modules[name] = None\n"
-        "from samekind.commands.bench import bench\nbench('small.toml', only=['random'], seeds=['0'])"
+        "from samekind.cli.bench import bench\nbench('small.toml', only=['random'], seeds=['0'])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=file.parent
@@ -212,7 +212,7 @@ def test_a_suite_that_cannot_be_read_does_not_hide_the_others(
 ) -> None:
     file.with_name("odd.toml").write_text(SUITE.replace("kmeans", "no-such-method"))
     both = {"odd": file.with_name("odd.toml"), "small": file}
-    monkeypatch.setattr("samekind.bench.reading.shipped", lambda: both)
+    monkeypatch.setattr("samekind.simulation.suite_file.shipped", lambda: both)
     done = cli("bench", "--list")
     assert done.code == 0 and "Cannot be run here" in done.out and "For a test." in done.out
 

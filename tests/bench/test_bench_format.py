@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from samekind.bench.reading import open_suite, parsed, shipped
-from samekind.bench.settings import KINDS, Leg, Settings
-from samekind.bench.suite import Suite
 from samekind.errors import InputError, SamekindError, SourceError, UnknownName
+from samekind.simulation.settings import KINDS, Segment, Settings
+from samekind.simulation.suite import Suite
+from samekind.simulation.suite_file import open_suite, parsed, shipped
 
 ROOT = Path(__file__).parents[2]
 GPU = ROOT / "benchmarks" / "gpu"
@@ -284,5 +284,10 @@ def test_legs_end_at_scores_and_where_another_number_of_answers_per_refit_begins
     settings = Settings(
         questions=100, questions_per_refit=5, score_at=(0, 20, 60, 500), refits_from={"50": 10}
     )
-    assert settings.legs() == (Leg(20, 5, 1), Leg(50, 5, 1), Leg(60, 10, 1), Leg(100, 10, 1))
+    assert settings.legs() == (
+        Segment(20, 5, 1),
+        Segment(50, 5, 1),
+        Segment(60, 10, 1),
+        Segment(100, 10, 1),
+    )
     assert Settings(score_at=(0, 10)).legs() == ()

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samekind.bench.costs import comparisons
-from samekind.bench.diary import in_place
-from samekind.bench.material import opened
-from samekind.bench.reading import parsed
-from samekind.bench.running import Limit, run_one
-from samekind.bench.suite import Run
 from samekind.constraints import Constraints
 from samekind.errors import InputError, UnknownName
 from samekind.questions import Answer, OddOnes, SameGroups, SamePair, WhichGroup
+from samekind.simulation.costs import comparisons
+from samekind.simulation.curve_recorder import in_place
+from samekind.simulation.datasets import opened
+from samekind.simulation.runner import Limit, run_one
+from samekind.simulation.suite import Run
+from samekind.simulation.suite_file import parsed
 
 FIELDS = {
     "run", "suite", "set", "orientation", "encoder", "items", "width", "kinds", "system", "method",

@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import gibbs
 
-from samekind.amortized.exact import DirichletGaussians
-from samekind.amortized.partitions import all_partitions
+from samekind.clusterers.ncp.amortized.exact import DirichletGaussians
+from samekind.clusterers.ncp.amortized.partitions import all_partitions
 
 EXACT = DirichletGaussians(spread=3.0)
 

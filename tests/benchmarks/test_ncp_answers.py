@@ -14,9 +14,9 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import ncp_answers as answers
 
-from samekind.amortized.network import NCPNetwork, Sizes
-from samekind.amortized.weights import save
-from samekind.plots.bands import lines, read_rows
+from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
+from samekind.clusterers.ncp.amortized.weights import save
+from samekind.reports.plots.bands import lines, read_rows
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import ncp_large as large
 
-from samekind.amortized.weights import read_tensors
+from samekind.clusterers.ncp.amortized.weights import read_tensors
 
 
 def test_a_row_tells_the_mean_score_the_median_time_and_the_error_of_k() -> None:

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from samekind.clusterers.dec import AutoencoderClusterer
+from samekind.clusterers.deep.dec import AutoencoderClusterer
 from samekind.constraints import Constraints
 from samekind.evaluation import acc
 from samekind.objectives.links import LinkMasks
-from samekind.training.loop import Moment, Trainer
+from samekind.training.loop import SchedulePoint, Trainer
 
 SMALL: dict[str, Any] = {
     "backbone": "resnet18", "stem": "3x3", "channels": 4, "size": 16, "batch_size": 32,
@@ -101,6 +101,6 @@ def step_without_waiting(model: Any) -> None:
     with NoWait():
         rows = trainer.views(trainer.data[items], trainer._chance)
         if hasattr(trainer.network, "draw"):
-            trainer.network.draw(len(rows), trainer._chance, Moment(0, 1))
-        parts = trainer._parts(rows, items, LinkMasks(*masks), Moment(0, 1))
+            trainer.network.draw(len(rows), trainer._chance, SchedulePoint(0, 1))
+        parts = trainer._parts(rows, items, LinkMasks(*masks), SchedulePoint(0, 1))
         torch.stack(list(parts.values())).sum().backward()  # type: ignore[no-untyped-call]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from samekind.constraints import Constraints
-from samekind.training.progress import Told, Watch
+from samekind.training.progress import Monitor, TrainingReport
 
 SMALL: dict[str, Any] = {
     "backbone": "resnet18", "stem": "3x3", "channels": 4, "size": 12, "batch_size": 40,
@@ -51,8 +51,8 @@ class Curve:
     """Keeps the parts of the loss of every step."""
 
     def __init__(self) -> None:
-        self.told: list[Told] = []
-        self.watch = Watch(report=self.told.append, every=1)
+        self.told: list[TrainingReport] = []
+        self.watch = Monitor(report=self.told.append, every=1)
 
     def part(self, name: str) -> list[float]:
         return [told.parts[name] for told in self.told if name in told.parts]

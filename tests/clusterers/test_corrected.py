@@ -8,8 +8,8 @@ import numpy as np
 from test_idc import SMALL, answers, honoured, pictures
 
 from samekind.clusterers.corrected import Corrected
-from samekind.clusterers.kmeans import KMeans
-from samekind.clusterers.pcl import PCL
+from samekind.clusterers.deep.pcl import PCL
+from samekind.clusterers.kmeans.constrained import KMeans
 from samekind.constraints import Constraints
 
 

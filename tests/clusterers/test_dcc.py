@@ -15,7 +15,7 @@ from coded_kinds import (
 )
 from drawn_kinds import Curve, honoured
 
-from samekind.clusterers.dcc import DCC
+from samekind.clusterers.deep.dcc import DCC
 from samekind.evaluation import acc
 from samekind.training.answered import Answered, batch_links
 from samekind.training.dcc_batches import AnsweredBatches

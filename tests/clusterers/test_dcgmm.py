@@ -17,7 +17,7 @@ from coded_kinds import (
 )
 from drawn_kinds import Curve, clouds, honoured
 
-from samekind.clusterers.dcgmm import DCGMM
+from samekind.clusterers.deep.dcgmm import DCGMM
 from samekind.errors import InputError
 from samekind.evaluation import acc
 

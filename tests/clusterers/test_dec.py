@@ -11,12 +11,12 @@ import pytest
 from coded_kinds import SMALL, layouts, own_groups, step_without_waiting, true_pairs
 from drawn_kinds import Curve, clouds, honoured
 
-from samekind.clusterers.dec import DEC, IDEC
-from samekind.clusterers.pcl import PCL
+from samekind.clusterers.deep.dec import DEC, IDEC
+from samekind.clusterers.deep.pcl import PCL
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.evaluation import acc
-from samekind.training.progress import Cancelled, Told, Watch
+from samekind.training.progress import Cancelled, Monitor, TrainingReport
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -92,12 +92,12 @@ def test_training_ends_early_when_hardly_any_item_changes() -> None:
 def test_it_can_be_stopped_in_either_part_and_pickled() -> None:
     images, _ = layouts(40)
 
-    def stop_at(step: int) -> Watch:
-        def report(told: Told) -> None:
+    def stop_at(step: int) -> Monitor:
+        def report(told: TrainingReport) -> None:
             if told.step == step:
                 raise Cancelled("enough")
 
-        return Watch(report=report, every=1)
+        return Monitor(report=report, every=1)
 
     for step in (2, 7):
         model = DEC(3, steps=8, watch=stop_at(step), random_state=0, **SMALL)

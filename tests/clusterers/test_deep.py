@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 import torch
 
-from samekind.clusterers.cc import CC
-from samekind.clusterers.occ import OCC
-from samekind.clusterers.pcl import PCL
-from samekind.clusterers.pictures import pictures_of
-from samekind.clusterers.settling import settled
+from samekind.clusterers.deep.cc import CC
+from samekind.clusterers.deep.occ import OCC
+from samekind.clusterers.deep.pcl import PCL
+from samekind.clusterers.deep.pictures import pictures_of
+from samekind.clusterers.live.settling import settled
 from samekind.constraints import Constraints
 from samekind.errors import InputError, UnknownName, VectorError
 from samekind.items import Collection
-from samekind.oracles import Truth
 from samekind.session import Session
-from samekind.simulate import run
-from samekind.sources.cifar import PixelItem
+from samekind.simulation.loop import run
+from samekind.simulation.people import Truth
+from samekind.sources.sets.cifar import PixelItem
 
 SMALL: dict[str, Any] = {
     "backbone": "resnet18", "stem": "3x3", "channels": 4, "size": 8, "batch_size": 16,

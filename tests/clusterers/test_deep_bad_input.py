@@ -18,25 +18,25 @@ from PIL import Image
 from torch import nn
 
 from command_line import Cli, cli  # noqa: F401
-from samekind.clusterers.cc import CC
-from samekind.clusterers.occ import OCC
-from samekind.clusterers.pcl import PCL
-from samekind.clusterers.pictures import pictures_of
+from samekind.clusterers.deep.cc import CC
+from samekind.clusterers.deep.occ import OCC
+from samekind.clusterers.deep.pcl import PCL
+from samekind.clusterers.deep.pictures import pictures_of
 from samekind.compute import Compute
 from samekind.constraints import Constraints
 from samekind.errors import InputError, SamekindError, VectorError
 from samekind.items import Collection
-from samekind.pile import encoded_pile
 from samekind.questions import SamePair
 from samekind.session import Session
 from samekind.sources import open_source
-from samekind.sources.cifar import PixelItem
+from samekind.sources.sets.cifar import PixelItem
 from samekind.training.bank import Reader
 from samekind.training.checkpoints import load_checkpoint
 from samekind.training.losses import PCLLoss
 from samekind.training.network import Network
-from samekind.training.progress import Cancelled, Told, Watch
+from samekind.training.progress import Cancelled, Monitor, TrainingReport
 from samekind.training.rows import RowBackbone
+from samekind.workspace.pile import encoded_pile
 
 SMALL: dict[str, Any] = {
     "backbone": "resnet18", "stem": "3x3", "channels": 4, "size": 8, "batch_size": 16,
@@ -389,18 +389,18 @@ def test_reading_takes_fewer_items_at_a_time_when_memory_is_short() -> None:
 # -- stopping and watching ------------------------------------------------------------------------
 
 
-def stopping_after(reports: int, how: Any = None) -> Watch:
+def stopping_after(reports: int, how: Any = None) -> Monitor:
     """A watch that stops training after some steps: by its event, or by raising."""
     stop, left = threading.Event(), [reports]
 
-    def report(told: Told) -> None:
+    def report(told: TrainingReport) -> None:
         left[0] -= 1
         if left[0] == 0:
             if how is not None:
                 raise how
             stop.set()
 
-    return Watch(report=report, stop=stop, every=1)
+    return Monitor(report=report, stop=stop, every=1)
 
 
 def says_the_same(model: Any, images: np.ndarray, known: Constraints) -> bool:
@@ -471,7 +471,7 @@ def test_a_state_that_broke_unnoticed_is_not_what_a_stop_leaves() -> None:
             if calls[0] == 2:  # after one broken step, before any look at it
                 raise KeyboardInterrupt
 
-        def tell(self, told: Told) -> None:
+        def tell(self, told: TrainingReport) -> None:
             pass
 
     with pytest.raises(KeyboardInterrupt):
@@ -484,7 +484,7 @@ def test_a_watched_model_tells_every_part_of_the_loss_shows_a_bar_and_can_be_pic
     profile: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     curve: list[tuple[int, dict[str, float]]] = []
-    watch = Watch(log=lambda step, values: curve.append((step, dict(values))), every=1)
+    watch = Monitor(log=lambda step, values: curve.append((step, dict(values))), every=1)
     images = pictures()
     known = answered(40, *((i, i + 1, False) for i in range(0, 30, 2)))
     model = PCL(

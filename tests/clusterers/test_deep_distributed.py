@@ -12,7 +12,7 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 
-from samekind.clusterers.pcl import PCL
+from samekind.clusterers.deep.pcl import PCL
 from samekind.constraints import Constraints
 
 

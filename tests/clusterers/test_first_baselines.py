@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from drawn_kinds import SMALL, Curve, drawn, some_answers
 
-from samekind.clusterers.cc import CC
-from samekind.clusterers.fixmatch import FixMatch
-from samekind.clusterers.simclr import SimCLR
+from samekind.clusterers.deep.cc import CC
+from samekind.clusterers.deep.fixmatch import FixMatch
+from samekind.clusterers.deep.simclr import SimCLR
 from samekind.evaluation import acc
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from test_idc import SMALL, answers, honoured, pictures
 
-from samekind.clusterers.fixmatch import FixMatch
-from samekind.clusterers.pcl import PCL
+from samekind.clusterers.deep.fixmatch import FixMatch
+from samekind.clusterers.deep.pcl import PCL
 from samekind.constraints import Constraints
 
 QUICK: dict[str, Any] = {"company": 16, "labelled": 8, "epochs": 2}

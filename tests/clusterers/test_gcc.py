@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from drawn_kinds import SMALL, Curve, clouds, drawn, honoured, some_answers
 
-from samekind.clusterers.gcc import GCC
+from samekind.clusterers.deep.gcc import GCC
 from samekind.errors import InputError
 from samekind.evaluation import acc
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from samekind.clusterers.centres import Blocks
 from samekind.clusterers.group_count import guessed_count, told_count
+from samekind.clusterers.kmeans.centres import Blocks
 from samekind.constraints import Constraints
 
 

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 import torch
 
-from samekind.clusterers.idc import IDC
-from samekind.clusterers.pcl import PCL
+from samekind.clusterers.deep.idc import IDC
+from samekind.clusterers.deep.pcl import PCL
 from samekind.constraints import Constraints
 from samekind.errors import InputError, SamekindError
 from samekind.items import Collection
-from samekind.oracles import Truth
 from samekind.session import Session
-from samekind.simulate import run
-from samekind.sources.cifar import PixelItem
+from samekind.simulation.loop import run
+from samekind.simulation.people import Truth
+from samekind.sources.sets.cifar import PixelItem
 from samekind.training.heads import ClusterHead
-from samekind.training.progress import Cancelled, Told, Watch
+from samekind.training.progress import Cancelled, Monitor, TrainingReport
 from samekind.training.selflearn import LearntNetwork, SelfLearner, SelfSetting
 
 SMALL: dict[str, Any] = {
@@ -187,12 +187,12 @@ def test_stopped_in_the_middle_it_keeps_the_groups_of_its_features() -> None:
     images, half = pictures()
     known = answers(half, 25)
 
-    def stop(told: Told) -> None:
+    def stop(told: TrainingReport) -> None:
         if told.phase == "tuning":
             raise Cancelled("Enough.")
 
     wanted = {**QUICK, "epochs": 50}
-    model = IDC(2, watch=Watch(report=stop, every=1), **wanted, **SMALL)
+    model = IDC(2, watch=Monitor(report=stop, every=1), **wanted, **SMALL)
     with pytest.raises(Cancelled):
         model.fit(images, constraints=known)
     assert honoured(model.labels_, known)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from drawn_kinds import SMALL, Curve, clouds, drawn, honoured, some_answers
 
-from samekind.clusterers.idfd import IDFD
+from samekind.clusterers.deep.idfd import IDFD
 from samekind.evaluation import acc
 from samekind.training.plain_heads import CentreHead, LinearUnits
 

@@ -17,10 +17,10 @@ from sklearn.cluster import KMeans as PlainKMeans
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
-from samekind.clusterers.centres import Blocks, sums_by
-from samekind.clusterers.copkmeans import COPKMeans, cop_kmeans
-from samekind.clusterers.kmeans import KMeans
-from samekind.clusterers.pckmeans import PCKMeans, Priced
+from samekind.clusterers.kmeans.centres import Blocks, sums_by
+from samekind.clusterers.kmeans.constrained import KMeans
+from samekind.clusterers.kmeans.copkmeans import COPKMeans, cop_kmeans
+from samekind.clusterers.kmeans.pckmeans import PCKMeans, Priced
 from samekind.constraints import Constraints, as_links
 from samekind.errors import Infeasible, InputError
 from samekind.evaluation import ari

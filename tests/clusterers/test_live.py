@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from samekind.clusterers.graph import Reference
-from samekind.clusterers.linear_head import LinearHead
-from samekind.clusterers.live import Live, unseen_share
-from samekind.clusterers.orientation import Orientation
-from samekind.clusterers.reliability import Reliability
-from samekind.clusterers.seeds import Seeds
+from samekind.clusterers.live.estimator import Live, unseen_share
+from samekind.clusterers.live.graph import Reference
+from samekind.clusterers.live.linear_head import LinearHead
+from samekind.clusterers.live.orientation import Orientation
+from samekind.clusterers.live.reliability import Reliability
+from samekind.clusterers.live.seeds import Seeds
 from samekind.constraints import Constraints
 from samekind.evaluation import acc, ari
 

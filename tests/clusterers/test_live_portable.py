@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from piles import points
-from samekind.clusterers.live import Live
-from samekind.clusterers.portable import PortableHead, portable_head
+from samekind.clusterers.live.estimator import Live
+from samekind.clusterers.live.portable import PortableHead, portable_head
 from samekind.constraints import Constraints
-from samekind.oracles import Truth
 from samekind.session import Session
-from samekind.simulate import run
+from samekind.simulation.loop import run
+from samekind.simulation.people import Truth
 
 
 def pile(n: int) -> tuple[np.ndarray, np.ndarray]:

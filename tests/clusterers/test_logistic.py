@@ -15,13 +15,13 @@ from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.evaluation import ari
-from samekind.oracles import Noisy, Truth
 from samekind.protocols import View
 from samekind.questions import Answer, WhichGroup
 from samekind.session import Session
-from samekind.simulate import run
+from samekind.simulation.loop import run
+from samekind.simulation.people import Noisy, Truth
 from samekind.sources import open_source
-from samekind.strategies.margin import ItemEntropy, Margin
+from samekind.strategies.placement.margin import ItemEntropy, Margin
 
 
 def clouds(n: int = 90, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -10,7 +10,7 @@ import pytest
 import torch
 from drawn_kinds import SMALL, Curve, clouds, drawn, honoured, some_answers
 
-from samekind.clusterers.mice import MiCE
+from samekind.clusterers.deep.mice import MiCE
 from samekind.errors import InputError
 from samekind.evaluation import acc
 

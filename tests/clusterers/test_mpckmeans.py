@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from samekind.clusterers.mpckmeans import MPCKMeans
-from samekind.clusterers.mpckmeans_metric import LEAST, Metrics, Penalised
+from samekind.clusterers.kmeans.mpckmeans import MPCKMeans
+from samekind.clusterers.kmeans.mpckmeans_metric import LEAST, Metrics, Penalised
 from samekind.constraints import Constraints, as_links
 from samekind.errors import InputError
 from samekind.evaluation import ari

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy.sparse import issparse
 
-from samekind.amortized.generators import GaussianMixtures
-from samekind.amortized.network import Sizes
-from samekind.clusterers.ncp import NCP, VARIANTS
-from samekind.clusterers.ncp_sample import stratified
-from samekind.clusterers.ncp_weights import network_of, shipped
+from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
+from samekind.clusterers.ncp.amortized.network import Sizes
+from samekind.clusterers.ncp.estimator import NCP, VARIANTS
+from samekind.clusterers.ncp.sample import stratified
+from samekind.clusterers.ncp.weights import network_of, shipped
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.evaluation import ari
@@ -73,7 +73,7 @@ def test_the_groups_are_the_most_probable_ones_over_many_orders() -> None:
 
 
 def test_probabilities_of_all_groupings_of_four_items_add_up_to_one() -> None:
-    from samekind.amortized.partitions import all_partitions
+    from samekind.clusterers.ncp.amortized.partitions import all_partitions
 
     X = np.random.default_rng(0).normal(size=(4, 3))
     model = NCP(random_state=0)

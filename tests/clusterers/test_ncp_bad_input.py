@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samekind.amortized.generators import GaussianMixtures
-from samekind.amortized.network import Sizes
-from samekind.clusterers.ncp import NCP
+from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
+from samekind.clusterers.ncp.amortized.network import Sizes
+from samekind.clusterers.ncp.estimator import NCP
 from samekind.constraints import Constraints
 from samekind.errors import InputError, UnknownName
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from samekind.amortized.calibration import (
+from samekind.clusterers.ncp.amortized.calibration import (
     Calibrated,
     Calibration,
     EvenKinds,
@@ -14,7 +14,7 @@ from samekind.amortized.calibration import (
     general_vectors,
     principal_axes,
 )
-from samekind.amortized.generators import GaussianMixtures
+from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
 from samekind.errors import InputError
 
 

@@ -11,14 +11,14 @@ import pytest
 import torch
 from scipy.sparse import issparse
 
-from samekind.amortized.clusterwise import ClusterwiseNetwork, ClusterwiseSizes
-from samekind.amortized.clusterwise_sampler import ClusterwiseSampler
-from samekind.amortized.clusterwise_weights import save_clusterwise
-from samekind.clusterers import ncp_clusterwise as room
-from samekind.clusterers.ncp import NCP
-from samekind.clusterers.ncp_clusterwise import n_drawn
-from samekind.clusterers.ncp_labels import Draws
-from samekind.clusterers.ncp_weights import network_of, shipped, variant_of
+from samekind.clusterers.ncp import clusterwise as room
+from samekind.clusterers.ncp.amortized.clusterwise import ClusterwiseNetwork, ClusterwiseSizes
+from samekind.clusterers.ncp.amortized.clusterwise_sampler import ClusterwiseSampler
+from samekind.clusterers.ncp.amortized.clusterwise_weights import save_clusterwise
+from samekind.clusterers.ncp.clusterwise import n_drawn
+from samekind.clusterers.ncp.estimator import NCP
+from samekind.clusterers.ncp.labels import Draws
+from samekind.clusterers.ncp.weights import network_of, shipped, variant_of
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.evaluation import ari

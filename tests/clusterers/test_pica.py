@@ -7,12 +7,12 @@ import pytest
 import torch
 from drawn_kinds import SMALL, Curve, clouds, drawn, honoured, some_answers
 
-from samekind.clusterers.pica import PICA, PICALoss, turn_of_groups
+from samekind.clusterers.deep.pica import PICA, PICALoss, turn_of_groups
 from samekind.errors import InputError
 from samekind.evaluation import acc
 from samekind.training.augment import FAMILIES, Views
 from samekind.training.heads import ClusterHead
-from samekind.training.loop import Moment
+from samekind.training.loop import SchedulePoint
 from samekind.training.network import Output
 from samekind.training.perturbed import Edges, Perturbed
 from samekind.training.rows import NoisyRows
@@ -87,13 +87,13 @@ def test_heads_learn_in_turn_and_the_last_epoch_is_for_the_groups() -> None:
     for epoch, groups in ((0.0, False), (1.0, True), (2.5, False), (3.5, True)):
         head.zero_grad()
         p.grad = None
-        parts = loss(Output(h, h, p.softmax(dim=1)), nothing, Moment(epoch, 4))  # type: ignore[arg-type]
+        parts = loss(Output(h, h, p.softmax(dim=1)), nothing, SchedulePoint(epoch, 4))  # type: ignore[arg-type]
         sum(parts.values()).backward()  # type: ignore[union-attr]
         assert p.grad is not None and bool(p.grad.any()) == groups
         weight = head.layers[0].weight.grad  # type: ignore[union-attr]
         assert weight is not None and bool(weight.any()) != groups  # type: ignore[operator]
-        there = Moment(torch.tensor(epoch), torch.tensor(4.0))
-        assert float(turn_of_groups(there)) == turn_of_groups(Moment(epoch, 4)) == groups
+        there = SchedulePoint(torch.tensor(epoch), torch.tensor(4.0))
+        assert float(turn_of_groups(there)) == turn_of_groups(SchedulePoint(epoch, 4)) == groups
 
 
 def test_a_second_head_may_be_left_out_and_nonsense_is_refused() -> None:

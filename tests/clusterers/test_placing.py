@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from samekind.clusterers.colouring import colour, fewest_clashes
-from samekind.clusterers.placing import Placer
+from samekind.clusterers.kmeans.colouring import colour, fewest_clashes
+from samekind.clusterers.kmeans.placing import Placer
 
 Graph = NDArray[Any]
 

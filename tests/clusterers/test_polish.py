@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import clone
 from test_idc import SMALL, answers, honoured, pictures
 
-from samekind.clusterers.live import Live
-from samekind.clusterers.pcl import PCL
-from samekind.clusterers.polish import Polish
+from samekind.clusterers.deep.pcl import PCL
+from samekind.clusterers.deep.polish import Polish
+from samekind.clusterers.live.estimator import Live
 
 QUICK: dict[str, Any] = {"company": 16, "labelled": 8, "epochs": 25, "average": 0.9}
 

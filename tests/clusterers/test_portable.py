@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from samekind.clusterers.condensing import calibrated, condensed, nearest, vote
-from samekind.clusterers.kmeans import KMeans
-from samekind.clusterers.portable import Portable, PortableHead, portable_head
-from samekind.clusterers.propagation import Propagation
+from samekind.clusterers.kmeans.constrained import KMeans
+from samekind.clusterers.live.condensing import calibrated, condensed, nearest, vote
+from samekind.clusterers.live.portable import Portable, PortableHead, portable_head
+from samekind.clusterers.live.propagation import Propagation
 from samekind.constraints import Constraints
 
 

@@ -11,17 +11,17 @@ import torch
 from drawn_kinds import SMALL, Curve, clouds, drawn, honoured, some_answers
 from test_recordable_steps import Listening
 
-from samekind.clusterers.byol import BYOL
-from samekind.clusterers.propos import ProPos
-from samekind.clusterers.scan import SCAN
-from samekind.clusterers.simclr import SimCLR
-from samekind.clusterers.spice import SPICE
-from samekind.clusterers.tcl import TCL
+from samekind.clusterers.deep.byol import BYOL
+from samekind.clusterers.deep.propos import ProPos
+from samekind.clusterers.deep.scan import SCAN
+from samekind.clusterers.deep.simclr import SimCLR
+from samekind.clusterers.deep.spice import SPICE
+from samekind.clusterers.deep.tcl import TCL
 from samekind.errors import UnknownName
 from samekind.evaluation import acc
 from samekind.objectives.links import LinkMasks
 from samekind.training.selflearn_rows import method_of_rows
-from samekind.training.steps import Moment
+from samekind.training.steps import SchedulePoint
 
 ALL = [SimCLR, BYOL, TCL, ProPos, SCAN, SPICE]
 
@@ -86,7 +86,7 @@ def test_no_stage_waits_for_the_device_within_a_step(method: Any, kind: str) -> 
     data = drawn(40)[0] if kind == "pictures" else clouds(40)[0]
     learner = method(2, steps=2, random_state=0, **small).fit(data)._learner
     trainer = learner._trainer
-    moment = Moment(torch.tensor(0.5), torch.tensor(2.0))
+    moment = SchedulePoint(torch.tensor(0.5), torch.tensor(2.0))
     for stage in learner._stages(trainer):
         trainer.change(stage.objective, stage.views)
         if stage.prepare is not None:

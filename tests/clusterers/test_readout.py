@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from samekind.clusterers import readout
-from samekind.clusterers.linear_head import LinearHead
-from samekind.clusterers.readout import Readout, normalised, strongest
+from samekind.clusterers.live import readout
+from samekind.clusterers.live.linear_head import LinearHead
+from samekind.clusterers.live.readout import Readout, normalised, strongest
 
 
 @pytest.fixture(autouse=True)

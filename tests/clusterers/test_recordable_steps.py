@@ -10,12 +10,12 @@ import torch
 from drawn_kinds import SMALL, Curve, clouds, drawn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from samekind.clusterers.gcc import GCC
-from samekind.clusterers.idfd import IDFD
-from samekind.clusterers.mice import MiCE
-from samekind.clusterers.pica import PICA
+from samekind.clusterers.deep.gcc import GCC
+from samekind.clusterers.deep.idfd import IDFD
+from samekind.clusterers.deep.mice import MiCE
+from samekind.clusterers.deep.pica import PICA
 from samekind.objectives.links import LinkMasks
-from samekind.training.steps import Moment
+from samekind.training.steps import SchedulePoint
 
 METHODS = [PICA, IDFD, GCC, MiCE]
 WAITING = {
@@ -65,7 +65,7 @@ def test_losses_and_memories_never_wait_for_the_device(method: Any, kind: str) -
     if stage.prepare is not None:
         stage.prepare(trainer)
     trainer.network.train()
-    moment = Moment(torch.tensor(0.5), torch.tensor(2.0))
+    moment = SchedulePoint(torch.tensor(0.5), torch.tensor(2.0))
     items, masks = trainer._batch(np.arange(40))
     with Listening() as listening:
         rows = trainer.views(trainer.data[trainer._mine(items)], trainer._chance)

@@ -9,8 +9,8 @@ import pytest
 import torch
 from drawn_kinds import SMALL, Curve, clouds, drawn, honoured, some_answers
 
-from samekind.clusterers.scan import SCAN
-from samekind.clusterers.simclr import SimCLR
+from samekind.clusterers.deep.scan import SCAN
+from samekind.clusterers.deep.simclr import SimCLR
 from samekind.errors import InputError
 from samekind.evaluation import acc
 from samekind.training.augment import FAMILIES

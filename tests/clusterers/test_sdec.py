@@ -16,8 +16,8 @@ from coded_kinds import (
 )
 from drawn_kinds import Curve, honoured
 
-from samekind.clusterers.dec import DEC
-from samekind.clusterers.sdec import SDEC
+from samekind.clusterers.deep.dec import DEC
+from samekind.clusterers.deep.sdec import SDEC
 from samekind.errors import InputError
 from samekind.evaluation import acc
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.cluster import KMeans as PlainKMeans
 from sklearn.datasets import make_blobs
 
-from samekind.clusterers.seeded import ConstrainedSeededKMeans, SeededKMeans
+from samekind.clusterers.kmeans.seeded import ConstrainedSeededKMeans, SeededKMeans
 from samekind.constraints import Constraints
 from samekind.evaluation import ari
 

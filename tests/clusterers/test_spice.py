@@ -8,10 +8,10 @@ import torch
 from drawn_kinds import SMALL, Curve, clouds, drawn, honoured, some_answers
 from torch import nn
 
-from samekind.clusterers.spice import SPICE
+from samekind.clusterers.deep.spice import SPICE
 from samekind.evaluation import acc
 from samekind.training.heads import ClusterHead
-from samekind.training.progress import Cancelled, Told, Watch
+from samekind.training.progress import Cancelled, Monitor, TrainingReport
 from samekind.training.spice_heads import Heads, Still, reliable_items
 
 
@@ -57,11 +57,11 @@ def test_only_heads_move_while_the_features_stand_still() -> None:
 def test_stopped_among_the_heads_it_is_what_the_best_head_says() -> None:
     images, _ = drawn(40, k=2)
 
-    def stop(told: Told) -> None:
+    def stop(told: TrainingReport) -> None:
         if "examples" in told.parts:
             raise Cancelled("enough")
 
-    model = SPICE(2, steps=20, watch=Watch(report=stop, every=1), random_state=0, **SMALL)
+    model = SPICE(2, steps=20, watch=Monitor(report=stop, every=1), random_state=0, **SMALL)
     with pytest.raises(Cancelled):
         model.fit(images)
     assert model.labels_.shape == (40,) and len(model.predict(images[:3])) == 3

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from samekind.clusterers.graph import spread
-from samekind.clusterers.live import Live
-from samekind.clusterers.orientation import Axes, Orientation
-from samekind.clusterers.seeds import Seeds
-from samekind.clusterers.straight import FEWEST, cuts_across, straight_head, straight_line
+from samekind.clusterers.live.estimator import Live
+from samekind.clusterers.live.graph import spread
+from samekind.clusterers.live.orientation import Axes, Orientation
+from samekind.clusterers.live.seeds import Seeds
+from samekind.clusterers.live.straight import FEWEST, cuts_across, straight_head, straight_line
 from samekind.constraints import Constraints
 
 Floats = NDArray[np.float64]

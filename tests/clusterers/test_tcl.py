@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from drawn_kinds import SMALL, Curve, clouds, drawn, honoured, some_answers
 
-from samekind.clusterers.tcl import TCL
+from samekind.clusterers.deep.tcl import TCL
 from samekind.evaluation import acc
 
 

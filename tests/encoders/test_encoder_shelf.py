@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from samekind import encoders
-from samekind.encoders import default_encoder, describe, make_encoder, pretrained
+from samekind.encoders import default_encoder, describe, make_encoder
+from samekind.encoders.frozen import efficientnet as pretrained
 from samekind.errors import SourceError, UnknownName
 from samekind.items import Collection, Item, Preview
 from samekind.protocols import Encoder

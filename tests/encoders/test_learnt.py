@@ -14,14 +14,14 @@ import pytest
 from PIL import Image
 
 from samekind.encoders import encode, encode_more, make_encoder, named_encoder
-from samekind.encoders.learnt import METHODS, SimCLR
-from samekind.encoders.learnt_training import Learning
-from samekind.encoders.learnt_weights import find_kept, learnt_folder
+from samekind.encoders.learned.encoder import METHODS, SimCLR
+from samekind.encoders.learned.training import Learning
+from samekind.encoders.learned.weights import find_kept, learnt_folder
 from samekind.errors import InputError
 from samekind.items import Collection
 from samekind.sources import open_source
 from samekind.testing import check_encoder
-from samekind.training.progress import Cancelled, Told, Watch
+from samekind.training.progress import Cancelled, Monitor, TrainingReport
 
 GROUPS = {name: 3 if method.needs_groups else None for name, method in METHODS.items()}
 
@@ -41,7 +41,7 @@ def draw(folder: Path, n: int, seed: int = 0) -> Path:
 @pytest.fixture(autouse=True)
 def small_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is tested here does not depend on the size of the network."""
-    monkeypatch.setattr("samekind.encoders.learnt_plan.SMALL", 4)
+    monkeypatch.setattr("samekind.encoders.learned.plan.SMALL", 4)
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def learnt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[SimCLR, C
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SAMEKIND_HOME", str(place / "home"))
         patch.setenv("SAMEKIND_DEVICE", "cpu")
-        patch.setattr("samekind.encoders.learnt_plan.SMALL", 4)
+        patch.setattr("samekind.encoders.learned.plan.SMALL", 4)
         collection = open_source(draw(place / "pictures", 16))
         yield SimCLR().learn(collection, epochs=2), collection, place
 
@@ -75,16 +75,16 @@ def there(learnt: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[SimCLR, Collect
     return learnt
 
 
-def stopping_after(reports: int) -> Watch:
+def stopping_after(reports: int) -> Monitor:
     """Presses Ctrl-C in the middle of a training."""
-    told: list[Told] = []
+    told: list[TrainingReport] = []
 
-    def report(one: Told) -> None:
+    def report(one: TrainingReport) -> None:
         told.append(one)
         if len(told) == reports:
             signal.raise_signal(signal.SIGINT)
 
-    return Watch(report=report, every=1)
+    return Monitor(report=report, every=1)
 
 
 # -- the contract ---------------------------------------------------------------------------------
@@ -229,13 +229,13 @@ def test_a_training_that_was_stopped_is_taken_up_and_finished(pile: Collection) 
 def test_a_training_that_was_killed_goes_on_from_its_last_checkpoint(
     pile: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def killed(told: Told) -> None:
+    def killed(told: TrainingReport) -> None:
         if told.step == 4:
             raise MemoryError
 
     monkeypatch.setattr("samekind.training.selflearn.SAVE_SECONDS", 0.0)
     with pytest.raises(MemoryError):
-        SimCLR().learn(pile, epochs=6, watch=Watch(report=killed, every=1))
+        SimCLR().learn(pile, epochs=6, watch=Monitor(report=killed, every=1))
     target = Learning.of("simclr", pile).target(minutes=1)
     assert target.resumed
     assert 0 < target.begun < target.epochs == 6
@@ -243,7 +243,7 @@ def test_a_training_that_was_killed_goes_on_from_its_last_checkpoint(
 
 def test_who_stops_it_through_the_watch_is_told_so(pile: Collection) -> None:
     stop = threading.Event()
-    watch = Watch(report=lambda told: stop.set(), stop=stop, every=1)
+    watch = Monitor(report=lambda told: stop.set(), stop=stop, every=1)
     with pytest.raises(Cancelled):
         SimCLR().learn(pile, epochs=6, watch=watch)
     assert 0 < Learning.of("simclr", pile).begun < 6

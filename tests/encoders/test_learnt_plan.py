@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from samekind.encoders import learnt_plan
-from samekind.encoders.learnt_plan import choose, forecast
+from samekind.encoders.learned import plan as learnt_plan
+from samekind.encoders.learned.plan import choose, forecast
 from samekind.errors import InputError, SourceError, UnknownName
 from samekind.items import Collection, Item, Preview
 

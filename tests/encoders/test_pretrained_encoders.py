@@ -12,10 +12,16 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from samekind.encoders import encode, make_encoder, pretrained
+from samekind.encoders import encode, make_encoder
 from samekind.encoders.colour import colours
-from samekind.encoders.networks import Network
-from samekind.encoders.pretrained import LITE0, EfficientNetLite0, EfficientNetLite2, converted
+from samekind.encoders.frozen import efficientnet as pretrained
+from samekind.encoders.frozen.efficientnet import (
+    LITE0,
+    EfficientNetLite0,
+    EfficientNetLite2,
+    converted,
+)
+from samekind.encoders.frozen.libraries import Network
 from samekind.errors import InputError, MissingExtra
 from samekind.items import Collection, Item, Preview
 from samekind.protocols import Encoder

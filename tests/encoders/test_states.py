@@ -13,7 +13,7 @@ from samekind.encoders.cached import encode, most_outside
 from samekind.encoders.reduction import Reduction
 from samekind.items import Collection
 from samekind.sources import open_source
-from samekind.sources.texts import TextItem
+from samekind.sources.files.texts import TextItem
 
 WORDS = ["apple", "pear", "plum", "sea", "wave", "fish", "car", "road", "wheel", "night", "moon"]
 

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from samekind.objectives import ActiveContrast, BatchLinks, ConstrainedContrast
 from samekind.objectives.similarity import cosines
-from samekind.strategies.uncertainty import uncertainty
+from samekind.strategies.pairs.uncertainty import uncertainty
 
 # PCL, Theorem 3.1
 

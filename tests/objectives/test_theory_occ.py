@@ -14,7 +14,7 @@ from theory_cases import QUICK, SEEDS, TAUS, and_also, features, links, plane, r
 
 from samekind.objectives import ActiveContrast, BatchLinks
 from samekind.objectives.similarity import cosines
-from samekind.strategies.csd import discrepancy
+from samekind.strategies.pairs.csd import discrepancy
 
 # OCC, the loss
 

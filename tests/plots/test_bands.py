@@ -11,7 +11,16 @@ import pytest
 from scipy import stats
 
 from samekind.errors import InputError, SourceError
-from samekind.plots.bands import TEST, TRAIN, Band, bands, check_seeds, facets, lines, read_rows
+from samekind.reports.plots.bands import (
+    TEST,
+    TRAIN,
+    Band,
+    bands,
+    check_seeds,
+    facets,
+    lines,
+    read_rows,
+)
 
 
 def row(seed: int = 0, accs: tuple[float, ...] = (0.5, 0.7), **more: Any) -> dict[str, Any]:

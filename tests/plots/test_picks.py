@@ -12,7 +12,7 @@ import pytest
 from command_line import Cli, cli  # noqa: F401
 from piles import clouds
 from samekind.errors import InputError
-from samekind.plots.picks import Picks, draw_picks
+from samekind.reports.plots.picks import Picks, draw_picks
 
 pytest.importorskip("matplotlib")
 

@@ -13,11 +13,18 @@ from PIL import Image
 from piles import clouds
 from samekind.clustering import Clustering
 from samekind.errors import ExportError, InputError, MissingExtra
-from samekind.plots import Snapshots
-from samekind.plots.canvas import PALETTES, UNKNOWN, colours, new_figure, percent, write_picture
-from samekind.plots.curves import draw_curves
-from samekind.plots.evolution import MOST_NAMES, Kinds, draw_evolution
-from samekind.plots.maps import maps, turned
+from samekind.reports.plots import Snapshots
+from samekind.reports.plots.canvas import (
+    PALETTES,
+    UNKNOWN,
+    colours,
+    new_figure,
+    percent,
+    write_picture,
+)
+from samekind.reports.plots.curves import draw_curves
+from samekind.reports.plots.evolution import MOST_NAMES, Kinds, draw_evolution
+from samekind.reports.plots.maps import maps, turned
 
 pytest.importorskip("matplotlib")
 

@@ -13,8 +13,8 @@ import pytest
 
 from command_line import Cli, cli  # noqa: F401
 from piles import clouds
-from samekind.experiment import Experiment
-from samekind.plots import Snapshots
+from samekind.reports.plots import Snapshots
+from samekind.simulation.experiment import Experiment
 from samekind.sources import open_labelled
 
 pytest.importorskip("matplotlib")

@@ -12,9 +12,9 @@ import torch
 
 from command_line import Cli, cli  # noqa: F401
 from piles import clouds
-from samekind.amortized.network import NCPNetwork, Sizes
-from samekind.amortized.weights import save
-from samekind.commands.plot_posterior import _Asking, _drawn
+from samekind.cli.plot_posterior import _Asking, _drawn
+from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
+from samekind.clusterers.ncp.amortized.weights import save
 from samekind.constraints import Constraints
 
 pytest.importorskip("matplotlib")

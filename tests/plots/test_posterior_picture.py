@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from samekind.errors import InputError
-from samekind.plots.posterior import MOST_ITEMS, SHOWN, Belief, draw_posterior
+from samekind.reports.plots.posterior import MOST_ITEMS, SHOWN, Belief, draw_posterior
 
 pytest.importorskip("matplotlib")
 POINTS = np.array([[0.0, 0], [1, 0], [8, 8], [9, 8], [0, 9], [5, 1]])

@@ -11,7 +11,7 @@ import pytest
 
 from samekind.clustering import Clustering
 from samekind.errors import ExportError, InputError, SourceError, UnknownName
-from samekind.plots import Snapshots
+from samekind.reports.plots import Snapshots
 
 COLOUR = np.array(["red", "red", "blue", "blue", "", "blue"])
 PLACE = np.array([0, 1, 0, 1, -1, 1])
@@ -128,7 +128,7 @@ def test_snapshots_of_another_length_or_with_nan_are_refused() -> None:
 
 def test_saving_needs_no_drawing_package() -> None:
     code = (
-        "import sys; import samekind.plots\n"
+        "import sys; import samekind.reports.plots\n"
         "print(sorted({'matplotlib', 'sklearn', 'torch', 'PIL'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

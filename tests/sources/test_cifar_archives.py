@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from samekind.errors import SourceError
-from samekind.sources import cifar_archives
-from samekind.sources.cifar import open_cifar
+from samekind.sources.sets import cifar_archives
+from samekind.sources.sets.cifar import open_cifar
 
 BATCHES = [f"data_batch_{number}.bin" for number in range(1, 6)]
 

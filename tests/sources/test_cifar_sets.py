@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from samekind.errors import SourceError, UnknownName
-from samekind.sources.cifar import class_maps, open_cifar
+from samekind.sources.sets.cifar import class_maps, open_cifar
 
 
 def binary(path: Path, head: list[int], images: np.ndarray) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from samekind.errors import InputError, SourceError
 from samekind.sources import open_source
-from samekind.sources.rows import RowCollection
+from samekind.sources.files.rows import RowCollection
 
 
 def table(path: Path, text: str, *, encoding: str = "utf-8", **options: object) -> RowCollection:

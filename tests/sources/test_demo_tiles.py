@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from samekind.sources import LabelledSet, open_labelled, open_source
-from samekind.sources.tiles import SIDE, TRAITS, draw, tiles
+from samekind.sources.sets.tiles import SIDE, TRAITS, draw, tiles
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from samekind.errors import InputError, SourceError, UnknownName, VectorError
 from samekind.items import Collection
 from samekind.sources import LabelledSet, open_labelled, open_source
-from samekind.sources.rows import RowCollection
+from samekind.sources.files.rows import RowCollection
 
 
 def test_an_npz_gives_vectors_and_label_columns(tmp_path: Path) -> None:

@@ -11,22 +11,15 @@ import pytest
 
 from samekind.encoders import default_encoder, encode
 from samekind.errors import MissingExtra, SourceError, UnknownName
-from samekind.pile import ledger_file
-from samekind.sources import (
-    SETS,
-    describe,
-    frozen_sets,
-    is_set,
-    open_labelled,
-    open_set,
-    open_source,
-    packages,
-    table_sets,
-    text_sets,
-)
-from samekind.sources.cifar import class_maps
-from samekind.sources.fashion import KINDS
-from samekind.sources.named import FROM_FILES, PACKAGED
+from samekind.sources import SETS, describe, is_set, open_labelled, open_set, open_source
+from samekind.sources.sets import frozen as frozen_sets
+from samekind.sources.sets import packages
+from samekind.sources.sets import tables as table_sets
+from samekind.sources.sets import texts as text_sets
+from samekind.sources.sets.cifar import class_maps
+from samekind.sources.sets.fashion import KINDS
+from samekind.sources.sets.named import FROM_FILES, PACKAGED
+from samekind.workspace.pile import ledger_file
 
 KINDS_OF = {
     "cifar10-frozen": {"class": 10, "default": 2, "personalized": 2},
@@ -220,7 +213,7 @@ def test_an_unknown_set_is_answered_with_the_nearest_name() -> None:
 def test_a_set_without_its_file_says_where_to_put_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr("samekind.sources.fashion.DEBIAN", tmp_path / "none")
+    monkeypatch.setattr("samekind.sources.sets.fashion.DEBIAN", tmp_path / "none")
     wanted = re.escape(repr(str(tmp_path)))
     with pytest.raises(SourceError, match=rf"in {wanted}.*--data or\s+SAMEKIND_DATA"):
         open_set(name, data=tmp_path)

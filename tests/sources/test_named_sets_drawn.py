@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from samekind.evaluation import acc
 from samekind.sources import open_set
-from samekind.sources.drawn_sets import (
+from samekind.sources.sets.drawn import (
     CROSSED,
     Graph,
     Mixture,

@@ -16,8 +16,10 @@ from PIL import Image
 from samekind.encoders import encode
 from samekind.encoders.simple import Pixels
 from samekind.errors import SourceError
-from samekind.sources import checksums, fashion, open_set, open_source, picture_sets, text_sets
-from samekind.sources.checksums import check_file, content_sum
+from samekind.sources import open_set, open_source
+from samekind.sources.sets import checksums, fashion, picture_sets
+from samekind.sources.sets import texts as text_sets
+from samekind.sources.sets.checksums import check_file, content_sum
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")

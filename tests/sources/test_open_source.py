@@ -12,7 +12,7 @@ from PIL import Image
 
 from samekind.errors import SourceError
 from samekind.sources import SETS, describe, open_source
-from samekind.sources.named import FROM_FILES
+from samekind.sources.sets.named import FROM_FILES
 
 
 def image(path: Path) -> None:

@@ -13,7 +13,7 @@ from PIL import Image
 
 from samekind.errors import MissingExtra, SourceError
 from samekind.sources import open_labelled, open_source
-from samekind.sources.rows import RowCollection
+from samekind.sources.files.rows import RowCollection
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

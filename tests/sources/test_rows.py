@@ -12,8 +12,8 @@ from PIL import Image
 
 from samekind.errors import SourceError, VectorError
 from samekind.sources import open_source
-from samekind.sources.arrays import vectors_collection
-from samekind.sources.rows import RowCollection, RowItem, Rows
+from samekind.sources.files.arrays import vectors_collection
+from samekind.sources.files.rows import RowCollection, RowItem, Rows
 
 
 def pile_of(matrix: np.ndarray) -> RowCollection:

@@ -15,11 +15,11 @@ from samekind.constraints import Constraints
 from samekind.protocols import View
 from samekind.questions import Answer, Question
 from samekind.registry import find, shelf
-from samekind.strategies.candidates import Candidates
-from samekind.strategies.evidence import Evidence, Trail
 from samekind.strategies.exemplars import squared_distances
-from samekind.strategies.pcl_reference import known_answers
-from samekind.strategies.placement import Nearest
+from samekind.strategies.pairs.candidates import Candidates
+from samekind.strategies.pairs.evidence import Evidence, Trail
+from samekind.strategies.pairs.pcl_reference import known_answers
+from samekind.strategies.placement.placement import Nearest
 
 RECORDED = Path(__file__).parents[1] / "vectors" / "asked.json"
 """Runs of `questions_of`, recorded before anything was kept from one question to the next."""

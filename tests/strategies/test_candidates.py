@@ -15,11 +15,11 @@ from samekind.errors import InputError
 from samekind.protocols import View
 from samekind.questions import SamePair
 from samekind.registry import find, shelf
-from samekind.strategies.candidates import Candidates, remaining, scaled
-from samekind.strategies.csd import CSD
-from samekind.strategies.entropy import Entropy
-from samekind.strategies.hardness import Hardness
-from samekind.strategies.uncertainty import Uncertainty
+from samekind.strategies.pairs.candidates import Candidates, remaining, scaled
+from samekind.strategies.pairs.csd import CSD
+from samekind.strategies.pairs.entropy import Entropy
+from samekind.strategies.pairs.hardness import Hardness
+from samekind.strategies.pairs.uncertainty import Uncertainty
 
 PLACING = ("placement", "live", "value", "margin", "item-entropy")
 MIXED = ("planner", "posterior")

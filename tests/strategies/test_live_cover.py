@@ -7,7 +7,7 @@ import numpy as np
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.protocols import View
-from samekind.strategies.live import Live
+from samekind.strategies.placement.live import Live
 
 
 def view(space: np.ndarray, links: list[tuple[int, int, bool]]) -> View:

@@ -15,8 +15,8 @@ from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.protocols import QueryStrategy, View
 from samekind.questions import UNSURE, Answer, Question, SamePair
-from samekind.strategies.minmax import MinMax
-from samekind.strategies.npu import NPU
+from samekind.strategies.pairs.minmax import MinMax
+from samekind.strategies.pairs.npu import NPU
 
 BOTH = pytest.mark.parametrize("strategy", [MinMax(), NPU(trees=10)])
 

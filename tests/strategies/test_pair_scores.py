@@ -13,19 +13,19 @@ from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.protocols import View
 from samekind.questions import SamePair
-from samekind.strategies.candidates import Candidates
-from samekind.strategies.csd import CSD, discrepancy
-from samekind.strategies.evidence import Evidence
-from samekind.strategies.hardness import divergence, evidence_matrix, hardness
-from samekind.strategies.pcl import PCL, joint
-from samekind.strategies.pcl_reference import (
+from samekind.strategies.pairs.candidates import Candidates
+from samekind.strategies.pairs.csd import CSD, discrepancy
+from samekind.strategies.pairs.evidence import Evidence
+from samekind.strategies.pairs.hardness import divergence, evidence_matrix, hardness
+from samekind.strategies.pairs.pcl import PCL, joint
+from samekind.strategies.pairs.pcl_reference import (
     Likeness,
     PCLReference,
     bernoulli_divergence,
     known_answers,
     reference_scores,
 )
-from samekind.strategies.uncertainty import Uncertainty, uncertainty
+from samekind.strategies.pairs.uncertainty import Uncertainty, uncertainty
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 

@@ -12,13 +12,12 @@ from piles import points
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.evaluation import Scores
-from samekind.oracles import Truth
 from samekind.protocols import View
 from samekind.questions import UNSURE, Answer, OddOnes, SamePair, WhichGroup
 from samekind.session import Session
-from samekind.simulate import run
-from samekind.strategies.planner import Planner, _balanced
-from samekind.strategies.planner_doubt import (
+from samekind.simulation.loop import run
+from samekind.simulation.people import Truth
+from samekind.strategies.planner.doubt import (
     Doubt,
     _importance,
     entropy,
@@ -27,7 +26,8 @@ from samekind.strategies.planner_doubt import (
     settled,
     unseen_share,
 )
-from samekind.strategies.planner_proposers import Proposal, loose_placements, odd_ones
+from samekind.strategies.planner.planner import Planner, _balanced
+from samekind.strategies.planner.proposers import Proposal, loose_placements, odd_ones
 from samekind.testing import check_strategy
 
 N = 240

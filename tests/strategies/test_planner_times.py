@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from samekind.questions import Answer, OddOnes, SameGroups, SamePair, WhichGroup
-from samekind.strategies.answer_times import AnswerTimes, usual_seconds
+from samekind.strategies.planner.answer_times import AnswerTimes, usual_seconds
 
 PAIR = SamePair(0, 1)
 PLACEMENT = WhichGroup(0, ((1,), (2,)))

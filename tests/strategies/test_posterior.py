@@ -13,8 +13,8 @@ from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.protocols import View
 from samekind.questions import Answer, SamePair, WhichGroup
-from samekind.strategies.posterior import Posterior, pair_gain, together
-from samekind.strategies.posterior_draws import MOST_ITEMS, Drawn, drawn_of, n_effective
+from samekind.strategies.posterior.draws import MOST_ITEMS, Drawn, drawn_of, n_effective
+from samekind.strategies.posterior.posterior import Posterior, pair_gain, together
 
 
 class Draws(NamedTuple):

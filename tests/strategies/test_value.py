@@ -12,15 +12,15 @@ from piles import clouds, points
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.errors import InputError
-from samekind.oracles import Truth, Unsure
 from samekind.protocols import View
 from samekind.questions import Answer, SamePair, WhichGroup
 from samekind.registry import find, shelf
 from samekind.session import Session
-from samekind.simulate import run
-from samekind.strategies.value import Value, asked_items, stood_before
-from samekind.strategies.value_mining import select, unit
-from samekind.strategies.value_questions import centres_of
+from samekind.simulation.loop import run
+from samekind.simulation.people import Truth, Unsure
+from samekind.strategies.value.mining import select, unit
+from samekind.strategies.value.questions import centres_of
+from samekind.strategies.value.value import Value, asked_items, stood_before
 
 NAMES = sorted(name for name in shelf("strategy") if name.startswith("value"))
 

@@ -12,17 +12,18 @@ import pytest
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.questions import WhichGroup
-from samekind.strategies import value_greedy, value_neighbours
-from samekind.strategies.value_greedy import EQUAL, Greedy
-from samekind.strategies.value_mining import (
+from samekind.strategies.value import greedy as value_greedy
+from samekind.strategies.value import neighbours as value_neighbours
+from samekind.strategies.value.greedy import EQUAL, Greedy
+from samekind.strategies.value.mining import (
     hardness,
     hardness_argument,
     representativeness,
     select,
     unit,
 )
-from samekind.strategies.value_neighbours import as_tensor, nearest_cosines
-from samekind.strategies.value_questions import questions
+from samekind.strategies.value.neighbours import as_tensor, nearest_cosines
+from samekind.strategies.value.questions import questions
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "idc.json").read_text())
 Z = np.array(VECTORS["inputs"]["Z"])

@@ -13,7 +13,7 @@ from samekind.objectives.dcgmm import log_responsibilities
 from samekind.objectives.links import BatchLinks
 from samekind.training.autoencoder import RowDecoder, RowEncoder
 from samekind.training.dcgmm import DCGMMLoss, GroupMixture, MixtureAutoencoder
-from samekind.training.loop import Moment
+from samekind.training.loop import SchedulePoint
 
 
 def clumps(n: int = 300, seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -73,15 +73,15 @@ def test_codes_are_drawn_only_when_wanted_and_anew_for_each_step() -> None:
     model = network()
     x = torch.randn(6, 5, generator=torch.Generator().manual_seed(0)).repeat(2, 1)
     chance = torch.Generator().manual_seed(1)
-    model.draw(12, chance, Moment(0, 1))
+    model.draw(12, chance, SchedulePoint(0, 1))
     still = model(x)
     torch.testing.assert_close(
         still.log_gamma, log_responsibilities(still.z, model.cluster.mixture())
     )
     model.draws = True
-    model.draw(12, chance, Moment(0, 1))
+    model.draw(12, chance, SchedulePoint(0, 1))
     place, one = model._noise.data_ptr(), model(x)  # type: ignore[union-attr]
-    model.draw(12, chance, Moment(0, 1))
+    model.draw(12, chance, SchedulePoint(0, 1))
     assert model._noise.data_ptr() == place  # type: ignore[union-attr]
     other = model(x)
     torch.testing.assert_close(one.z, other.z)
@@ -94,11 +94,11 @@ def test_the_loss_adds_up_and_answers_lower_it_where_they_are_honoured() -> None
     model.cluster.begin(*clumps())
     out = model(torch.randn(8, 5, generator=torch.Generator().manual_seed(0)).repeat(2, 1))
     loss = DCGMMLoss(5, variance=0.5, alpha=10.0)
-    nothing = loss(out, BatchLinks.none().masks(8), Moment(0, 1))
+    nothing = loss(out, BatchLinks.none().masks(8), SchedulePoint(0, 1))
     assert nothing["links"].item() == 0
     assert nothing["reconstruction"].item() == pytest.approx(5 * out.error.mean().item(), rel=1e-5)
-    same = loss(out, BatchLinks.from_pairs(same=[(0, 1)]).masks(8), Moment(0, 1))
-    different = loss(out, BatchLinks.from_pairs(different=[(0, 1)]).masks(8), Moment(0, 1))
+    same = loss(out, BatchLinks.from_pairs(same=[(0, 1)]).masks(8), SchedulePoint(0, 1))
+    different = loss(out, BatchLinks.from_pairs(different=[(0, 1)]).masks(8), SchedulePoint(0, 1))
     assert same["links"].item() == -different["links"].item() < 0
     sum(same.values()).backward()  # type: ignore[union-attr]
     assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())

@@ -17,7 +17,7 @@ import torch.multiprocessing as mp
 
 from samekind.compute import Compute
 from samekind.constraints import Constraints
-from samekind.training.loop import Moment, Plan, Trainer
+from samekind.training.loop import Plan, SchedulePoint, Trainer
 from samekind.training.losses import PCLLoss
 from samekind.training.network import Network
 from samekind.training.rows import RowBackbone
@@ -43,7 +43,7 @@ def one_step(folder: str, name: str) -> None:
         network, PCLLoss(), data, Shifted(), plan, compute=Compute("cpu", "float32", "for a test")
     )
     trainer.learn_from(Constraints.from_links(24, [(0, 1, True), (1, 2, False), (5, 9, True)]))
-    parts = trainer.one_step(Moment(0, 1))
+    parts = trainer.one_step(SchedulePoint(0, 1))
     found = {f"loss.{key}": part.detach() for key, part in parts.items()}
     found |= {f"grad.{key}": p.grad for key, p in network.named_parameters() if p.grad is not None}
     trainer.run(1)

@@ -19,7 +19,7 @@ from samekind.training.augment import FAMILIES
 from samekind.training.finetune import Tuner, Tuning, linked_loss
 from samekind.training.frozen import pair_loss
 from samekind.training.network import Network
-from samekind.training.progress import Cancelled, Told, Watch
+from samekind.training.progress import Cancelled, Monitor, TrainingReport
 from samekind.training.resnet import ResNet
 
 
@@ -41,7 +41,7 @@ class LacksMemory(Tuner):
         raise self.error
 
 
-def tuner(kind: type[Tuner] = Tuner, *, watch: Watch | None = None, **wanted: Any) -> Tuner:
+def tuner(kind: type[Tuner] = Tuner, *, watch: Monitor | None = None, **wanted: Any) -> Tuner:
     rng = np.random.default_rng(0)
     data = torch.from_numpy(rng.integers(0, 256, (32, 3, 8, 8)).astype(np.uint8))
     torch.manual_seed(0)
@@ -81,10 +81,10 @@ def test_the_last_good_network_is_kept_and_training_ends_there(monkeypatch: Any)
     monkeypatch.setattr(tuning, "EVERY", 4)
     seen: dict[int, dict[str, torch.Tensor]] = {}
 
-    def note(told: Told) -> None:
+    def note(told: TrainingReport) -> None:
         seen[told.step] = weights(whole.averaged)
 
-    whole = tuner(epochs=10.0, watch=Watch(report=note, every=4))
+    whole = tuner(epochs=10.0, watch=Monitor(report=note, every=4))
     whole.run()
     broken = tuner(BreaksLater, epochs=10.0)
     broken.breaks_at = 5  # type: ignore[attr-defined]
@@ -127,16 +127,16 @@ def test_other_errors_are_not_taken_for_lack_of_memory() -> None:
 
 
 def test_reports_say_how_much_is_done_and_an_event_stops_it() -> None:
-    told: list[Told] = []
+    told: list[TrainingReport] = []
     stop = threading.Event()
 
-    def report(one: Told) -> None:
+    def report(one: TrainingReport) -> None:
         told.append(one)
         if one.step == 4:
             stop.set()
 
     with pytest.raises(Cancelled):
-        tuner(watch=Watch(report=report, stop=stop, every=2)).run()  # ten steps
+        tuner(watch=Monitor(report=report, stop=stop, every=2)).run()  # ten steps
     assert [(one.step, one.phase, one.share) for one in told] == [
         (2, "tuning", 0.2),
         (4, "tuning", 0.4),

@@ -15,10 +15,10 @@ from samekind.constraints import Constraints
 from samekind.errors import InputError, SamekindError
 from samekind.training.answered import Guesses
 from samekind.training.bank import Reader
-from samekind.training.loop import Moment, Plan, Trainer
+from samekind.training.loop import Plan, SchedulePoint, Trainer
 from samekind.training.losses import CCLoss, ItemContrast, OCCLoss, PCLLoss
 from samekind.training.network import Network
-from samekind.training.progress import Cancelled, Told, Watch
+from samekind.training.progress import Cancelled, Monitor, TrainingReport
 from samekind.training.rows import NoisyRows, RowBackbone
 from samekind.training.steps import memory_is_enough
 
@@ -26,7 +26,7 @@ CPU = Compute("cpu", "float32", "for a test")
 
 
 def small_trainer(
-    objective: Any = None, *, watch: Watch | None = None, attention: bool = True, **plan: Any
+    objective: Any = None, *, watch: Monitor | None = None, attention: bool = True, **plan: Any
 ) -> Trainer:
     torch.manual_seed(0)
     data = torch.randn(60, 6) + 4 * torch.eye(3, 6).repeat(20, 1)
@@ -45,8 +45,8 @@ def small_trainer(
 
 @pytest.mark.parametrize("objective", [PCLLoss(), OCCLoss(), CCLoss(), ItemContrast()])
 def test_every_loss_goes_down(objective: nn.Module) -> None:
-    told: list[Told] = []
-    trainer = small_trainer(objective, watch=Watch(report=told.append, every=1))
+    told: list[TrainingReport] = []
+    trainer = small_trainer(objective, watch=Monitor(report=told.append, every=1))
     trainer.learn_from(Constraints.from_links(60, [(0, 3, True), (0, 1, False), (1, 4, True)]))
     trainer.run(30, horizon=1e6)  # a horizon far away keeps OCC's weight of answers as it is
     losses = [report.parts["loss"] for report in told]
@@ -73,7 +73,7 @@ def test_guessed_links_reach_the_loss_apart_from_answers() -> None:
     seen: list[int] = []
 
     class Spy(PCLLoss):
-        def forward(self, out: Any, links: Any, moment: Moment) -> Any:
+        def forward(self, out: Any, links: Any, moment: SchedulePoint) -> Any:
             seen.append(int(links.guessed.triu().sum()))
             return super().forward(out, links, moment)
 
@@ -96,29 +96,29 @@ def test_the_same_seed_gives_the_same_weights_and_another_one_others() -> None:
 
 def test_an_event_or_a_report_that_raises_stops_training_and_keeps_what_was_learnt() -> None:
     stop = threading.Event()
-    trainer = small_trainer(watch=Watch(report=lambda told: stop.set(), stop=stop, every=2))
+    trainer = small_trainer(watch=Monitor(report=lambda told: stop.set(), stop=stop, every=2))
     with pytest.raises(Cancelled):
         trainer.run(10)
     assert trainer.step == 2
     stop.clear()
-    trainer.watch = Watch()
+    trainer.watch = Monitor()
     trainer.run(1)
     assert trainer.step == 5
 
-    def refuse(told: Told) -> None:
+    def refuse(told: TrainingReport) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        small_trainer(watch=Watch(report=refuse, every=1)).run(1)
+        small_trainer(watch=Monitor(report=refuse, every=1)).run(1)
 
 
 def test_a_loss_that_is_not_a_number_stops_training_at_the_last_good_state() -> None:
     class Breaking(CCLoss):
-        def forward(self, out: Any, links: Any, moment: Moment) -> Any:
+        def forward(self, out: Any, links: Any, moment: SchedulePoint) -> Any:
             parts = super().forward(out, links, moment)
             return {**parts, "bad": out.z.sum() * (float("nan") if moment.epoch > 2 else 0.0)}
 
-    trainer = small_trainer(Breaking(), watch=Watch(every=3))
+    trainer = small_trainer(Breaking(), watch=Monitor(every=3))
     with pytest.raises(SamekindError, match="back at step 6"):
         trainer.run(5)
     assert trainer.step == 6
@@ -168,7 +168,7 @@ def test_an_unknown_optimiser_is_refused() -> None:
 
 def test_a_part_of_the_network_may_have_a_rate_of_its_own() -> None:
     trainer = small_trainer(optimiser="sgd", factors=(("cluster.", 10.0),), schedule="cosine")
-    trainer.one_step(Moment(5.0, 10.0))
+    trainer.one_step(SchedulePoint(5.0, 10.0))
     rates = {id(p): g["lr"] for g in trainer.optimiser.param_groups for p in g["params"]}
     network = trainer.network
     assert len(rates) == len(list(network.parameters()))
@@ -203,6 +203,6 @@ def test_another_loss_takes_over_with_the_same_optimiser() -> None:
     trainer.run(1)
     optimiser, recorded = trainer.optimiser, trainer._recorded
     trainer.change(ItemContrast())
-    assert trainer.one_step(Moment(1, 2)).keys() == {"instance"}
+    assert trainer.one_step(SchedulePoint(1, 2)).keys() == {"instance"}
     assert trainer.optimiser is optimiser and trainer._recorded is not recorded
     assert trainer.step == 4

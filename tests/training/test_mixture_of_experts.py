@@ -7,7 +7,7 @@ import torch
 from torch.nn.functional import normalize
 
 from samekind.errors import InputError
-from samekind.training.loop import Moment
+from samekind.training.loop import SchedulePoint
 from samekind.training.mixture_of_experts import ExpertNetwork
 from samekind.training.network import Output
 from samekind.training.rows import RowBackbone
@@ -48,7 +48,7 @@ def test_followers_follow_slowly_and_catch_up_when_told() -> None:
     with torch.no_grad():
         net.backbone.straight.weight += 1  # type: ignore[union-attr, operator]
         net.experts.bias += 1
-    net.follow(Moment(0, 1))
+    net.follow(SchedulePoint(0, 1))
     there = net.backbone.straight.weight - net.target_backbone.straight.weight  # type: ignore[union-attr, operator]
     torch.testing.assert_close(there, torch.full_like(there, 0.9))
     net.catch_up()

@@ -10,7 +10,7 @@ import torch
 
 from samekind.compute import Compute
 from samekind.errors import InputError
-from samekind.training.loop import Moment, Plan, Trainer
+from samekind.training.loop import Plan, SchedulePoint, Trainer
 from samekind.training.losses import BYOLLoss, ProPosLoss
 from samekind.training.momentum import Momentum
 from samekind.training.rows import NoisyRows, RowBackbone
@@ -41,7 +41,7 @@ def test_the_slow_copy_moves_by_exactly_the_average_of_itself_and_the_trained_on
     network = small(average=0.9)
     trainer = trained_by(network)
     before = copy.deepcopy(network)
-    trainer.one_step(Moment(0.0, 4.0))
+    trainer.one_step(SchedulePoint(0.0, 4.0))
     for part in ("backbone", "projector"):
         old = dict(getattr(before, f"target_{part}").named_parameters())
         new = dict(getattr(network, part).named_parameters())
@@ -55,8 +55,8 @@ def test_the_weight_of_the_past_rises_to_one_also_as_a_number_on_the_device() ->
     network = small(average=0.8, rising=True)
     for epoch in (0.0, 1.0, 3.0, 4.0):
         wanted = 1 - 0.2 * (math.cos(math.pi * epoch / 4) + 1) / 2
-        assert network.past_at(Moment(epoch, 4.0)) == pytest.approx(wanted)
-        there = network.past_at(Moment(torch.tensor(epoch), torch.tensor(4.0)))
+        assert network.past_at(SchedulePoint(epoch, 4.0)) == pytest.approx(wanted)
+        there = network.past_at(SchedulePoint(torch.tensor(epoch), torch.tensor(4.0)))
         assert float(there) == pytest.approx(wanted, abs=1e-6)
 
 
@@ -71,14 +71,14 @@ def test_noise_comes_from_the_given_chance_and_only_after_its_time() -> None:
     network = small(noise=0.5, noise_from=0.25)
     rows = torch.randn(10, 6)
     chance = torch.Generator().manual_seed(3)
-    network.draw(10, chance, Moment(0.9, 4.0))
+    network.draw(10, chance, SchedulePoint(0.9, 4.0))
     torch.testing.assert_close(network(rows).q, network.predictor(network(rows).v))
-    network.draw(10, chance, Moment(torch.tensor(1.0), torch.tensor(4.0)))
+    network.draw(10, chance, SchedulePoint(torch.tensor(1.0), torch.tensor(4.0)))
     place, first = network._drawn, network(rows).q
     assert not torch.allclose(first, network.predictor(network(rows).v), atol=1e-3)
     again = torch.Generator().manual_seed(3)
-    network.draw(10, again, Moment(0.0, 4.0))
-    network.draw(10, again, Moment(1.0, 4.0))
+    network.draw(10, again, SchedulePoint(0.0, 4.0))
+    network.draw(10, again, SchedulePoint(1.0, 4.0))
     assert network._drawn is place  # a recorded step finds it where it was
     torch.testing.assert_close(network(rows).q, first)
 
@@ -95,7 +95,7 @@ def test_training_draws_the_noise_from_seed_and_step() -> None:
 def test_without_labels_propos_is_byol_and_labels_add_the_scattering() -> None:
     network = small()
     out, items = network(torch.randn(12, 6)), torch.arange(6)
-    objective, links, moment = ProPosLoss(6, 2), None, Moment(0.0, 1.0)
+    objective, links, moment = ProPosLoss(6, 2), None, SchedulePoint(0.0, 1.0)
     parts = objective.of_items(out, items, links, moment)  # type: ignore[arg-type]
     byol = BYOLLoss()(out, links, moment)
     assert parts["scattering"] == 0 and torch.equal(parts["alignment"], byol["alignment"])

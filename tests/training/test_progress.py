@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from samekind.errors import MissingExtra
-from samekind.training.progress import Cancelled, Told, Watch, bar, tensorboard_log
+from samekind.training.progress import Cancelled, Monitor, TrainingReport, bar, tensorboard_log
 
 
 class FakeWriter:
@@ -45,9 +45,9 @@ def test_every_number_of_a_report_goes_to_the_writer_under_its_phase(monkeypatch
     module.SummaryWriter = FakeWriter  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", module)
     with tensorboard_log("runs/first") as log:
-        watch = Watch(log=log)
-        watch.tell(Told(1, 50, {"loss": 2.0, "balance": 0.5}))
-        watch.tell(Told(0, 50, {"loss": 1.0}, "tuning", 0.3))
+        watch = Monitor(log=log)
+        watch.tell(TrainingReport(1, 50, {"loss": 2.0, "balance": 0.5}))
+        watch.tell(TrainingReport(0, 50, {"loss": 1.0}, "tuning", 0.3))
     writer = FakeWriter.made[-1]
     assert writer.folder == "runs/first"
     assert writer.curves == [("loss", 2.0, 50), ("balance", 0.5, 50), ("tuning/loss", 1.0, 50)]
@@ -63,7 +63,7 @@ def test_tensorboard_itself_reads_the_curve(tmp_path: Path) -> None:
 
     with tensorboard_log(str(tmp_path)) as log:
         for step in (10, 20):
-            Watch(log=log).tell(Told(0, step, {"loss": 1 / step}))
+            Monitor(log=log).tell(TrainingReport(0, step, {"loss": 1 / step}))
     found = EventAccumulator(str(tmp_path))
     found.Reload()
     points = [(event.step, event.value) for event in found.Scalars("loss")]
@@ -73,10 +73,10 @@ def test_tensorboard_itself_reads_the_curve(tmp_path: Path) -> None:
 
 def test_copies_are_watched_by_the_same_people_and_pickles_by_nobody() -> None:
     stop = threading.Event()
-    watch = Watch(report=lambda told: None, log=lambda step, values: None, stop=stop, every=7)
+    watch = Monitor(report=lambda told: None, log=lambda step, values: None, stop=stop, every=7)
     assert copy.copy(watch) is watch and copy.deepcopy(watch) is watch
     read = pickle.loads(pickle.dumps(watch))
-    assert read == Watch(every=7)
+    assert read == Monitor(every=7)
     stop.set()
     with pytest.raises(Cancelled):
         watch.check()
@@ -88,10 +88,10 @@ def test_a_bar_takes_reports_of_any_phase_also_when_it_is_closed(
     steps: int | None, begun: int | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with bar("Training", steps, begun=begun) as report:
-        report(Told(2, 50, {"loss": 1.25}))
-        report(Told(2, 60, {"loss": 1.0}))
-        report(Told(0, 5, {"loss": 0.5}, "tuning", 0.25))
-    report(Told(3, 70, {"loss": 0.75}))
+        report(TrainingReport(2, 50, {"loss": 1.25}))
+        report(TrainingReport(2, 60, {"loss": 1.0}))
+        report(TrainingReport(0, 5, {"loss": 0.5}, "tuning", 0.25))
+    report(TrainingReport(3, 70, {"loss": 0.75}))
     assert capsys.readouterr().out == "", "standard output belongs to results"
 
 
@@ -107,7 +107,7 @@ def test_a_bar_counts_from_the_step_at_which_it_began(monkeypatch: Any) -> None:
 
     monkeypatch.setattr(rich.progress.Progress, "update", spy)
     with bar("Training", 100, begun=200) as report:
-        report(Told(2, 250, {"loss": 1.25}))
-        report(Told(0, 20, {"loss": 0.5}, "tuning", 0.25))
+        report(TrainingReport(2, 250, {"loss": 1.25}))
+        report(TrainingReport(0, 20, {"loss": 0.5}, "tuning", 0.25))
     assert seen[0]["completed"] == 50 and "epoch 2, loss 1.2500" in seen[0]["description"]
     assert seen[1]["completed"] == 0.25 and seen[1]["description"].startswith("Tuning")

@@ -12,11 +12,11 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from samekind.clusterers.starting import load_start
+from samekind.clusterers.deep.starting import load_start
 from samekind.errors import InputError, SamekindError, UnknownName
 from samekind.training import selflearn
 from samekind.training.losses import BoostLoss, CCLoss
-from samekind.training.progress import Cancelled, Told, Watch
+from samekind.training.progress import Cancelled, Monitor, TrainingReport
 from samekind.training.pseudo_labels import PseudoLabels
 from samekind.training.resnet import ResNet
 from samekind.training.selflearn import METHODS, LearntNetwork, SelfLearner, SelfSetting
@@ -78,8 +78,8 @@ def test_the_loss_falls_and_kinds_move_apart(method: str) -> None:
     pictures, kinds = striped()
     epochs, own = LEARNING[method]
     setting = replace(TINY, method=method, channels=4, batch_size=48, hidden=64, seed=2, **own)
-    told: list[Told] = []
-    learner = SelfLearner(setting, pictures, watch=Watch(report=told.append, every=1))
+    told: list[TrainingReport] = []
+    learner = SelfLearner(setting, pictures, watch=Monitor(report=told.append, every=1))
     before = apart(learner.features(), kinds)
     learner.run(epochs)
     losses = [report.parts["loss"] for report in told]
@@ -104,12 +104,12 @@ def test_a_training_that_was_stopped_goes_on_as_if_nothing_had_happened(
     whole.run(5)
     path, stop = str(tmp_path / "part.safetensors"), threading.Event()
 
-    def report(told: Told) -> None:
+    def report(told: TrainingReport) -> None:
         if told.step == stop_at:
             stop.set()
 
     first = SelfLearner(
-        setting, pictures, watch=Watch(report=report, stop=stop, every=1), checkpoint=path
+        setting, pictures, watch=Monitor(report=report, stop=stop, every=1), checkpoint=path
     )
     with pytest.raises(Cancelled):
         first.run(5)
@@ -255,11 +255,11 @@ def test_training_is_written_down_while_it_goes_on(
     pictures, _ = striped(20)
     path = tmp_path / "run.safetensors"
 
-    def fail(told: Told) -> None:
+    def fail(told: TrainingReport) -> None:
         if told.step == 5:
             raise KeyboardInterrupt
 
-    learner = SelfLearner(TINY, pictures, watch=Watch(report=fail, every=1), checkpoint=str(path))
+    learner = SelfLearner(TINY, pictures, watch=Monitor(report=fail, every=1), checkpoint=str(path))
     with pytest.raises(KeyboardInterrupt):
         learner.run(5)
     assert SelfLearner(TINY, pictures, checkpoint=str(path)).epochs_done == 2  # of step 4

@@ -12,8 +12,8 @@ import uvicorn
 
 from samekind.web import static
 from samekind.web.app import create_app
-from samekind.web.desk import Desk
 from samekind.web.server import listen
+from samekind.workspace.workspace import Workspace
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.")
 expect = playwright_api.expect
@@ -42,8 +42,8 @@ class Served:
 
     lifespan: Any = "off"  # the desk outlives the server
 
-    def __init__(self, desk: Desk | None = None) -> None:
-        self.desk, self.port = desk, 0
+    def __init__(self, workspace: Workspace | None = None) -> None:
+        self.workspace, self.port = workspace, 0
         self.start()
 
     def start(self) -> None:
@@ -58,8 +58,8 @@ class Served:
 
     def app(self) -> Any:
         """What is served."""
-        assert self.desk is not None
-        return create_app(self.desk, port=self.port)
+        assert self.workspace is not None
+        return create_app(self.workspace, port=self.port)
 
     def stop(self) -> None:
         self.server.should_exit = True

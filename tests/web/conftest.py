@@ -17,17 +17,17 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from samekind.errors import InputError
 from samekind.items import Collection, Item, Preview, Skipped
+from samekind.ledger.store import MemoryStore
 from samekind.protocols import QueryStrategy, View
 from samekind.questions import OddOnes, Question, SameGroups, SamePair, WhichGroup
 from samekind.session import Session
 from samekind.sources import open_labelled
-from samekind.store import MemoryStore
 from samekind.web.app import create_app
-from samekind.web.desk import Desk
+from samekind.workspace.workspace import Workspace
 
 COLOURS = ("#c0392b", "#2471a3", "#229954", "#d4ac0d")
 ORIGIN = "http://127.0.0.1:8765"
-MakeDesk = Callable[..., Desk]
+MakeDesk = Callable[..., Workspace]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -71,17 +71,17 @@ def tiles() -> tuple[Collection, Any]:
 
 
 @pytest.fixture
-def tile_desk(tiles: tuple[Collection, Any]) -> Iterator[Desk]:
+def tile_desk(tiles: tuple[Collection, Any]) -> Iterator[Workspace]:
     """The demo with the default method, which learns from what is told."""
     collection, X = tiles
     store = MemoryStore()
-    desk = Desk(
+    workspace = Workspace(
         collection,
         lambda name: Session(collection, X, store=store, name=name, seed=0),
         store=store,
     )
-    yield desk
-    desk.close()
+    yield workspace
+    workspace.close()
 
 
 class Drawn(Item):
@@ -195,7 +195,7 @@ def vectors(n: int = 48) -> Any:
 @pytest.fixture
 def make_desk() -> Iterator[MakeDesk]:
     """Builds desks; a desk built again with the same store continues the same sessions."""
-    desks: list[Desk] = []
+    desks: list[Workspace] = []
 
     def build(
         *,
@@ -205,7 +205,7 @@ def make_desk() -> Iterator[MakeDesk]:
         refit_every: int = 5,
         strategy: QueryStrategy | None = None,
         clusterer: str | None = None,
-    ) -> Desk:
+    ) -> Workspace:
         things = pile() if collection is None else collection
         kept = MemoryStore() if store is None else store
 
@@ -221,37 +221,37 @@ def make_desk() -> Iterator[MakeDesk]:
                 refit_every=refit_every,
             )
 
-        desks.append(Desk(things, open_session, store=kept))
+        desks.append(Workspace(things, open_session, store=kept))
         return desks[-1]
 
     Nearest.broken = ""
     yield build
     Nearest.broken = ""
-    for desk in desks:
-        desk.close()
+    for workspace in desks:
+        workspace.close()
 
 
 @pytest.fixture
-def desk(make_desk: MakeDesk, request: pytest.FixtureRequest) -> Desk:
+def workspace(make_desk: MakeDesk, request: pytest.FixtureRequest) -> Workspace:
     """A desk; ``parametrize("desk", ["about groups"], indirect=True)`` makes it ask about those."""
     asking = {"alternating": Alternating(), "about groups": AboutGroups()}
     return make_desk(strategy=asking[getattr(request, "param", "alternating")])
 
 
 @pytest.fixture
-def client_for() -> Callable[[Desk], TestClient]:
+def client_for() -> Callable[[Workspace], TestClient]:
     """Makes clients that look like the page itself."""
 
-    def make(desk: Desk) -> TestClient:
-        app = create_app(desk, port=8765)
+    def make(workspace: Workspace) -> TestClient:
+        app = create_app(workspace, port=8765)
         return TestClient(app, base_url=ORIGIN, raise_server_exceptions=False)
 
     return make
 
 
 @pytest.fixture
-def client(desk: Desk, client_for: Callable[[Desk], TestClient]) -> TestClient:
-    return client_for(desk)
+def client(workspace: Workspace, client_for: Callable[[Workspace], TestClient]) -> TestClient:
+    return client_for(workspace)
 
 
 @pytest.fixture

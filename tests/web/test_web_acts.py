@@ -10,11 +10,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from samekind.sources import open_source
-from samekind.web.desk import Desk
+from samekind.workspace.workspace import Workspace
 
 
 @pytest.fixture
-def live(make_desk: Callable[..., Desk]) -> Desk:
+def live(make_desk: Callable[..., Workspace]) -> Workspace:
     """A desk with the live learner, which honours what it is told."""
     return make_desk(clusterer="live")
 
@@ -40,7 +40,7 @@ def home(found: dict[int, list[int]], item: int) -> int:
 
 @pytest.mark.slow
 def test_merge_split_move_and_together_change_the_groups_and_undo_brings_them_back(
-    live: Desk, client_for: Callable[[Desk], TestClient]
+    live: Workspace, client_for: Callable[[Workspace], TestClient]
 ) -> None:
     client = client_for(live)
     start = groups(client)
@@ -75,7 +75,7 @@ def test_merge_split_move_and_together_change_the_groups_and_undo_brings_them_ba
 
 
 def test_items_that_have_left_their_group_are_not_split_off_it(
-    live: Desk, client_for: Callable[[Desk], TestClient]
+    live: Workspace, client_for: Callable[[Workspace], TestClient]
 ) -> None:
     client = client_for(live)
     found = groups(client)
@@ -86,7 +86,7 @@ def test_items_that_have_left_their_group_are_not_split_off_it(
 
 
 def test_one_item_is_pulled_out_of_its_group(
-    live: Desk, client_for: Callable[[Desk], TestClient]
+    live: Workspace, client_for: Callable[[Workspace], TestClient]
 ) -> None:
     client = client_for(live)
     start = groups(client)
@@ -113,13 +113,13 @@ def test_an_act_stands_in_the_list_of_answers_and_can_be_changed_there(client: T
 
 
 def test_an_act_refreshes_the_groups_at_once_and_so_does_taking_it_back(
-    client: TestClient, desk: Desk
+    client: TestClient, workspace: Workspace
 ) -> None:
     act(client, "together", items=[1, 2])
-    assert desk.refitter.wait("main")
+    assert workspace.refitter.wait("main")
     assert client.get("/api/progress").json()["snapshot"] == 1
     client.post("/api/undo", json={})
-    assert desk.refitter.wait("main")
+    assert workspace.refitter.wait("main")
     assert client.get("/api/progress").json()["snapshot"] == 2
 
 
@@ -148,7 +148,7 @@ def test_a_contradiction_is_told_with_the_act(client: TestClient) -> None:
 
 
 def test_a_large_act_is_shown_by_some_of_its_items(
-    make_desk: Callable[..., Desk], client_for: Callable[[Desk], TestClient]
+    make_desk: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
 ) -> None:
     client = client_for(make_desk(collection=open_source("tiles")))
     act(client, "together", items=list(range(300)))
@@ -159,12 +159,12 @@ def test_a_large_act_is_shown_by_some_of_its_items(
 
 @pytest.mark.slow
 def test_several_tabs_act_at_once_and_nothing_is_lost_or_doubled(
-    desk: Desk, client_for: Callable[[Desk], TestClient]
+    workspace: Workspace, client_for: Callable[[Workspace], TestClient]
 ) -> None:
     numbers: list[int] = []
 
     def tab(first: int) -> None:
-        client = client_for(desk)
+        client = client_for(workspace)
         for k in range(4):
             items = [first * 4 + k, 40 - first]
             for _ in range(2):  # a page that heard nothing sends it again
@@ -176,7 +176,7 @@ def test_several_tabs_act_at_once_and_nothing_is_lost_or_doubled(
     for one in tabs:
         one.join()
     assert len(numbers) == 40 and len(set(numbers)) == 20
-    assert sorted(a.number for a in desk.session().answers) == sorted(set(numbers))
+    assert sorted(a.number for a in workspace.session().answers) == sorted(set(numbers))
 
 
 @pytest.mark.parametrize(
@@ -205,12 +205,12 @@ def test_several_tabs_act_at_once_and_nothing_is_lost_or_doubled(
     ],
 )
 def test_an_act_that_does_not_fit_is_refused_and_changes_nothing(
-    client: TestClient, desk: Desk, name: str, body: dict[str, Any], status: int
+    client: TestClient, workspace: Workspace, name: str, body: dict[str, Any], status: int
 ) -> None:
     reply = client.post(f"/api/acts/{name}", json=body)
     assert reply.status_code == status, reply.text
     assert set(reply.json()) == {"error"}
-    assert desk.session().answers == ()
+    assert workspace.session().answers == ()
 
 
 def test_five_thousand_places_fit_into_one_request(client: TestClient) -> None:
@@ -220,7 +220,7 @@ def test_five_thousand_places_fit_into_one_request(client: TestClient) -> None:
 
 
 def test_a_group_tells_how_pure_it_is_and_which_members_are_doubtful(
-    live: Desk, client_for: Callable[[Desk], TestClient]
+    live: Workspace, client_for: Callable[[Workspace], TestClient]
 ) -> None:
     client = client_for(live)
     unknown = {group["purity"] for group in client.get("/api/groups").json()["groups"]}
@@ -238,7 +238,7 @@ def test_without_memberships_the_purity_is_not_known(client: TestClient) -> None
 
 
 def test_members_come_in_the_order_asked_for_with_their_places(
-    client: TestClient, desk: Desk
+    client: TestClient, workspace: Workspace
 ) -> None:
     act(client, "together", items=[0, 4])
     number = next(n for n, items in groups(client).items() if 0 in items)
@@ -246,7 +246,9 @@ def test_members_come_in_the_order_asked_for_with_their_places(
     sure = [item["sure"] for item in listed]
     assert sure == sorted(sure) and 0 <= sure[0] <= sure[-1] <= 1
     assert {item["position"] for item in listed if item["answered"]} == {0, 4}
-    assert [desk.collection.id(item["position"]) for item in listed] == [i["id"] for i in listed]
+    assert [workspace.collection.id(item["position"]) for item in listed] == [
+        i["id"] for i in listed
+    ]
     page = client.get(f"/api/groups/{number}?order=doubtful&offset=2&limit=3").json()["items"]
     assert page == listed[2:5]
     assert client.get(f"/api/groups/{number}?order=random").status_code == 422

@@ -12,12 +12,12 @@ from fastapi.testclient import TestClient
 
 from samekind.clustering import Clustering
 from samekind.items import Collection
+from samekind.ledger.store import MemoryStore
 from samekind.protocols import Event
 from samekind.session import Session
-from samekind.store import MemoryStore
-from samekind.web.desk import Desk
+from samekind.workspace.workspace import Workspace
 
-ClientFor = Callable[[Desk], TestClient]
+ClientFor = Callable[[Workspace], TestClient]
 
 
 def answer(client: TestClient, choice: str | None = None, **more: Any) -> dict[str, Any]:
@@ -204,15 +204,15 @@ def test_a_group_is_renamed_and_keeps_its_name(client: TestClient) -> None:
 
 
 def test_contradicting_answers_are_listed_with_what_they_clash_with(
-    client: TestClient, desk: Desk
+    client: TestClient, workspace: Workspace
 ) -> None:
     first = answer(client, "same")["told"]["number"]
     (told,) = client.get("/api/answers").json()["answers"]
     a, b = (item["id"] for item in told["question"]["items"])
     # What is implied is never asked; but another process may have written it into the ledger.
     again = {"kind": "same-pair", "a": a, "b": b, "why": ""}
-    assert desk.store is not None
-    desk.store.append("main", Event("proposed", {"snapshot": 0, "questions": [again]}))
+    assert workspace.store is not None
+    workspace.store.append("main", Event("proposed", {"snapshot": 0, "questions": [again]}))
     second = client.get("/api/question").json()["question"]["number"] + 1
     reply = client.post("/api/answers", json={"number": second, "choice": "different"})
     assert reply.json()["now"]["progress"]["conflicts"] == 1
@@ -236,7 +236,7 @@ def test_orientations_are_separate_over_the_same_items(client: TestClient) -> No
 
 
 def test_reopening_the_store_gives_the_same_next_question(
-    make_desk: Callable[..., Desk], client_for: ClientFor
+    make_desk: Callable[..., Workspace], client_for: ClientFor
 ) -> None:
     store = MemoryStore()
     before = client_for(make_desk(store=store))
@@ -265,10 +265,10 @@ def test_the_groups_are_downloaded_as_a_file(client: TestClient) -> None:
 
 
 def test_a_finished_session_says_that_nothing_is_left(
-    make_desk: Callable[..., Desk], client_for: ClientFor, monkeypatch: pytest.MonkeyPatch
+    make_desk: Callable[..., Workspace], client_for: ClientFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk = make_desk(most=2, refit_every=50)
-    client = client_for(desk)
+    workspace = make_desk(most=2, refit_every=50)
+    client = client_for(workspace)
     # Held up: on a quick machine it would be over before we look.
     go, refit = threading.Event(), Session.refit
 
@@ -282,21 +282,21 @@ def test_a_finished_session_says_that_nothing_is_left(
     assert now["question"] is None
     assert now["progress"]["refitting"], "the answers so far may bring up more questions"
     go.set()
-    assert desk.refitter.wait("main")
+    assert workspace.refitter.wait("main")
     now = client.get("/api/question").json()
     assert (now["question"], now["progress"]["refitting"]) == (None, False)
     assert now["message"].startswith("There is nothing left")
 
 
 def test_an_item_that_has_gone_is_named_without_a_preview(
-    make_desk: Callable[..., Desk], client_for: ClientFor
+    make_desk: Callable[..., Workspace], client_for: ClientFor
 ) -> None:
     store = MemoryStore()
-    desk = make_desk(store=store)
-    client = client_for(desk)
+    workspace = make_desk(store=store)
+    client = client_for(workspace)
     answer(client, "same")
     lost = client.get("/api/answers").json()["answers"][0]["question"]["items"][0]["id"]
-    whole = desk.collection
+    whole = workspace.collection
     kept = [item for item in whole if item.id != lost]
     client = client_for(make_desk(store=store, collection=Collection(whole.name, kept)))
     assert client.get("/api/session").json()["gone"] == [lost]

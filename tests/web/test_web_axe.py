@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from browsing import Served, needs_browser
 
-from samekind.web.desk import Desk
+from samekind.workspace.workspace import Workspace
 
 AXE = Path(__file__).parents[2] / "page" / "node_modules" / "axe-core" / "axe.min.js"
 VIEWS = ("/", "/groups", "/groups/1", "/map", "/progress", "/answers", "/conflicts",
@@ -26,9 +26,9 @@ pytestmark = [
     ("scheme", "width", "height"), [("light", 1280, 800), ("dark", 1280, 800), ("light", 390, 844)]
 )
 def test_no_view_breaks_a_rule(
-    browser: Any, desk: Desk, scheme: str, width: int, height: int
+    browser: Any, workspace: Workspace, scheme: str, width: int, height: int
 ) -> None:
-    server = Served(desk)
+    server = Served(workspace)
     size = {"width": width, "height": height}
     context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
     page = context.new_page()

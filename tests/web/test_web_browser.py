@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from browsing import Served, expect, needs_browser, press
 
-from samekind.store import MemoryStore
-from samekind.web.desk import Desk
+from samekind.ledger.store import MemoryStore
+from samekind.workspace.workspace import Workspace
 
 pytestmark = needs_browser
 
 
 @pytest.fixture
-def served(desk: Desk) -> Iterator[Served]:
-    server = Served(desk)
+def served(workspace: Workspace) -> Iterator[Served]:
+    server = Served(workspace)
     yield server
     server.stop()
 
@@ -42,25 +42,27 @@ def page(browser: Any, served: Served) -> Iterator[Any]:
 
 
 def test_ten_questions_are_answered_by_keyboard_and_survive_a_reload(
-    page: Any, desk: Desk, served: Served
+    page: Any, workspace: Workspace, served: Served
 ) -> None:
     keys = ["y", "1", "n", "0", "u", "Space", "n", "2", "u", "3"]
     for k, key in enumerate(keys):
         press(page, key, k + 1)
-    told = [answer.choice for answer in desk.session().answers]
+    told = [answer.choice for answer in workspace.session().answers]
     assert told == [
         *("same", "1", "different", "none", "unsure", "unsure", "different", "2", "unsure", "3")
     ]
-    assert all(answer.seconds is not None for answer in desk.session().answers)
-    number = desk.session().ask().number  # type: ignore[union-attr]
+    assert all(answer.seconds is not None for answer in workspace.session().answers)
+    number = workspace.session().ask().number  # type: ignore[union-attr]
     page.reload()
     page.wait_for_selector(".question .choice")
     expect(page.locator(".progress span").first).to_have_text("10 answers")
     expect(page.locator(".chip")).to_have_count(10)
-    assert desk.session().ask().number == number  # type: ignore[union-attr]
+    assert workspace.session().ask().number == number  # type: ignore[union-attr]
 
 
-def test_back_takes_the_last_answer_away_and_shows_its_question(page: Any, desk: Desk) -> None:
+def test_back_takes_the_last_answer_away_and_shows_its_question(
+    page: Any, workspace: Workspace
+) -> None:
     shown = page.locator(".items img").first.get_attribute("alt")
     press(page, "y", 1)
     page.wait_for_selector(".which-group")
@@ -68,44 +70,44 @@ def test_back_takes_the_last_answer_away_and_shows_its_question(page: Any, desk:
     page.wait_for_selector(".items img")
     assert page.locator(".items img").first.get_attribute("alt") == shown
     press(page, "n", 1)
-    assert [answer.choice for answer in desk.session().answers] == ["different"]
+    assert [answer.choice for answer in workspace.session().answers] == ["different"]
 
 
 def test_back_means_the_last_answer_also_when_the_list_on_the_page_is_late(
-    page: Any, desk: Desk
+    page: Any, workspace: Workspace
 ) -> None:
     press(page, "y", 1)
     expect(page.locator(".chip")).to_have_count(1)
     page.route("**/api/answers?offset=0&limit=10", lambda route: route.fulfill(status=503))
     press(page, "u", 2)
     press(page, "z", 1)
-    assert [answer.choice for answer in desk.session().answers] == ["same"]
+    assert [answer.choice for answer in workspace.session().answers] == ["same"]
     page.unroute_all()
 
 
-def test_skip_help_and_clicks_work(page: Any, desk: Desk) -> None:
-    first = desk.session().ask()
+def test_skip_help_and_clicks_work(page: Any, workspace: Workspace) -> None:
+    first = workspace.session().ask()
     page.keyboard.press("s")
     page.keyboard.press("?")
     assert "None of these" in page.locator("dialog").inner_text()
     page.keyboard.press("y")
-    assert desk.session().answers == (), "keys answer nothing while the help is open"
+    assert workspace.session().answers == (), "keys answer nothing while the help is open"
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog", state="detached")
     page.click("[data-choice=unsure]")
     page.wait_for_selector(".chip")
-    (told,) = desk.session().answers
+    (told,) = workspace.session().answers
     assert first is not None and told.number != first.number
 
 
-def test_an_earlier_answer_is_changed_from_the_strip(page: Any, desk: Desk) -> None:
+def test_an_earlier_answer_is_changed_from_the_strip(page: Any, workspace: Workspace) -> None:
     press(page, "y", 1)
     press(page, "u", 2)
     page.locator(".chip").nth(1).click()
     page.wait_for_selector("dialog")
     page.locator("dialog [data-choice=different]").click()
     expect(page.locator(".chip").nth(1)).to_contain_text("Different")
-    assert [answer.choice for answer in desk.session().answers] == ["different", "unsure"]
+    assert [answer.choice for answer in workspace.session().answers] == ["different", "unsure"]
 
 
 def test_a_question_fits_on_the_screen_without_scrolling(page: Any) -> None:
@@ -120,7 +122,7 @@ def test_a_question_fits_on_the_screen_without_scrolling(page: Any) -> None:
         press(page, "u", answers + 1)
 
 
-def test_groups_are_seen_renamed_and_downloaded(page: Any, desk: Desk) -> None:
+def test_groups_are_seen_renamed_and_downloaded(page: Any, workspace: Workspace) -> None:
     page.keyboard.press("q")
     page.wait_for_selector(".group-card")
     expect(page.locator(".group-card")).to_have_count(4)
@@ -128,7 +130,7 @@ def test_groups_are_seen_renamed_and_downloaded(page: Any, desk: Desk) -> None:
     page.keyboard.type("Red things")
     page.keyboard.press("Enter")
     page.wait_for_selector(".group-name:has-text('Red things')")
-    assert desk.session().clustering.name(1) == "Red things"
+    assert workspace.session().clustering.name(1) == "Red things"
     with page.expect_download() as download:
         page.click("text=CSV")
     assert download.value.suggested_filename == "Drawn-things-main.csv"
@@ -139,7 +141,7 @@ def test_groups_are_seen_renamed_and_downloaded(page: Any, desk: Desk) -> None:
     page.wait_for_selector(".group-name:has-text('Red things')")
 
 
-def test_answers_are_listed_and_taken_away(page: Any, desk: Desk) -> None:
+def test_answers_are_listed_and_taken_away(page: Any, workspace: Workspace) -> None:
     press(page, "y", 1)
     press(page, "1", 2)
     page.click("nav >> text=Answers")
@@ -148,45 +150,45 @@ def test_answers_are_listed_and_taken_away(page: Any, desk: Desk) -> None:
     page.locator(".answer button").first.click()
     page.click("text=Take this answer away")
     expect(page.locator(".answer")).to_have_count(1)
-    assert len(desk.session().answers) == 1
+    assert len(workspace.session().answers) == 1
 
 
-def test_a_new_orientation_begins_with_no_answers(page: Any, desk: Desk) -> None:
+def test_a_new_orientation_begins_with_no_answers(page: Any, workspace: Workspace) -> None:
     press(page, "y", 1)
     page.click("nav >> text=Orientations")
     page.fill(".begin input", "by shape")
     page.keyboard.press("Enter")
     page.wait_for_selector(".question .choice")
     press(page, "n", 1)
-    assert [a.choice for a in desk.session("by shape").answers] == ["different"]
-    assert [a.choice for a in desk.session("main").answers] == ["same"]
+    assert [a.choice for a in workspace.session("by shape").answers] == ["different"]
+    assert [a.choice for a in workspace.session("main").answers] == ["same"]
     assert page.url.endswith("?session=by%20shape")
 
 
 def test_an_answer_given_while_the_server_is_away_is_kept_and_sent_later(
-    page: Any, desk: Desk, served: Served
+    page: Any, workspace: Workspace, served: Served
 ) -> None:
     served.stop()
     page.keyboard.press("y")
     page.wait_for_selector("text=Your answer is kept, but not saved yet.")
-    assert desk.session().answers == ()
+    assert workspace.session().answers == ()
     served.start()
     page.wait_for_selector(".chip")
-    assert [answer.choice for answer in desk.session().answers] == ["same"]
+    assert [answer.choice for answer in workspace.session().answers] == ["same"]
     expect(page.locator(".notice.warning")).to_have_count(0)
 
 
 def test_contradictions_are_shown_with_the_answers_that_clash(
-    page: Any, desk: Desk, served: Served
+    page: Any, workspace: Workspace, served: Served
 ) -> None:
     from samekind.protocols import Event
 
     press(page, "y", 1)
-    session = desk.session()
+    session = workspace.session()
     a, b = (session.collection.id(i) for i in session.answers[0].question.items())
     again = {"kind": "same-pair", "a": a, "b": b, "why": ""}
-    assert isinstance(desk.store, MemoryStore)
-    desk.store.append("main", Event("proposed", {"snapshot": 0, "questions": [again]}))
+    assert isinstance(workspace.store, MemoryStore)
+    workspace.store.append("main", Event("proposed", {"snapshot": 0, "questions": [again]}))
     asked = session.ask()
     assert asked is not None
     session.tell(asked.number + 1, "different")
@@ -197,7 +199,7 @@ def test_contradictions_are_shown_with_the_answers_that_clash(
 
 
 def test_a_refit_that_fails_is_told_in_words(
-    page: Any, desk: Desk, break_refits: Callable[[str], None]
+    page: Any, workspace: Workspace, break_refits: Callable[[str], None]
 ) -> None:
     break_refits("on purpose")
     for k in range(5):
@@ -213,7 +215,7 @@ about_groups = pytest.mark.parametrize("desk", ["about groups"], indirect=True)
 
 @about_groups
 def test_items_that_do_not_belong_are_marked_by_key_and_sent_together(
-    page: Any, desk: Desk
+    page: Any, workspace: Workspace
 ) -> None:
     expect(page.locator(".one-group")).to_have_count(2)
     press(page, "y", 1)
@@ -226,12 +228,12 @@ def test_items_that_do_not_belong_are_marked_by_key_and_sent_together(
     press(page, "Enter", 2)
     press(page, "n", 3)
     press(page, "Enter", 4)
-    told = [answer.choice for answer in desk.session().answers]
+    told = [answer.choice for answer in workspace.session().answers]
     assert told == ["same", "2,10,12", "different", "none"]
 
 
 @about_groups
-def test_items_are_marked_by_click_and_return_still_sends(page: Any, desk: Desk) -> None:
+def test_items_are_marked_by_click_and_return_still_sends(page: Any, workspace: Workspace) -> None:
     press(page, "u", 1)
     page.click(".mark[data-choice='3']")
     page.click(".mark[data-choice='1']")
@@ -239,11 +241,13 @@ def test_items_are_marked_by_click_and_return_still_sends(page: Any, desk: Desk)
     box = page.get_by_role("checkbox", name=re.compile("^3: .* does not belong$"))
     expect(box).to_be_checked()
     press(page, "Enter", 2)
-    assert [answer.choice for answer in desk.session().answers] == ["unsure", "3"]
+    assert [answer.choice for answer in workspace.session().answers] == ["unsure", "3"]
 
 
 @about_groups
-def test_an_answer_that_names_several_is_listed_and_changed(page: Any, desk: Desk) -> None:
+def test_an_answer_that_names_several_is_listed_and_changed(
+    page: Any, workspace: Workspace
+) -> None:
     press(page, "u", 1)
     for key in ("2", "7"):
         page.keyboard.press(key)
@@ -255,7 +259,7 @@ def test_an_answer_that_names_several_is_listed_and_changed(page: Any, desk: Des
     page.keyboard.press("9")
     page.keyboard.press("Enter")
     expect(page.locator(".chip").first).to_contain_text("Choice 7, 9")
-    assert desk.session().answers[1].choice == "7,9"
+    assert workspace.session().answers[1].choice == "7,9"
     page.click("nav >> text=Answers")
     expect(page.locator(".answer").first).to_contain_text("Which of these do not belong?")
 

@@ -12,7 +12,7 @@ from browsing import Served, expect, needs_browser, press
 
 from samekind.protocols import View
 from samekind.questions import OddOnes, Question, SameGroups, SamePair, WhichGroup
-from samekind.web.desk import Desk
+from samekind.workspace.workspace import Workspace
 
 pytestmark = needs_browser
 
@@ -83,8 +83,8 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
     servers: list[Served] = []
     complaints: list[str] = []
 
-    def open_at(desk: Desk, path: str = "/", *, phone: bool = False, **more: Any) -> Any:
-        servers.append(Served(desk))
+    def open_at(workspace: Workspace, path: str = "/", *, phone: bool = False, **more: Any) -> Any:
+        servers.append(Served(workspace))
         size = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 800}
         options = {"viewport": size, "has_touch": phone, "is_mobile": phone, **more}
         contexts.append(browser.new_context(**options))
@@ -132,7 +132,7 @@ class Finger:
 @pytest.mark.slow
 @pytest.mark.parametrize("phone", [False, True], ids=["1280x800", "390x844"])
 def test_every_kind_of_question_fits_the_screen(
-    make_desk: Callable[..., Desk], open_page: Callable[..., Any], phone: bool
+    make_desk: Callable[..., Workspace], open_page: Callable[..., Any], phone: bool
 ) -> None:
     page = open_page(make_desk(strategy=EveryKind(KINDS), refit_every=1000), phone=phone)
     for k, question in enumerate(KINDS):
@@ -146,12 +146,12 @@ def test_every_kind_of_question_fits_the_screen(
 
 
 def test_a_question_fits_with_notices_above_it(
-    make_desk: Callable[..., Desk],
+    make_desk: Callable[..., Workspace],
     open_page: Callable[..., Any],
     break_refits: Callable[[str], None],
 ) -> None:
-    desk = make_desk(strategy=EveryKind((KINDS[0], KINDS[-1], groups_of(5, 5))), refit_every=1)
-    page = open_page(desk)
+    workspace = make_desk(strategy=EveryKind((KINDS[0], KINDS[-1], groups_of(5, 5))), refit_every=1)
+    page = open_page(workspace)
     break_refits("on purpose")
     press(page, "u", 1)
     page.wait_for_selector("text=The groups could not be refreshed.")
@@ -165,38 +165,38 @@ def test_a_question_fits_with_notices_above_it(
 
 
 def test_on_a_phone_right_means_same_and_left_different(
-    make_desk: Callable[..., Desk], open_page: Callable[..., Any]
+    make_desk: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
     pairs = tuple(SamePair(2 * k, 2 * k + 1) for k in range(6))
-    desk = make_desk(strategy=EveryKind(pairs))
-    page = open_page(desk, phone=True)
+    workspace = make_desk(strategy=EveryKind(pairs))
+    page = open_page(workspace, phone=True)
     finger = Finger(page)
     finger.swipe(120, 330, 200)
     expect(page.locator(".chip")).to_have_count(1)
     finger.swipe(300, 330, -200)
     expect(page.locator(".chip")).to_have_count(2)
-    assert [answer.choice for answer in desk.session().answers] == ["same", "different"]
+    assert [answer.choice for answer in workspace.session().answers] == ["same", "different"]
 
 
 def test_a_short_or_upright_movement_answers_nothing(
-    make_desk: Callable[..., Desk], open_page: Callable[..., Any]
+    make_desk: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
-    desk = make_desk(strategy=EveryKind((SamePair(0, 1), SamePair(2, 3), SamePair(4, 5))))
-    page = open_page(desk, phone=True)
+    workspace = make_desk(strategy=EveryKind((SamePair(0, 1), SamePair(2, 3), SamePair(4, 5))))
+    page = open_page(workspace, phone=True)
     finger = Finger(page)
     finger.swipe(150, 330, 50)
     finger.swipe(150, 400, 20, -200)
     expect(page.locator(".swipe-says")).to_have_count(0)
     page.tap("[data-choice=same]")
     expect(page.locator(".chip")).to_have_count(1)
-    assert [answer.choice for answer in desk.session().answers] == ["same"]
+    assert [answer.choice for answer in workspace.session().answers] == ["same"]
 
 
 def test_what_letting_go_would_mean_is_written_over_the_question(
-    make_desk: Callable[..., Desk], open_page: Callable[..., Any]
+    make_desk: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
-    desk = make_desk(strategy=EveryKind((SamePair(0, 1),)))
-    page = open_page(desk, phone=True)
+    workspace = make_desk(strategy=EveryKind((SamePair(0, 1),)))
+    page = open_page(workspace, phone=True)
     finger = Finger(page)
     finger._send("touchStart", (100, 330))
     finger._send("touchMove", (160, 330))
@@ -205,14 +205,14 @@ def test_what_letting_go_would_mean_is_written_over_the_question(
     expect(page.locator(".swipe-says .sure")).to_have_count(1)
     finger._send("touchCancel")
     expect(page.locator(".swipe-says")).to_have_count(0)
-    assert desk.session().answers == ()
+    assert workspace.session().answers == ()
 
 
 def test_a_picture_is_larger_while_a_finger_rests_on_it_and_letting_go_chooses_nothing(
-    make_desk: Callable[..., Desk], open_page: Callable[..., Any]
+    make_desk: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
-    desk = make_desk(strategy=EveryKind((groups_of(3, 3),)))
-    page = open_page(desk, phone=True)
+    workspace = make_desk(strategy=EveryKind((groups_of(3, 3),)))
+    page = open_page(workspace, phone=True)
     box = page.locator(".exemplars .item").first.bounding_box()
 
     def look() -> None:
@@ -223,20 +223,20 @@ def test_a_picture_is_larger_while_a_finger_rests_on_it_and_letting_go_chooses_n
     Finger(page).hold(box["x"] + 10, box["y"] + 10, look)
     expect(page.locator(".zoom")).to_have_count(0)
     page.wait_for_timeout(150)
-    assert desk.session().answers == ()
+    assert workspace.session().answers == ()
     page.tap(".group-choice[data-choice='2']")
     page.wait_for_selector(".chip")
-    assert [answer.choice for answer in desk.session().answers] == ["2"]
+    assert [answer.choice for answer in workspace.session().answers] == ["2"]
 
 
 # -- keys -----------------------------------------------------------------------------------------
 
 
 def test_a_key_is_changed_kept_and_printed_and_a_clash_is_refused(
-    make_desk: Callable[..., Desk], open_page: Callable[..., Any]
+    make_desk: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
-    desk = make_desk(strategy=EveryKind(tuple(SamePair(2 * k, 2 * k + 1) for k in range(6))))
-    page = open_page(desk)
+    workspace = make_desk(strategy=EveryKind(tuple(SamePair(2 * k, 2 * k + 1) for k in range(6))))
+    page = open_page(workspace)
     page.keyboard.press("?")
     page.click("text=Change the keys")
     page.click(".own-key:has-text('Same')")
@@ -255,7 +255,7 @@ def test_a_key_is_changed_kept_and_printed_and_a_clash_is_refused(
     page.reload()
     page.wait_for_selector(".question .choice")
     press(page, "j", 2)
-    assert [answer.choice for answer in desk.session().answers] == ["same", "same"]
+    assert [answer.choice for answer in workspace.session().answers] == ["same", "same"]
     page.keyboard.press("?")
     expect(page.locator("dialog .help")).to_contain_text("JSame")
     page.click("text=Change the keys")
@@ -265,10 +265,10 @@ def test_a_key_is_changed_kept_and_printed_and_a_clash_is_refused(
 
 
 def test_items_are_looked_at_closely_by_keyboard(
-    make_desk: Callable[..., Desk], open_page: Callable[..., Any]
+    make_desk: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
-    desk = make_desk(strategy=EveryKind((groups_of(2, 2),)))
-    page = open_page(desk)
+    workspace = make_desk(strategy=EveryKind((groups_of(2, 2),)))
+    page = open_page(workspace)
     page.keyboard.press("l")
     expect(page.locator("dialog h2")).to_have_text("Look closer: 1 of 5")
     page.keyboard.press("ArrowRight")
@@ -280,14 +280,14 @@ def test_items_are_looked_at_closely_by_keyboard(
     assert page.locator("dialog .item").bounding_box()["height"] > 550
     page.keyboard.press("l")
     page.wait_for_selector("dialog", state="detached")
-    assert desk.session().answers == ()
+    assert workspace.session().answers == ()
 
 
 def test_thirty_answers_are_taken_back_one_by_one_to_the_very_first(
-    make_desk: Callable[..., Desk], open_page: Callable[..., Any]
+    make_desk: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
-    desk = make_desk()
-    page = open_page(desk)
+    workspace = make_desk()
+    page = open_page(workspace)
     first = page.locator(".items img").first.get_attribute("alt")
     for k in range(30):
         press(page, ("10u" if k % 2 else "ynu")[k % 3], k + 1)
@@ -296,14 +296,14 @@ def test_thirty_answers_are_taken_back_one_by_one_to_the_very_first(
         press(page, "z" if k % 2 else "Backspace", 29 - k)
     assert page.locator(".items img").first.get_attribute("alt") == first
     expect(page.locator(".act-back")).to_be_disabled()
-    assert desk.session().answers == ()
+    assert workspace.session().answers == ()
 
 
 # -- several windows ------------------------------------------------------------------------------
 
 
 def test_what_one_window_answers_the_other_counts_and_lists(
-    make_desk: Callable[..., Desk], open_page: Callable[..., Any]
+    make_desk: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
     page = open_page(make_desk())
     other = page.context.new_page()
@@ -323,10 +323,10 @@ def test_what_one_window_answers_the_other_counts_and_lists(
 
 
 def test_of_two_windows_the_second_answer_to_a_question_is_refused_in_plain_words(
-    make_desk: Callable[..., Desk], open_page: Callable[..., Any]
+    make_desk: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
-    desk = make_desk()
-    page = open_page(desk)
+    workspace = make_desk()
+    page = open_page(workspace)
     other = page.context.new_page()
     other.goto(page.url)
     other.wait_for_selector(".question .choice")
@@ -335,10 +335,10 @@ def test_of_two_windows_the_second_answer_to_a_question_is_refused_in_plain_word
     other.keyboard.press("n")
     notice = other.locator(".notice.warning")
     expect(notice).to_contain_text("was answered in another window meanwhile")
-    assert [answer.choice for answer in desk.session().answers] == ["same"]
+    assert [answer.choice for answer in workspace.session().answers] == ["same"]
     other.wait_for_selector(".which-group")
     other.wait_for_selector(".chip")
     other.keyboard.press("u")
     expect(other.locator(".progress span").first).to_have_text(re.compile("^2 answers$"))
     expect(notice).to_have_count(0)
-    assert [answer.choice for answer in desk.session().answers] == ["same", "unsure"]
+    assert [answer.choice for answer in workspace.session().answers] == ["same", "unsure"]

@@ -11,7 +11,7 @@ import pytest
 from browsing import Served, expect, needs_browser
 
 from samekind.items import Collection, Item, Preview
-from samekind.web.desk import Desk
+from samekind.workspace.workspace import Workspace
 
 pytestmark = needs_browser
 
@@ -38,8 +38,10 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
     servers: list[Served] = []
     complaints: list[str] = []
 
-    def open_at(desk: Desk, path: str, width: int = 1280, height: int = 800, **more: Any) -> Any:
-        servers.append(Served(desk))
+    def open_at(
+        workspace: Workspace, path: str, width: int = 1280, height: int = 800, **more: Any
+    ) -> Any:
+        servers.append(Served(workspace))
         contexts.append(browser.new_context(viewport={"width": width, "height": height}, **more))
         page = contexts[-1].new_page()
         page.set_default_timeout(20_000)
@@ -57,25 +59,27 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
     assert [text for text in complaints if not any(one in text for one in allowed)] == []
 
 
-def labels(desk: Desk) -> Any:
-    return desk.session().clustering.labels
+def labels(workspace: Workspace) -> Any:
+    return workspace.session().clustering.labels
 
 
-def position(page: Any, desk: Desk, index: int) -> int:
+def position(page: Any, workspace: Workspace, index: int) -> int:
     name = page.locator(f"#member-{index} .caption").inner_text()
-    return desk.collection.position(name)
+    return workspace.collection.position(name)
 
 
-def refreshed(page: Any, desk: Desk, snapshot: int) -> None:
+def refreshed(page: Any, workspace: Workspace, snapshot: int) -> None:
     """Wait until the groups were learnt anew."""
     for _ in range(400):
-        if desk.session().clustering.snapshot > snapshot and not desk.refitter.busy("main"):
+        if workspace.session().clustering.snapshot > snapshot and not workspace.refitter.busy(
+            "main"
+        ):
             return
         page.wait_for_timeout(50)
     raise AssertionError("The groups were not learnt anew.")
 
 
-def test_the_gallery_shows_purity_and_doubtful_items(tile_desk: Desk, open_page: Any) -> None:
+def test_the_gallery_shows_purity_and_doubtful_items(tile_desk: Workspace, open_page: Any) -> None:
     page = open_page(tile_desk, "/groups")
     page.wait_for_selector(".group-card")
     numbers = tile_desk.session().clustering.numbers
@@ -91,7 +95,7 @@ def test_the_gallery_shows_purity_and_doubtful_items(tile_desk: Desk, open_page:
 
 
 def test_two_groups_are_merged_by_keyboard_and_the_merge_is_taken_back(
-    tile_desk: Desk, open_page: Any
+    tile_desk: Workspace, open_page: Any
 ) -> None:
     page = open_page(tile_desk, "/groups")
     page.wait_for_selector(".group-card")
@@ -118,7 +122,9 @@ def test_two_groups_are_merged_by_keyboard_and_the_merge_is_taken_back(
     assert tile_desk.session().answers == ()
 
 
-def test_a_group_dragged_onto_another_is_merged_with_it(tile_desk: Desk, open_page: Any) -> None:
+def test_a_group_dragged_onto_another_is_merged_with_it(
+    tile_desk: Workspace, open_page: Any
+) -> None:
     page = open_page(tile_desk, "/groups")
     page.wait_for_selector(".group-card")
     page.locator(".group-card .group-size").nth(2).drag_to(page.locator(".group-card").nth(0))
@@ -129,7 +135,7 @@ def test_a_group_dragged_onto_another_is_merged_with_it(tile_desk: Desk, open_pa
     assert tile_desk.session().answers == ()
 
 
-def test_chosen_items_become_a_kind_of_their_own(tile_desk: Desk, open_page: Any) -> None:
+def test_chosen_items_become_a_kind_of_their_own(tile_desk: Workspace, open_page: Any) -> None:
     page = open_page(tile_desk, "/groups/1")
     page.wait_for_selector(".members figure")
     snapshot = tile_desk.session().clustering.snapshot
@@ -156,7 +162,9 @@ def test_chosen_items_become_a_kind_of_their_own(tile_desk: Desk, open_page: Any
     assert own.isdisjoint(labels(tile_desk)[rest].tolist()), "and not that of the others"
 
 
-def test_an_item_is_moved_to_a_group_chosen_from_a_list(tile_desk: Desk, open_page: Any) -> None:
+def test_an_item_is_moved_to_a_group_chosen_from_a_list(
+    tile_desk: Workspace, open_page: Any
+) -> None:
     page = open_page(tile_desk, "/groups/1")
     page.wait_for_selector(".members figure")
     snapshot = tile_desk.session().clustering.snapshot
@@ -175,7 +183,9 @@ def test_an_item_is_moved_to_a_group_chosen_from_a_list(tile_desk: Desk, open_pa
     assert labels(tile_desk)[moved] in labels(tile_desk)[others]
 
 
-def test_items_are_dragged_to_another_group_and_pulled_out(tile_desk: Desk, open_page: Any) -> None:
+def test_items_are_dragged_to_another_group_and_pulled_out(
+    tile_desk: Workspace, open_page: Any
+) -> None:
     page = open_page(tile_desk, "/groups/1")
     page.wait_for_selector(".members figure")
     page.wait_for_selector(".rail-row")
@@ -201,10 +211,10 @@ def test_of_a_hundred_thousand_items_only_those_in_view_are_on_the_page(
     make_desk: Any, open_page: Any
 ) -> None:
     lines = Collection("Lines", [Line(f"line {k:06d}") for k in range(100_000)])
-    desk = make_desk(collection=lines)
-    page = open_page(desk, "/groups/1")
+    workspace = make_desk(collection=lines)
+    page = open_page(workspace, "/groups/1")
     page.wait_for_selector(".members figure")
-    size = int((labels(desk) == 1).sum())
+    size = int((labels(workspace) == 1).sum())
     assert size > 20_000
     page.evaluate("() => scrollTo(0, document.documentElement.scrollHeight / 2)")
     middle = page.locator(".members figure[aria-posinset]").first
@@ -223,7 +233,7 @@ def test_of_a_hundred_thousand_items_only_those_in_view_are_on_the_page(
 
 @pytest.mark.parametrize("path", ["/groups", "/groups/1"])
 def test_a_phone_scrolls_only_down_and_has_large_targets(
-    tile_desk: Desk, open_page: Any, path: str
+    tile_desk: Workspace, open_page: Any, path: str
 ) -> None:
     page = open_page(tile_desk, path, 390, 844, has_touch=True, is_mobile=True)
     page.wait_for_selector(".group-card, .members figure")

@@ -14,7 +14,7 @@ import pytest
 from browsing import CHROMIUM, FLAGS, Served, expect, needs_browser, playwright_api
 from PIL import Image
 
-from samekind.web.desk import Desk
+from samekind.workspace.workspace import Workspace
 
 pytestmark = needs_browser
 
@@ -37,7 +37,7 @@ def browsers() -> Iterator[Callable[[str], Any]]:
 
 
 @pytest.fixture
-def open_map(browsers: Any, tile_desk: Desk) -> Iterator[Callable[..., Any]]:
+def open_map(browsers: Any, tile_desk: Workspace) -> Iterator[Callable[..., Any]]:
     """Opens the map; anything that the page complains about fails the test."""
     server = Served(tile_desk)
     contexts: list[Any] = []
@@ -101,7 +101,9 @@ def draw_loop(page: Any, share: float = 0.45) -> None:
     page.mouse.up()
 
 
-def test_all_items_are_drawn_in_the_colours_of_their_groups(open_map: Any, tile_desk: Desk) -> None:
+def test_all_items_are_drawn_in_the_colours_of_their_groups(
+    open_map: Any, tile_desk: Workspace
+) -> None:
     page = open_map()
     numbers = tile_desk.session().clustering.numbers
     expect(page.locator(".legend li")).to_have_count(len(numbers))
@@ -124,7 +126,7 @@ def test_a_group_that_is_pressed_in_the_list_keeps_its_colour_and_the_others_are
     assert abs(coloured(page) - everything) < everything * 0.05
 
 
-def test_the_item_under_the_pointer_is_shown(open_map: Any, tile_desk: Desk) -> None:
+def test_the_item_under_the_pointer_is_shown(open_map: Any, tile_desk: Workspace) -> None:
     page = open_map()
     pixels = seen(page)
     rows, columns = np.nonzero(np.ptp(pixels, axis=2) > 40)
@@ -139,7 +141,7 @@ def test_the_item_under_the_pointer_is_shown(open_map: Any, tile_desk: Desk) -> 
 
 
 def test_a_loop_says_that_items_are_one_kind_after_a_confirmation(
-    open_map: Any, tile_desk: Desk
+    open_map: Any, tile_desk: Workspace
 ) -> None:
     page = open_map()
     page.keyboard.press("l")
@@ -169,7 +171,7 @@ def version(page: Any) -> int:
 
 
 def test_the_points_move_when_the_groups_have_been_learnt_anew(
-    open_map: Any, tile_desk: Desk
+    open_map: Any, tile_desk: Workspace
 ) -> None:
     page = open_map()
     before, last = seen(page), version(page)
@@ -190,7 +192,7 @@ def test_the_points_move_when_the_groups_have_been_learnt_anew(
 
 
 def test_what_a_loop_has_caught_stays_caught_while_the_points_move(
-    open_map: Any, tile_desk: Desk
+    open_map: Any, tile_desk: Workspace
 ) -> None:
     page = open_map()
     page.keyboard.press("c")

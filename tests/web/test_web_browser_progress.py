@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 from browsing import Served, expect, needs_browser, press
 
+from samekind.ledger.store import MemoryStore
 from samekind.protocols import Event
-from samekind.store import MemoryStore
-from samekind.web import views
-from samekind.web.desk import Desk
+from samekind.web import rendering as views
+from samekind.workspace.workspace import Workspace
 
 pytestmark = needs_browser
 
 
 @pytest.fixture
-def page(browser: Any, desk: Desk) -> Iterator[Any]:
+def page(browser: Any, workspace: Workspace) -> Iterator[Any]:
     """The page with its question; what it complains about fails the test."""
-    server = Served(desk)
+    server = Served(workspace)
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
     page.set_default_timeout(20_000)
@@ -35,17 +35,17 @@ def page(browser: Any, desk: Desk) -> Iterator[Any]:
 
 
 @pytest.fixture
-def contradict(desk: Desk) -> Callable[..., None]:
+def contradict(workspace: Workspace) -> Callable[..., None]:
     """Tells pairs of items, by position, whether implied or not."""
 
     def tell(*pairs: tuple[int, int, str]) -> None:
-        session = desk.session()
+        session = workspace.session()
         name = session.collection.id
         forms = [{"kind": "same-pair", "a": name(a), "b": name(b), "why": ""} for a, b, _ in pairs]
-        assert isinstance(desk.store, MemoryStore)
+        assert isinstance(workspace.store, MemoryStore)
         open_now = session.ask()
         assert open_now is not None
-        desk.store.append("main", Event("proposed", {"snapshot": 0, "questions": forms}))
+        workspace.store.append("main", Event("proposed", {"snapshot": 0, "questions": forms}))
         session.ask()
         for k, (_, _, choice) in enumerate(pairs):
             session.tell(open_now.number + 1 + k, choice)
@@ -53,12 +53,12 @@ def contradict(desk: Desk) -> Callable[..., None]:
     return tell
 
 
-def choices(desk: Desk) -> list[str]:
-    return [answer.choice for answer in desk.session().answers]
+def choices(workspace: Workspace) -> list[str]:
+    return [answer.choice for answer in workspace.session().answers]
 
 
 def test_a_contradiction_is_shown_and_settled_by_one_answer(
-    page: Any, desk: Desk, contradict: Callable[..., None]
+    page: Any, workspace: Workspace, contradict: Callable[..., None]
 ) -> None:
     contradict((0, 4, "same"), (9, 4, "same"), (0, 9, "different"))
     page.reload()
@@ -69,14 +69,14 @@ def test_a_contradiction_is_shown_and_settled_by_one_answer(
     expect(page.locator(".settle [aria-pressed=true]")).to_have_count(0)
     page.keyboard.press("n")  # 9 and 4, which look unlike
     page.wait_for_selector("text=No answers contradict each other.")
-    assert choices(desk) == ["same", "different", "different"]
+    assert choices(workspace) == ["same", "different", "different"]
     page.click("text=Undo")
     expect(page.locator(".clash-card")).to_have_count(3)
-    assert choices(desk) == ["same", "same", "different"]
+    assert choices(workspace) == ["same", "same", "different"]
 
 
 def test_whoever_stands_by_all_but_one_answer_has_settled_it(
-    page: Any, desk: Desk, contradict: Callable[..., None]
+    page: Any, workspace: Workspace, contradict: Callable[..., None]
 ) -> None:
     contradict((0, 4, "same"), (9, 4, "same"), (0, 9, "different"))
     page.reload()
@@ -86,14 +86,14 @@ def test_whoever_stands_by_all_but_one_answer_has_settled_it(
     page.wait_for_selector("text=Then look at this one again.")
     expect(page.locator(".clash-card:has-text('confirmed')")).to_have_count(1)
     asked = page.locator(".settle .items img").evaluate_all("(all) => all.map((one) => one.alt)")
-    name = desk.session().collection.id
+    name = workspace.session().collection.id
     page.keyboard.press("n" if asked == [name(0), name(9)] else "y")
     page.wait_for_selector("text=is changed to fit the others")
-    assert desk.session().constraints.conflicts == ()
+    assert workspace.session().constraints.conflicts == ()
 
 
 def test_not_sure_settles_a_contradiction_too(
-    page: Any, desk: Desk, contradict: Callable[..., None]
+    page: Any, workspace: Workspace, contradict: Callable[..., None]
 ) -> None:
     contradict((0, 5, "same"), (0, 5, "different"))
     page.reload()
@@ -101,10 +101,12 @@ def test_not_sure_settles_a_contradiction_too(
     page.wait_for_selector(".settle")
     page.click(".settle [data-choice=unsure]")
     page.wait_for_selector("text=No answers contradict each other.")
-    assert "unsure" in choices(desk) and len(choices(desk)) == 2
+    assert "unsure" in choices(workspace) and len(choices(workspace)) == 2
 
 
-def test_progress_tells_answers_time_and_the_curve_as_a_table(page: Any, desk: Desk) -> None:
+def test_progress_tells_answers_time_and_the_curve_as_a_table(
+    page: Any, workspace: Workspace
+) -> None:
     for k, key in enumerate("y1nu"):
         press(page, key, k + 1)
     page.click("nav >> text=Progress")
@@ -120,7 +122,7 @@ def test_progress_tells_answers_time_and_the_curve_as_a_table(page: Any, desk: D
     expect(page.locator(".by-kind meter").first).to_have_attribute("aria-label", "Same: 1")
 
 
-def test_two_orientations_are_begun_switched_and_compared(page: Any, desk: Desk) -> None:
+def test_two_orientations_are_begun_switched_and_compared(page: Any, workspace: Workspace) -> None:
     press(page, "y", 1)
     page.click("nav >> text=Orientations")
     page.fill(".begin input", "by form")
@@ -143,10 +145,10 @@ def test_two_orientations_are_begun_switched_and_compared(page: Any, desk: Desk)
 
 
 def test_the_views_need_no_sideways_scrolling_on_a_phone(
-    page: Any, desk: Desk, contradict: Callable[..., None]
+    page: Any, workspace: Workspace, contradict: Callable[..., None]
 ) -> None:
     contradict((0, 4, "same"), (9, 4, "same"), (0, 9, "different"))
-    desk.begin("by form")
+    workspace.begin("by form")
     page.set_viewport_size({"width": 390, "height": 844})
     for path in ("/progress", "/conflicts", "/orientations", "/compare", "/answers"):
         page.goto(page.url.split("/", 3)[0] + "//" + page.url.split("/", 3)[2] + path)
@@ -156,14 +158,14 @@ def test_the_views_need_no_sideways_scrolling_on_a_phone(
 
 
 def test_an_answer_that_surprises_is_looked_at_again_or_confirmed_for_good(
-    page: Any, desk: Desk
+    page: Any, workspace: Workspace
 ) -> None:
     press(page, "y", 1)
     press(page, "1", 2)
 
     def doubts(route: Any) -> None:  # what a learner that weighs answers would say
-        session = desk.session()
-        told = [views.answer(desk, session, one).model_dump() for one in session.answers]
+        session = workspace.session()
+        told = [views.answer(workspace, session, one).model_dump() for one in session.answers]
         rest = {"said": 1, "likely": 2, "others": 7}
         odd = [{"answer": one, "words": f"Odd: {one['number']}.", **rest} for one in told]
         route.fulfill(json={"odd": odd})
@@ -178,7 +180,7 @@ def test_an_answer_that_surprises_is_looked_at_again_or_confirmed_for_good(
     page.locator("dialog [data-choice=different]").click()
     page.wait_for_selector("dialog", state="detached")
     expect(page.locator(".odd-answer")).to_have_count(1)
-    assert choices(desk) == ["different", "1"]
+    assert choices(workspace) == ["different", "1"]
     page.reload()
     expect(page.locator(".odd-answer")).to_have_count(1)
     expect(page.locator(".odd-answer")).to_contain_text("Odd: 1.")

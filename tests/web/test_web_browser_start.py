@@ -17,8 +17,8 @@ from PIL import Image
 from samekind.encoders.simple import Pixels
 from samekind.web import static
 from samekind.web.app import create_app
-from samekind.web.front import Front
-from samekind.web.hall import Hall
+from samekind.web.router import WorkspaceRouter
+from samekind.workspace.workspaces import Workspaces
 
 PAGE = Path(os.environ.get("SAMEKIND_TEST_PAGE", static.PAGE))
 """The built page; another one may be tried while it is worked on."""
@@ -30,9 +30,12 @@ class Started(Served):
 
     lifespan = "auto"
 
-    def app(self) -> Front:
-        self.hall = Hall.at_home()
-        return Front(self.hall, partial(create_app, port=self.port, hall=self.hall, page=PAGE))
+    def app(self) -> WorkspaceRouter:
+        self.workspaces = Workspaces.at_home()
+        return WorkspaceRouter(
+            self.workspaces,
+            partial(create_app, port=self.port, workspaces=self.workspaces, page=PAGE),
+        )
 
 
 @pytest.fixture
@@ -169,10 +172,10 @@ def test_an_opening_is_cancelled_and_goes_on_later(
     page.keyboard.type(str(photos))
     page.keyboard.press("Enter")
     page.wait_for_selector(".found")
-    found = served.hall.recent.all()
+    found = served.workspaces.recent.all()
     assert found == [], "looking leaves no trace"
     # The estimate would wait for the slow encoder too: the choice alone is what counts here.
-    monkeypatch.setattr("samekind.web.looking.measured", _at_once)
+    monkeypatch.setattr("samekind.workspace.inspection.measured", _at_once)
     page.check("input[value=pixels]")
     page.click("text=Open this pile")
     page.wait_for_selector(".job progress")
@@ -185,7 +188,7 @@ def test_an_opening_is_cancelled_and_goes_on_later(
 
 
 def _at_once(*arguments: Any) -> Any:
-    from samekind.web.looking import Measured
+    from samekind.workspace.inspection import Measured
 
     return Measured(1.0, 0.1, 4, 0, "A second.")
 

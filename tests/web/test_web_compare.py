@@ -9,22 +9,22 @@ import pytest
 from fastapi.testclient import TestClient
 
 from samekind.clustering import Clustering
-from samekind.store import MemoryStore
-from samekind.web import comparing
-from samekind.web.desk import Desk
+from samekind.ledger.store import MemoryStore
+from samekind.web.routes import orientations as comparing
+from samekind.workspace.workspace import Workspace
 
 
-def regrouped(desk: Desk, name: str, labels: object) -> None:
+def regrouped(workspace: Workspace, name: str, labels: object) -> None:
     """Give an orientation other groups, as if its answers had led there."""
-    session = desk.session(name)
+    session = workspace.session(name)
     session.clustering = Clustering.first(labels, session.clustering.space)
 
 
 @pytest.fixture
-def two(desk: Desk, client: TestClient) -> TestClient:
+def two(workspace: Workspace, client: TestClient) -> TestClient:
     """Two orientations: four groups by colour, and three by the form, unlike those."""
     assert client.post("/api/orientations", json={"name": "by form"}).status_code == 201
-    regrouped(desk, "by form", np.arange(48) % 3)
+    regrouped(workspace, "by form", np.arange(48) % 3)
     return client
 
 
@@ -44,11 +44,11 @@ def test_an_orientation_compared_with_itself_is_a_diagonal(two: TestClient) -> N
 
 
 def test_columns_stand_beside_the_rows_that_they_share_most_with(
-    two: TestClient, desk: Desk
+    two: TestClient, workspace: Workspace
 ) -> None:
-    labels = 3 - desk.session("main").clustering.labels  # the same groups in another order
+    labels = 3 - workspace.session("main").clustering.labels  # the same groups in another order
     labels[:3] = 3 - labels[:3]
-    regrouped(desk, "by form", labels)
+    regrouped(workspace, "by form", labels)
     cells = np.array(two.get("/api/compare", params={"a": "main", "b": "by form"}).json()["cells"])
     rows = cells.argmax(axis=0).tolist()
     assert rows == sorted(rows) and set(rows) == {0, 1, 2, 3}
@@ -63,8 +63,10 @@ def test_a_cell_shows_its_items_in_pages(two: TestClient) -> None:
     assert rest["items"][0]["preview"].startswith("/api/items/")
 
 
-def test_of_many_groups_the_small_ones_stand_together(two: TestClient, desk: Desk) -> None:
-    regrouped(desk, "by form", np.arange(48) % 40)
+def test_of_many_groups_the_small_ones_stand_together(
+    two: TestClient, workspace: Workspace
+) -> None:
+    regrouped(workspace, "by form", np.arange(48) % 40)
     found = two.get("/api/compare", params={"a": "main", "b": "by form"}).json()
     assert len(found["b"]["groups"]) == comparing.MOST
     others = found["b"]["groups"][-1]
@@ -86,7 +88,7 @@ def test_what_is_not_there_is_refused_in_words(two: TestClient) -> None:
 
 
 def test_orientations_are_listed_with_their_answers_without_being_opened(
-    make_desk: Callable[..., Desk], client_for: Callable[[Desk], TestClient]
+    make_desk: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
 ) -> None:
     store = MemoryStore()
     client = client_for(make_desk(store=store))
@@ -96,8 +98,8 @@ def test_orientations_are_listed_with_their_answers_without_being_opened(
         body = {"number": asked, "choice": "unsure"}
         assert client.post("/api/answers?session=by form", json=body).status_code == 200
     client.post("/api/undo?session=by form", json={})
-    desk = make_desk(store=store)
-    found = client_for(desk).get("/api/orientations/list").json()["orientations"]
+    workspace = make_desk(store=store)
+    found = client_for(workspace).get("/api/orientations/list").json()["orientations"]
     assert [(one["name"], one["answers"]) for one in found] == [("main", 0), ("by form", 2)]
     assert found[1]["began"] <= found[1]["latest"]
-    assert desk._sessions == {}
+    assert workspace._sessions == {}

@@ -14,12 +14,12 @@ import pytest
 import uvicorn
 from fastapi.testclient import TestClient
 
-from samekind.web import bulletin
-from samekind.web.bulletin import Bulletin
-from samekind.web.desk import Desk
-from samekind.web.events import told
-from samekind.web.refusal import Refusal
+from samekind.web.routes.events import told
 from samekind.web.server import serve
+from samekind.workspace import event_bus as event_bus
+from samekind.workspace.api_error import ApiError
+from samekind.workspace.event_bus import EventBus
+from samekind.workspace.workspace import Workspace
 
 
 class Reader:
@@ -44,10 +44,10 @@ class Reader:
 
 
 def test_a_page_is_told_how_things_stand_and_then_every_change(
-    desk: Desk, client: TestClient
+    workspace: Workspace, client: TestClient
 ) -> None:
     async def scene() -> None:
-        reader = Reader(told(desk, desk.session()))
+        reader = Reader(told(workspace, workspace.session()))
         assert await reader.next() == ("answers", {"answers": 0})
         assert await reader.next() == ("refit", {"snapshot": 0, "refitting": False})
         await asyncio.to_thread(client.post, "/api/acts/together", json={"items": [1, 2]})
@@ -61,12 +61,14 @@ def test_a_page_is_told_how_things_stand_and_then_every_change(
     asyncio.run(scene())
 
 
-def test_another_orientation_is_not_disturbed_and_long_work_concerns_everybody(desk: Desk) -> None:
+def test_another_orientation_is_not_disturbed_and_long_work_concerns_everybody(
+    workspace: Workspace,
+) -> None:
     async def scene() -> None:
-        one, other = (desk.bulletin.listen(name) for name in ("main", "shape"))
-        desk.bulletin.publish("answers", {"answers": 3}, session="main")
-        desk.bulletin.publish("job", {"share": 0.5}, key="a")
-        desk.bulletin.publish("job", {"share": 0.1}, key="b")
+        one, other = (workspace.event_bus.listen(name) for name in ("main", "shape"))
+        workspace.event_bus.publish("answers", {"answers": 3}, session="main")
+        workspace.event_bus.publish("job", {"share": 0.5}, key="a")
+        workspace.event_bus.publish("job", {"share": 0.1}, key="b")
         assert await one.next(5) == [
             ("answers", {"answers": 3}),
             ("job", {"share": 0.5}),
@@ -79,7 +81,7 @@ def test_another_orientation_is_not_disturbed_and_long_work_concerns_everybody(d
 
 def test_a_page_that_was_asleep_gets_only_the_latest_of_each_kind() -> None:
     async def scene() -> None:
-        board = Bulletin()
+        board = EventBus()
         listener = board.listen("main")
         for count in range(1_000):
             board.publish("answers", {"answers": count}, session="main")
@@ -91,9 +93,11 @@ def test_a_page_that_was_asleep_gets_only_the_latest_of_each_kind() -> None:
     asyncio.run(scene())
 
 
-def test_a_silent_stream_says_that_it_is_still_there_and_ends_after_its_life(desk: Desk) -> None:
+def test_a_silent_stream_says_that_it_is_still_there_and_ends_after_its_life(
+    workspace: Workspace,
+) -> None:
     async def scene() -> list[str]:
-        stream = told(desk, desk.session(), heartbeat=0.01, life=0.2)
+        stream = told(workspace, workspace.session(), heartbeat=0.01, life=0.2)
         return [chunk async for chunk in stream]
 
     chunks = asyncio.run(scene())
@@ -101,14 +105,14 @@ def test_a_silent_stream_says_that_it_is_still_there_and_ends_after_its_life(des
     assert ": still here\n\n" in chunks
 
 
-def test_closing_the_desk_ends_the_stream(desk: Desk) -> None:
+def test_closing_the_desk_ends_the_stream(workspace: Workspace) -> None:
     async def scene() -> None:
-        stream = told(desk, desk.session())
+        stream = told(workspace, workspace.session())
         for _ in range(3):
             await anext(stream)
-        asyncio.get_running_loop().call_later(0.05, desk.close)
+        asyncio.get_running_loop().call_later(0.05, workspace.close)
         assert [chunk async for chunk in stream] == []
-        later = [chunk async for chunk in told(desk, desk.session())]
+        later = [chunk async for chunk in told(workspace, workspace.session())]
         assert len(later) == 3, "how things stand, and no more"
 
     asyncio.run(scene())
@@ -117,12 +121,12 @@ def test_closing_the_desk_ends_the_stream(desk: Desk) -> None:
 def test_too_many_pages_are_refused_and_who_leaves_makes_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(bulletin, "MOST", 2)
+    monkeypatch.setattr(event_bus, "MOST", 2)
 
     async def scene() -> None:
-        board = Bulletin()
+        board = EventBus()
         first, _ = board.listen("main"), board.listen("main")
-        with pytest.raises(Refusal):
+        with pytest.raises(ApiError):
             board.listen("main")
         board.leave(first)
         board.listen("main")
@@ -136,7 +140,7 @@ def test_an_unknown_orientation_has_no_events(client: TestClient) -> None:
 
 
 @pytest.fixture
-def served(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
+def served(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
     """The real server in a thread, without a token."""
     servers: list[Any] = []
     said: list[str] = []
@@ -149,7 +153,7 @@ def served(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamesp
             begun.set()
 
     monkeypatch.setattr(uvicorn, "Server", Kept)
-    run: Callable[[], None] = lambda: serve(desk, port=0, announce=said.append, token=False)  # noqa: E731
+    run: Callable[[], None] = lambda: serve(workspace, port=0, announce=said.append, token=False)  # noqa: E731
     thread = threading.Thread(target=run)
     thread.start()
     assert begun.wait(20)

@@ -12,19 +12,19 @@ import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
 
-from samekind.commands.request import Request
 from samekind.exports import OrientationFile
-from samekind.store import MemoryStore
+from samekind.ledger.store import MemoryStore
 from samekind.web.app import create_app
-from samekind.web.desk import Desk
-from samekind.web.hall import Hall, Opened
-from samekind.web.piles import put_up
+from samekind.workspace.opening import put_up
+from samekind.workspace.request import Request
+from samekind.workspace.workspace import Workspace
+from samekind.workspace.workspaces import OpenWorkspace, Workspaces
 
 ORIGIN = "http://127.0.0.1:8765"
 
 
 @pytest.fixture
-def hall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hall]:
+def workspaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspaces]:
     """A hall with a folder of pictures on its desk."""
     monkeypatch.setenv("SAMEKIND_HOME", str(tmp_path / "home"))
     folder = tmp_path / "photos"
@@ -33,22 +33,22 @@ def hall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hall]:
         shade = (220, 10 + k, 20) if k % 2 else (10 + k, 20, 220)
         Image.new("RGB", (20, 16), shade).save(folder / f"photo-{k:02}.png")
     request = Request(str(folder), encoder="pixels").remembered()
-    hall = Hall.at_home()
-    hall.add(put_up("photos", request.pile(request.items()), request), first=True)
-    yield hall
-    hall.close()
+    workspaces = Workspaces.at_home()
+    workspaces.add(put_up("photos", request.pile(request.items()), request), first=True)
+    yield workspaces
+    workspaces.close()
 
 
 @pytest.fixture
-def desk(hall: Hall) -> Desk:
-    opened = hall.find(None)
+def workspace(workspaces: Workspaces) -> Workspace:
+    opened = workspaces.find(None)
     assert opened is not None
-    return opened.desk
+    return opened.workspace
 
 
 @pytest.fixture
-def client(hall: Hall, desk: Desk) -> TestClient:
-    app = create_app(desk, port=8765, hall=hall)
+def client(workspaces: Workspaces, workspace: Workspace) -> TestClient:
+    app = create_app(workspace, port=8765, workspaces=workspaces)
     return TestClient(app, base_url=ORIGIN, raise_server_exceptions=False)
 
 
@@ -59,12 +59,12 @@ def planned(client: TestClient, **wish: Any) -> dict[str, Any]:
     return plan
 
 
-def written(client: TestClient, hall: Hall, **wish: Any) -> Any:
+def written(client: TestClient, workspaces: Workspaces, **wish: Any) -> Any:
     plan = planned(client, **wish)
     assert plan["conflicts"] == []
     reply = client.post("/api/finish/run", json={**wish, "snapshot": plan["snapshot"]})
     assert reply.status_code == 202, reply.text
-    return hall.jobs.wait(reply.json()["id"])
+    return workspaces.jobs.wait(reply.json()["id"])
 
 
 def test_a_plan_says_what_would_be_written_and_writes_nothing(
@@ -82,10 +82,10 @@ def test_a_plan_says_what_would_be_written_and_writes_nothing(
 
 @pytest.mark.parametrize("mode", ["copy", "link"])
 def test_folders_are_written_and_taken_back(
-    client: TestClient, hall: Hall, tmp_path: Path, mode: str
+    client: TestClient, workspaces: Workspaces, tmp_path: Path, mode: str
 ) -> None:
     target = tmp_path / "sorted"
-    job = written(client, hall, format="folders", mode=mode, target=str(target))
+    job = written(client, workspaces, format="folders", mode=mode, target=str(target))
     assert job.state == "finished" and "24 files written" in job.words
     assert len(list(target.rglob("*.png"))) == 24
     [made] = client.get("/api/finish").json()["made"]
@@ -98,10 +98,10 @@ def test_folders_are_written_and_taken_back(
 
 
 def test_an_export_that_was_taken_back_is_listed_as_such(
-    client: TestClient, hall: Hall, tmp_path: Path
+    client: TestClient, workspaces: Workspaces, tmp_path: Path
 ) -> None:
     target = tmp_path / "sorted"
-    written(client, hall, format="folders", target=str(target))
+    written(client, workspaces, format="folders", target=str(target))
     client.post("/api/finish/undo", json={"target": str(target)})
     [made] = client.get("/api/finish").json()["made"]
     assert made["undone"] and not made["undo"]
@@ -109,28 +109,28 @@ def test_an_export_that_was_taken_back_is_listed_as_such(
 
 
 def test_tables_hold_every_item_and_the_latest_answers(
-    client: TestClient, hall: Hall, desk: Desk, tmp_path: Path
+    client: TestClient, workspaces: Workspaces, workspace: Workspace, tmp_path: Path
 ) -> None:
-    session = desk.session()
+    session = workspace.session()
     asked = session.ask()
     assert asked is not None
     session.tell(asked.number, asked.question.choices()[0])
-    written(client, hall, format="csv", target=str(tmp_path / "groups.csv"))
+    written(client, workspaces, format="csv", target=str(tmp_path / "groups.csv"))
     with (tmp_path / "groups.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 24
     assert session.progress()["until_refit"] == session.refit_every, "the answer is in the groups"
-    written(client, hall, format="json", target=str(tmp_path / "groups.json"))
+    written(client, workspaces, format="json", target=str(tmp_path / "groups.json"))
     assert json.loads((tmp_path / "groups.json").read_text())
 
 
 def test_an_orientation_file_is_written_and_downloaded(
-    client: TestClient, hall: Hall, tmp_path: Path
+    client: TestClient, workspaces: Workspaces, tmp_path: Path
 ) -> None:
     target = tmp_path / "main.orientation"
     plan = planned(client, format="orientation", target=str(target))
     assert "24 image items" in plan["notes"][0]
-    job = written(client, hall, format="orientation", target=str(target))
+    job = written(client, workspaces, format="orientation", target=str(target))
     assert job.state == "finished", job.words
     assert OrientationFile.load(target).items == 24
     reply = client.get("/api/finish/orientation")
@@ -140,14 +140,14 @@ def test_an_orientation_file_is_written_and_downloaded(
 
 
 def test_clashes_are_told_before_and_nothing_is_overwritten(
-    client: TestClient, hall: Hall, tmp_path: Path
+    client: TestClient, workspaces: Workspaces, tmp_path: Path
 ) -> None:
     there = tmp_path / "groups.csv"
     there.write_text("precious")
     plan = planned(client, format="csv", target=str(there))
     assert "exists already" in plan["conflicts"][0]
     run = {"format": "csv", "target": str(there), "snapshot": plan["snapshot"]}
-    job = hall.jobs.wait(client.post("/api/finish/run", json=run).json()["id"])
+    job = workspaces.jobs.wait(client.post("/api/finish/run", json=run).json()["id"])
     assert job.state == "failed" and "exists already" in job.words
     assert there.read_text() == "precious"
     inside = planned(client, format="folders", target=str(tmp_path / "photos" / "sorted"))
@@ -160,10 +160,10 @@ def test_clashes_are_told_before_and_nothing_is_overwritten(
 
 
 def test_what_is_written_is_what_the_plan_showed(
-    client: TestClient, desk: Desk, tmp_path: Path
+    client: TestClient, workspace: Workspace, tmp_path: Path
 ) -> None:
     plan = planned(client, format="csv", target=str(tmp_path / "groups.csv"))
-    desk.session().refit()
+    workspace.session().refit()
     run = {"format": "csv", "target": str(tmp_path / "groups.csv"), "snapshot": plan["snapshot"]}
     reply = client.post("/api/finish/run", json=run)
     assert (reply.status_code, reply.json()["error"]["type"]) == (409, "groups-changed")
@@ -192,7 +192,9 @@ def test_only_exports_of_ours_are_taken_back(client: TestClient, tmp_path: Path)
 
 
 def test_a_desk_of_a_program_offers_downloads_only(
-    make_desk: Callable[..., Desk], client_for: Callable[[Desk], TestClient], tmp_path: Path
+    make_desk: Callable[..., Workspace],
+    client_for: Callable[[Workspace], TestClient],
+    tmp_path: Path,
 ) -> None:
     client = client_for(make_desk(store=MemoryStore()))
     about = client.get("/api/finish").json()
@@ -204,6 +206,6 @@ def test_a_desk_of_a_program_offers_downloads_only(
     assert client.post("/api/finish/undo", json={"target": str(tmp_path)}).status_code == 403
 
 
-def test_the_hall_knows_its_desks(hall: Hall, desk: Desk) -> None:
-    assert hall.of(desk).key == "photos"
-    assert isinstance(hall.find("photos"), Opened) and hall.find("other") is None
+def test_the_hall_knows_its_desks(workspaces: Workspaces, workspace: Workspace) -> None:
+    assert workspaces.of(workspace).key == "photos"
+    assert isinstance(workspaces.find("photos"), OpenWorkspace) and workspaces.find("other") is None

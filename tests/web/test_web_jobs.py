@@ -13,10 +13,10 @@ from fastapi.testclient import TestClient
 
 from samekind.errors import InputError
 from samekind.web.app import create_app
-from samekind.web.desk import Desk
-from samekind.web.hall import Hall, Opened
-from samekind.web.jobs import Jobs, Turn
-from samekind.web.refusal import Refusal
+from samekind.workspace.api_error import ApiError
+from samekind.workspace.jobs import JobContext, Jobs
+from samekind.workspace.workspace import Workspace
+from samekind.workspace.workspaces import OpenWorkspace, Workspaces
 
 ORIGIN = "http://127.0.0.1:8765"
 
@@ -41,11 +41,11 @@ class Held:
     def __init__(self) -> None:
         self.begun, self.go_on = threading.Event(), threading.Event()
 
-    def __call__(self, turn: Turn) -> dict[str, Any]:
-        turn.tell(0.25, "A quarter is done.")
+    def __call__(self, context: JobContext) -> dict[str, Any]:
+        context.tell(0.25, "A quarter is done.")
         self.begun.set()
         while not self.go_on.wait(0.01):
-            turn.check()
+            context.check()
         return {"words": "All is done.", "found": 7}
 
 
@@ -88,17 +88,17 @@ def test_a_running_job_stops_at_its_next_step(make_jobs: Callable[[], Jobs]) -> 
 def test_a_job_that_fails_says_why_and_the_next_one_runs(make_jobs: Callable[[], Jobs]) -> None:
     jobs = make_jobs()
 
-    def on_purpose(turn: Turn) -> None:
+    def on_purpose(context: JobContext) -> None:
         raise InputError("The folder is gone. Choose another.")
 
-    def by_mistake(turn: Turn) -> None:
+    def by_mistake(context: JobContext) -> None:
         raise KeyError("secret detail")
 
     told = jobs.wait(jobs.submit("open", "On purpose", on_purpose, pile="a").id)
     assert (told.state, told.words) == ("failed", "The folder is gone. Choose another.")
     bug = jobs.wait(jobs.submit("open", "By mistake", by_mistake, pile="b").id)
     assert bug.state == "failed" and "KeyError" in bug.words and "secret" not in bug.words
-    fine = jobs.submit("open", "Fine", lambda turn: None, pile="c")
+    fine = jobs.submit("open", "Fine", lambda context: None, pile="c")
     assert jobs.wait(fine.id).state == "finished"
 
 
@@ -108,7 +108,7 @@ def test_the_same_work_twice_is_one_job_and_other_work_on_the_same_pile_is_refus
     jobs, work = make_jobs(), Held()
     job = jobs.submit("polish", "Polish", work, pile="a", spec={"method": "idc"})
     assert jobs.submit("polish", "Polish", Held(), pile="a", spec={"method": "idc"}) is job
-    with pytest.raises(Refusal, match="still going on"):
+    with pytest.raises(ApiError, match="still going on"):
         jobs.submit("polish", "Polish", Held(), pile="a", spec={"method": "pcl"})
     work.go_on.set()
     assert jobs.wait(job.id).state == "finished"
@@ -117,12 +117,12 @@ def test_the_same_work_twice_is_one_job_and_other_work_on_the_same_pile_is_refus
 def test_time_left_is_told_once_it_is_known(make_jobs: Callable[[], Jobs]) -> None:
     words: list[str] = []
 
-    def work(turn: Turn) -> None:
-        step = turn.progress("Read", "pictures", begin=0.5)
+    def work(context: JobContext) -> None:
+        step = context.progress("Read", "pictures", begin=0.5)
         step(0, 1000)
         step(500, 1000)
-        words.append(turn.job.words)
-        assert turn.job.share == 0.75
+        words.append(context.job.words)
+        assert context.job.share == 0.75
 
     jobs = make_jobs()
     assert jobs.wait(jobs.submit("open", "Open", work).id).state == "finished"
@@ -133,7 +133,7 @@ def test_after_a_kill_what_was_under_way_is_interrupted_and_what_was_done_stays_
     make_jobs: Callable[[], Jobs], tmp_path: Path
 ) -> None:
     before = make_jobs()
-    done = before.wait(before.submit("open", "Done", lambda turn: None, pile="a").id)
+    done = before.wait(before.submit("open", "Done", lambda context: None, pile="a").id)
     work = Held()
     cut = before.submit("open", "Cut off", work, pile="b", spec={"path": "tiles"})
     waiting = before.submit("open", "Never begun", Held(), pile="c")
@@ -176,7 +176,7 @@ def test_listeners_hear_of_every_change_and_cannot_stop_the_work(
         raise RuntimeError("a bad listener")
 
     jobs.listen(hear)
-    job = jobs.wait(jobs.submit("open", "Open", lambda turn: None).id)
+    job = jobs.wait(jobs.submit("open", "Open", lambda context: None).id)
     jobs.close()
     assert job.state == "finished"
     assert heard[0] == "queued" and heard[-1] == "finished"
@@ -186,26 +186,28 @@ def test_listeners_hear_of_every_change_and_cannot_stop_the_work(
 
 
 @pytest.fixture
-def hall(desk: Desk) -> Iterator[Hall]:
-    hall = Hall()
-    hall.add(Opened("", desk), first=True)
-    yield hall
-    hall.close()
+def workspaces(workspace: Workspace) -> Iterator[Workspaces]:
+    workspaces = Workspaces()
+    workspaces.add(OpenWorkspace("", workspace), first=True)
+    yield workspaces
+    workspaces.close()
 
 
 @pytest.fixture
-def client(desk: Desk, hall: Hall) -> TestClient:
-    return TestClient(create_app(desk, port=8765, hall=hall), base_url=ORIGIN)
+def client(workspace: Workspace, workspaces: Workspaces) -> TestClient:
+    return TestClient(create_app(workspace, port=8765, workspaces=workspaces), base_url=ORIGIN)
 
 
-def test_jobs_are_listed_and_cancelled_through_the_server(client: TestClient, hall: Hall) -> None:
+def test_jobs_are_listed_and_cancelled_through_the_server(
+    client: TestClient, workspaces: Workspaces
+) -> None:
     work = Held()
-    job = hall.jobs.submit("open", "Open photos", work, pile="photos-1")
+    job = workspaces.jobs.submit("open", "Open photos", work, pile="photos-1")
     assert work.begun.wait(10)
     [shown] = client.get("/api/jobs").json()["jobs"]
     assert shown["state"] == "running" and shown["share"] == 0.25
     assert client.post(f"/api/jobs/{job.id}/cancel", json={}).status_code == 200
-    hall.jobs.wait(job.id)
+    workspaces.jobs.wait(job.id)
     shown = client.get(f"/api/jobs/{job.id}").json()
     assert shown["state"] == "cancelled" and shown["can_go_on"]
 

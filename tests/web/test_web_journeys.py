@@ -19,10 +19,10 @@ import numpy as np
 import pytest
 from browsing import Served, expect, needs_browser
 
+from samekind.ledger.store import MemoryStore
 from samekind.session import Session
 from samekind.sources import open_labelled
-from samekind.store import MemoryStore
-from samekind.web.desk import Desk
+from samekind.workspace.workspace import Workspace
 
 pytestmark = [*needs_browser, pytest.mark.slow]
 SEEN = """() => {
@@ -86,15 +86,15 @@ def tiles() -> Demo:
 
 
 @pytest.fixture
-def desk(tiles: Demo) -> Iterator[Desk]:
+def workspace(tiles: Demo) -> Iterator[Workspace]:
     store = MemoryStore()
-    desk = Desk(
+    workspace = Workspace(
         tiles.collection,
         lambda name: Session(tiles.collection, tiles.X, store=store, name=name, seed=0),
         store=store,
     )
-    yield desk
-    desk.close()
+    yield workspace
+    workspace.close()
 
 
 @pytest.fixture
@@ -121,8 +121,8 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.fixture
-def served(desk: Desk) -> Iterator[Served]:
-    server = Served(desk)
+def served(workspace: Workspace) -> Iterator[Served]:
+    server = Served(workspace)
     yield server
     server.stop()
 
@@ -138,7 +138,7 @@ def refreshed(page: Any) -> None:
 
 
 def test_from_thirty_key_presses_to_an_exported_grouping_and_another_orientation(
-    served: Served, desk: Desk, tiles: Demo, open_page: Any
+    served: Served, workspace: Workspace, tiles: Demo, open_page: Any
 ) -> None:
     page = open_page(served.address)
     person = Person(tiles.kinds["colour"])
@@ -147,7 +147,9 @@ def test_from_thirty_key_presses_to_an_exported_grouping_and_another_orientation
     page.keyboard.press("z")
     page.wait_for_function(COUNTED, arg=29)
     person.answer(page, 30)
-    assert len(desk.session().answers) == 30 and desk.session().constraints.conflicts == ()
+    assert (
+        len(workspace.session().answers) == 30 and workspace.session().constraints.conflicts == ()
+    )
     page.keyboard.press("q")
     page.wait_for_selector(".group-card")
     refreshed(page)
@@ -171,17 +173,17 @@ def test_from_thirty_key_presses_to_an_exported_grouping_and_another_orientation
     page.click("nav >> text=Orientations")
     page.click(".orientation-list >> text=main")
     page.wait_for_function(COUNTED, arg=30)
-    assert desk.names() == ["main", "by shape"]
+    assert workspace.names() == ["main", "by shape"]
 
 
 def test_an_edit_that_contradicts_a_lasso_is_shown_large_and_settled(
-    served: Served, desk: Desk, tiles: Demo, open_page: Any
+    served: Served, workspace: Workspace, tiles: Demo, open_page: Any
 ) -> None:
     page = open_page(served.address)
     person = Person(tiles.kinds["colour"])
     for k in range(8):
         person.answer(page, k + 1)
-    apart = next(a for a in desk.session().answers if a.choice in ("none", "different"))
+    apart = next(a for a in workspace.session().answers if a.choice in ("none", "different"))
     together = list(apart.question.items())[:2]
     reply = httpx.post(
         f"{served.address}/api/acts/together", json={"items": together}, trust_env=False
@@ -195,35 +197,35 @@ def test_an_edit_that_contradicts_a_lasso_is_shown_large_and_settled(
     assert min(min(box["width"], box["height"]) for box in boxes) >= 60, "large enough to see"
     page.keyboard.press("n")
     page.wait_for_selector("text=No answers contradict each other.")
-    assert desk.session().constraints.conflicts == ()
+    assert workspace.session().constraints.conflicts == ()
 
 
 def test_two_tabs_answer_at_once_and_every_answer_belongs_to_what_was_shown(
-    served: Served, desk: Desk, tiles: Demo, open_page: Any
+    served: Served, workspace: Workspace, tiles: Demo, open_page: Any
 ) -> None:
     tabs = [open_page(served.address), open_page(served.address)]
     kinds = tiles.kinds["colour"]
     person = Person(kinds)
     for k in range(120):
-        if len(desk.session().answers) >= 16:
+        if len(workspace.session().answers) >= 16:
             break
         seen = tabs[k % 2].evaluate(SEEN)
         for key in person.choice(seen) if seen else []:
             tabs[k % 2].keyboard.press(key)
         tabs[k % 2].wait_for_timeout(60)
     for page in tabs:
-        page.wait_for_function(COUNTED, arg=len(desk.session().answers))
-    told = desk.session().answers
+        page.wait_for_function(COUNTED, arg=len(workspace.session().answers))
+    told = workspace.session().answers
     assert len(told) == len({answer.number for answer in told}) >= 16
     colour = [kinds[tiles.collection.id(k)] for k in range(len(tiles.collection))]
     for answer in told:
         true = answer.question.truthful(lambda a, b: colour[a] == colour[b])
         assert answer.choice == true, answer.question
-    assert desk.session().constraints.conflicts == ()
+    assert workspace.session().constraints.conflicts == ()
 
 
 def test_on_a_phone_ten_taps_lead_to_groups_with_names(
-    served: Served, desk: Desk, tiles: Demo, open_page: Any
+    served: Served, workspace: Workspace, tiles: Demo, open_page: Any
 ) -> None:
     page = open_page(served.address, phone=True)
     person = Person(tiles.kinds["colour"])
@@ -246,7 +248,7 @@ def test_on_a_phone_ten_taps_lead_to_groups_with_names(
     page.keyboard.type("Kind")
     page.keyboard.press("Enter")
     page.wait_for_selector(".group-name:has-text('Kind')")
-    assert len(desk.session().answers) == 10
+    assert len(workspace.session().answers) == 10
 
 
 # -- a server that is killed ----------------------------------------------------------------------

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from samekind import wording
-from samekind.questions import OddOnes, SameGroups, SamePair, WhichGroup
+from samekind.questions import OddOnes, SameGroups, SamePair, WhichGroup, wording
 
 FILE = Path(__file__).parents[2] / "page" / "src" / "default-keys.json"
 

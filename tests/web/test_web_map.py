@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from samekind.web.charts import LARGEST, Maps
-from samekind.web.desk import Desk
+from samekind.workspace.map import LARGEST, Maps
+from samekind.workspace.workspace import Workspace
 
 N = 48
 
@@ -25,66 +25,70 @@ def points(client: TestClient, version: int) -> tuple[np.ndarray, np.ndarray]:
     return places, np.frombuffer(reply.content[N * 8 :], dtype="<u2")
 
 
-def test_there_is_a_sketch_at_once_and_a_better_map_soon(client: TestClient, desk: Desk) -> None:
+def test_there_is_a_sketch_at_once_and_a_better_map_soon(
+    client: TestClient, workspace: Workspace
+) -> None:
     first = client.get("/api/map").json()
     assert (first["version"], first["stage"], first["n"]) == (1, "pca", N)
-    assert desk.maps.wait()
+    assert workspace.maps.wait()
     second = client.get("/api/map").json()
     assert (second["version"], second["stage"], second["snapshot"]) == (2, "neighbours", 0)
     for shown in (first, second):
         places, index = points(client, shown["version"])
         assert np.abs(places).max() <= 1 and np.isfinite(places).all()
-        labels = desk.session().clustering.labels
+        labels = workspace.session().clustering.labels
         numbers = [group["number"] for group in shown["groups"]]
         assert [numbers[i] for i in index] == labels.tolist()
         assert sum(group["size"] for group in shown["groups"]) == N
 
 
 def test_the_first_point_is_the_first_item_as_little_endian_numbers(
-    client: TestClient, desk: Desk
+    client: TestClient, workspace: Workspace
 ) -> None:
     client.get("/api/map")
-    chart = desk.maps.version("main", 1)
+    chart = workspace.maps.version("main", 1)
     assert chart is not None
     body = client.get("/api/map/points?version=1").content
     assert struct.unpack("<2f", body[:8]) == tuple(chart.places[0].tolist())
 
 
 def test_after_a_refit_the_colours_change_at_once_and_the_places_follow(
-    make_desk: Callable[..., Desk], client_for: Callable[[Desk], TestClient]
+    make_desk: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
 ) -> None:
-    desk = make_desk(clusterer="live")
-    client = client_for(desk)
+    workspace = make_desk(clusterer="live")
+    client = client_for(workspace)
     client.get("/api/map")
-    assert desk.maps.wait()
+    assert workspace.maps.wait()
     before, _ = points(client, client.get("/api/map").json()["version"])
     client.post("/api/refit", json={})
-    assert desk.refitter.wait("main")
+    assert workspace.refitter.wait("main")
     coloured = client.get("/api/map").json()
     assert (coloured["version"], coloured["snapshot"]) == (3, 1)
     assert coloured["stage"] == "neighbours"
     assert np.array_equal(points(client, 3)[0], before)
-    assert desk.maps.wait()
+    assert workspace.maps.wait()
     assert client.get("/api/map").json()["version"] == 4
     moved = np.linalg.norm(points(client, 4)[0] - before, axis=1)
     assert 0 < moved.mean() < 0.5, "it goes on from the one before"
 
 
 def test_a_refit_that_leaves_the_space_as_it_was_moves_nothing(
-    client: TestClient, desk: Desk
+    client: TestClient, workspace: Workspace
 ) -> None:
     client.get("/api/map")
-    assert desk.maps.wait()
+    assert workspace.maps.wait()
     client.post("/api/refit", json={})
-    assert desk.refitter.wait("main")
+    assert workspace.refitter.wait("main")
     assert client.get("/api/map").json()["version"] == 3, "other colours"
-    assert desk.maps.wait()
+    assert workspace.maps.wait()
     assert client.get("/api/map").json()["version"] == 3
 
 
-def test_a_new_name_is_on_the_map_without_another_version(client: TestClient, desk: Desk) -> None:
+def test_a_new_name_is_on_the_map_without_another_version(
+    client: TestClient, workspace: Workspace
+) -> None:
     version = client.get("/api/map").json()["version"]
-    assert desk.maps.wait()
+    assert workspace.maps.wait()
     client.put("/api/groups/1", json={"name": "Red"})
     shown = client.get("/api/map").json()
     assert shown["version"] == version + 1, "only the better map came meanwhile"
@@ -98,9 +102,12 @@ def test_a_version_that_is_gone_or_never_was_is_refused(client: TestClient) -> N
     assert client.get("/api/map/points").status_code == 422
 
 
-def test_items_are_looked_up_by_their_places(client: TestClient, desk: Desk) -> None:
+def test_items_are_looked_up_by_their_places(client: TestClient, workspace: Workspace) -> None:
     items = client.get("/api/map/items?positions=3,0").json()["items"]
-    assert [item["id"] for item in items] == [desk.collection.id(3), desk.collection.id(0)]
+    assert [item["id"] for item in items] == [
+        workspace.collection.id(3),
+        workspace.collection.id(0),
+    ]
     assert [item["position"] for item in items] == [3, 0]
     assert client.get(items[0]["preview"]).status_code == 200
 
@@ -115,36 +122,38 @@ def test_places_that_there_are_not_are_refused(
     assert client.get("/api/map/items", params={"positions": positions}).status_code == status
 
 
-def test_each_orientation_has_a_map_of_its_own(client: TestClient, desk: Desk) -> None:
+def test_each_orientation_has_a_map_of_its_own(client: TestClient, workspace: Workspace) -> None:
     client.post("/api/orientations", json={"name": "shape"})
     client.get("/api/map")
-    assert desk.maps.wait()
+    assert workspace.maps.wait()
     assert client.get("/api/map?session=shape").json()["version"] == 1
-    assert desk.maps.known("main") is not desk.maps.known("shape")
+    assert workspace.maps.known("main") is not workspace.maps.known("shape")
 
 
 def test_a_map_that_fails_leaves_the_sketch(
-    client: TestClient, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("on purpose")
 
-    monkeypatch.setattr("samekind.layout.by_neighbours", fail)
+    monkeypatch.setattr("samekind.workspace.layout.by_neighbours", fail)
     client.get("/api/map")
-    assert desk.maps.wait()
+    assert workspace.maps.wait()
     assert client.get("/api/map").json()["stage"] == "pca"
 
 
-def test_a_very_large_pile_keeps_the_sketch(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_very_large_pile_keeps_the_sketch(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert LARGEST >= 100_000
-    monkeypatch.setattr("samekind.web.charts.LARGEST", 10)
-    desk.maps.current(desk.session())
-    assert desk.maps.wait() and desk.maps.current(desk.session()).stage == "pca"
+    monkeypatch.setattr("samekind.workspace.map.LARGEST", 10)
+    workspace.maps.current(workspace.session())
+    assert workspace.maps.wait() and workspace.maps.current(workspace.session()).stage == "pca"
 
 
-def test_nothing_is_drawn_after_closing(make_desk: Callable[..., Desk]) -> None:
-    desk = make_desk()
-    desk.close()
-    assert isinstance(desk.maps, Maps)
-    assert desk.maps.current(desk.session()).stage == "pca"
-    assert desk.maps.wait() and desk.maps.current(desk.session()).version == 1
+def test_nothing_is_drawn_after_closing(make_desk: Callable[..., Workspace]) -> None:
+    workspace = make_desk()
+    workspace.close()
+    assert isinstance(workspace.maps, Maps)
+    assert workspace.maps.current(workspace.session()).stage == "pca"
+    assert workspace.maps.wait() and workspace.maps.current(workspace.session()).version == 1

@@ -13,10 +13,10 @@ import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
 
-from samekind.web import looking
 from samekind.web.app import create_app
-from samekind.web.front import Front
-from samekind.web.hall import MOST_OPEN, Hall
+from samekind.web.router import WorkspaceRouter
+from samekind.workspace import inspection as looking
+from samekind.workspace.workspaces import MOST_OPEN, Workspaces
 
 ORIGIN = "http://127.0.0.1:8765"
 
@@ -38,30 +38,30 @@ def photos(home: Path) -> Path:
     return folder
 
 
-Serve = Callable[..., tuple[TestClient, Hall]]
+Serve = Callable[..., tuple[TestClient, Workspaces]]
 
 
 @pytest.fixture
 def serve(home: Path) -> Iterator[Serve]:
     """Starts servers one after the other, each with what the one before has left on disk."""
-    halls: list[Hall] = []
+    halls: list[Workspaces] = []
 
-    def start(*, paths: bool = True) -> tuple[TestClient, Hall]:
-        hall = Hall.at_home(paths=paths)
-        halls.append(hall)
-        front = Front(hall, partial(create_app, port=8765, hall=hall))
-        return TestClient(front, base_url=ORIGIN, raise_server_exceptions=False), hall
+    def start(*, paths: bool = True) -> tuple[TestClient, Workspaces]:
+        workspaces = Workspaces.at_home(paths=paths)
+        halls.append(workspaces)
+        front = WorkspaceRouter(workspaces, partial(create_app, port=8765, workspaces=workspaces))
+        return TestClient(front, base_url=ORIGIN, raise_server_exceptions=False), workspaces
 
     yield start
-    for hall in halls:
-        hall.close()
+    for workspaces in halls:
+        workspaces.close()
 
 
-def opened(client: TestClient, hall: Hall, path: object, **more: Any) -> str:
+def opened(client: TestClient, workspaces: Workspaces, path: object, **more: Any) -> str:
     """Open a path and wait; the pile's name in addresses."""
     reply = client.post("/api/start/open", json={"path": str(path), **more})
     assert reply.status_code == 202, reply.text
-    job = hall.jobs.wait(reply.json()["id"])
+    job = workspaces.jobs.wait(reply.json()["id"])
     assert job.state == "finished", job.words
     return job.pile
 
@@ -77,7 +77,7 @@ def test_without_a_pile_the_server_says_so_and_still_shows_its_page(serve: Serve
 
 
 def test_a_path_is_looked_at_before_anything_is_done(serve: Serve, photos: Path) -> None:
-    client, hall = serve()
+    client, workspaces = serve()
     found = client.post("/api/start/look", json={"path": f' "{photos}" '}).json()
     assert (found["items"], found["kind"], found["name"]) == (12, "image", "my photos")
     assert found["skipped"] == [
@@ -86,7 +86,7 @@ def test_a_path_is_looked_at_before_anything_is_done(serve: Serve, photos: Path)
     assert found["encoder"] in [one["name"] for one in found["encoders"]]
     assert found["reason"] and found["answers"] == 0
     assert {"pixels", "simclr"} <= {one["name"] for one in found["encoders"]}
-    assert hall.jobs.all() == [] and hall.recent.all() == []
+    assert workspaces.jobs.all() == [] and workspaces.recent.all() == []
 
 
 def test_what_was_pasted_is_understood(photos: Path) -> None:
@@ -135,12 +135,12 @@ def test_a_folder_that_may_not_be_read_is_told_in_words(
 def test_time_is_measured_on_a_few_items_and_kept_vectors_need_none(
     serve: Serve, photos: Path
 ) -> None:
-    client, hall = serve()
+    client, workspaces = serve()
     wish = {"path": str(photos), "encoder": "pixels"}
     first = client.post("/api/start/measure", json=wish).json()
     assert first["tried"] > 0 and first["kept"] == 0
     assert "12 items" in first["words"]
-    opened(client, hall, photos, encoder="pixels")
+    opened(client, workspaces, photos, encoder="pixels")
     again = client.post("/api/start/measure", json=wish).json()
     assert again["kept"] == 12 and "kept" in again["words"]
 
@@ -148,9 +148,9 @@ def test_time_is_measured_on_a_few_items_and_kept_vectors_need_none(
 def test_two_piles_are_open_at_two_addresses(serve: Serve, photos: Path, home: Path) -> None:
     lines = home / "words.txt"
     lines.write_text("\n".join(f"{['red', 'blue', 'green'][k % 3]} thing {k}" for k in range(20)))
-    client, hall = serve()
-    one = opened(client, hall, photos, encoder="pixels")
-    other = opened(client, hall, lines)
+    client, workspaces = serve()
+    one = opened(client, workspaces, photos, encoder="pixels")
+    other = opened(client, workspaces, lines)
     assert client.get(f"/api/session?pile={one}").json()["items"] == 12
     assert client.get(f"/api/session?pile={other}").json()["items"] == 20
     item = client.get(f"/api/question?pile={one}").json()["question"]["items"][0]
@@ -162,30 +162,30 @@ def test_two_piles_are_open_at_two_addresses(serve: Serve, photos: Path, home: P
 def test_after_a_restart_the_same_address_leads_back_to_the_pile_and_its_answers(
     serve: Serve, photos: Path
 ) -> None:
-    client, hall = serve()
-    pile = opened(client, hall, photos, encoder="pixels")
+    client, workspaces = serve()
+    pile = opened(client, workspaces, photos, encoder="pixels")
     number = client.get(f"/api/question?pile={pile}").json()["question"]["number"]
     told = client.post(f"/api/answers?pile={pile}", json={"number": number, "choice": "unsure"})
     assert told.status_code == 200
-    hall.close()
-    client, hall = serve()
+    workspaces.close()
+    client, workspaces = serve()
     assert client.get(f"/api/session?pile={pile}").json()["error"]["type"] == "no-pile"
     found = client.post("/api/start/look", json={"path": str(photos)}).json()
     assert found["answers"] == 1 and found["encoder"] == "pixels"
     job = client.post("/api/start/again", json={"pile": pile}).json()
-    assert hall.jobs.wait(job["id"]).state == "finished"
+    assert workspaces.jobs.wait(job["id"]).state == "finished"
     assert client.get(f"/api/session?pile={pile}").json()["progress"]["answers"] == 1
 
 
 def test_the_oldest_pile_makes_room(serve: Serve, home: Path) -> None:
-    client, hall = serve()
+    client, workspaces = serve()
     piles = []
     for k in range(MOST_OPEN + 1):
         file = home / f"words-{k}.txt"
         file.write_text("\n".join(f"line {i}" for i in range(6)))
-        piles.append(opened(client, hall, file))
-    assert hall.find(piles[0]) is None
-    assert all(hall.find(pile) is not None for pile in piles[1:])
+        piles.append(opened(client, workspaces, file))
+    assert workspaces.find(piles[0]) is None
+    assert all(workspaces.find(pile) is not None for pile in piles[1:])
     assert client.get(f"/api/session?pile={piles[0]}").status_code == 409
 
 
@@ -200,19 +200,19 @@ def test_an_opening_that_was_cancelled_goes_on_where_it_stopped(
     def slowly(self: Pixels, items: Any) -> Any:
         read.extend(item.id for item in items)
         if len(read) == 12:  # the first batch; after it the work hears that it shall stop
-            hall.jobs.cancel(hall.jobs.all()[0].id)
+            workspaces.jobs.cancel(workspaces.jobs.all()[0].id)
         return whole(self, items)
 
     for k in range(12, 40):
         Image.new("RGB", (24, 16), (k, 90, 255 - k)).save(photos / f"photo-{k:02}.png")
     monkeypatch.setattr(Pixels, "read", slowly)
-    monkeypatch.setattr("samekind.pile.encode", partial(_encode_by_twelve))
-    client, hall = serve()
+    monkeypatch.setattr("samekind.workspace.pile.encode", partial(_encode_by_twelve))
+    client, workspaces = serve()
     job = client.post("/api/start/open", json={"path": str(photos), "encoder": "pixels"}).json()
-    assert hall.jobs.wait(job["id"]).state == "cancelled"
+    assert workspaces.jobs.wait(job["id"]).state == "cancelled"
     assert len(read) == 12
     again = client.post(f"/api/jobs/{job['id']}/again", json={}).json()
-    assert hall.jobs.wait(again["id"]).state == "finished"
+    assert workspaces.jobs.wait(again["id"]).state == "finished"
     assert sorted(read) == sorted(set(read)) and len(read) == 40, "nothing was read twice"
 
 
@@ -225,14 +225,14 @@ def _encode_by_twelve(*arguments: Any, **more: Any) -> Any:
 def test_another_encoder_keeps_the_answers(serve: Serve, home: Path) -> None:
     numbers = home / "numbers.npy"
     np.save(numbers, np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32))
-    client, hall = serve()
-    pile = opened(client, hall, numbers)
+    client, workspaces = serve()
+    pile = opened(client, workspaces, numbers)
     number = client.get(f"/api/question?pile={pile}").json()["question"]["number"]
     client.post(f"/api/answers?pile={pile}", json={"number": number, "choice": "unsure"})
-    assert opened(client, hall, numbers, encoder="rows") == pile
+    assert opened(client, workspaces, numbers, encoder="rows") == pile
     session = client.get(f"/api/session?pile={pile}").json()
     assert session["progress"]["answers"] == 1
-    found = hall.find(pile)
+    found = workspaces.find(pile)
     assert found is not None and found.pile is not None
     assert found.pile.encoded.encoder.name == "rows"
 
@@ -240,7 +240,7 @@ def test_another_encoder_keeps_the_answers(serve: Serve, home: Path) -> None:
 def test_an_encoder_that_does_not_fit_is_refused_before_any_work(
     serve: Serve, photos: Path
 ) -> None:
-    client, hall = serve()
+    client, workspaces = serve()
     wrong = client.post("/api/start/open", json={"path": str(photos), "encoder": "tfidf"})
     assert wrong.status_code == 422 and "does not read image" in wrong.json()["error"]["message"]
     unknown = client.post("/api/start/open", json={"path": str(photos), "encoder": "pixel"})
@@ -248,26 +248,26 @@ def test_an_encoder_that_does_not_fit_is_refused_before_any_work(
     for route in ("open", "measure"):  # a request must not choose modules that are imported
         wish = {"path": str(photos), "encoder": "samekind.encoders.simple:Pixels"}
         assert client.post(f"/api/start/{route}", json=wish).status_code == 422
-    assert hall.jobs.all() == []
+    assert workspaces.jobs.all() == []
 
 
 @pytest.mark.slow
 def test_an_encoder_that_learns_first_does_so_in_the_job(serve: Serve, photos: Path) -> None:
-    client, hall = serve()
-    pile = opened(client, hall, photos, encoder="simclr", minutes=0.02)
+    client, workspaces = serve()
+    pile = opened(client, workspaces, photos, encoder="simclr", minutes=0.02)
     assert client.get(f"/api/session?pile={pile}").json()["items"] == 12
     encoders = client.post("/api/start/look", json={"path": str(photos)}).json()["encoders"]
     assert not next(one for one in encoders if one["name"] == "simclr")["learns"], "it has learnt"
 
 
 def test_a_server_that_others_reach_opens_and_writes_no_paths(serve: Serve, photos: Path) -> None:
-    client, hall = serve(paths=False)
+    client, workspaces = serve(paths=False)
     about = client.get("/api/start").json()
     assert not about["paths"] and about["recent"] == []
     for route in ("look", "open"):
         reply = client.post(f"/api/start/{route}", json={"path": str(photos)})
         assert (reply.status_code, reply.json()["error"]["type"]) == (403, "paths-not-allowed")
-    pile = opened(client, hall, "tiles", encoder="pixels")
+    pile = opened(client, workspaces, "tiles", encoder="pixels")
     plan = {"format": "csv", "target": str(photos / "x.csv")}
     assert client.post(f"/api/finish/plan?pile={pile}", json=plan).status_code == 403
     assert client.get(f"/api/export?format=csv&pile={pile}").status_code == 200
@@ -276,8 +276,8 @@ def test_a_server_that_others_reach_opens_and_writes_no_paths(serve: Serve, phot
 def test_only_what_was_named_can_be_read(serve: Serve, photos: Path, home: Path) -> None:
     Image.new("RGB", (8, 8)).save(home / "outside.png")
     (photos / "link.png").symlink_to(home / "outside.png")
-    client, hall = serve()
-    pile = opened(client, hall, photos, encoder="pixels")
+    client, workspaces = serve()
+    pile = opened(client, workspaces, photos, encoder="pixels")
     for id in ("../outside.png", "..%2Foutside.png", "link.png", str(home / "outside.png")):
         assert client.get(f"/api/items/{id}/preview?pile={pile}").status_code == 404
 
@@ -313,11 +313,11 @@ def test_bad_input_is_refused_and_never_a_fault_of_ours(serve: Serve, body: dict
 
 
 def test_a_damaged_list_of_recent_piles_counts_as_empty(serve: Serve, photos: Path) -> None:
-    client, hall = serve()
-    assert hall.recent.file is not None
-    hall.recent.file.parent.mkdir(parents=True, exist_ok=True)
-    hall.recent.file.write_text('{"piles": [{"nonsense": 1}]}')
+    client, workspaces = serve()
+    assert workspaces.recent.file is not None
+    workspaces.recent.file.parent.mkdir(parents=True, exist_ok=True)
+    workspaces.recent.file.write_text('{"piles": [{"nonsense": 1}]}')
     assert client.get("/api/start").json()["recent"] == []
-    pile = opened(client, hall, photos, encoder="pixels")
+    pile = opened(client, workspaces, photos, encoder="pixels")
     assert [one["pile"] for one in client.get("/api/start").json()["recent"]] == [pile]
     assert client.post("/api/start/forget", json={"pile": pile}).json()["recent"] == []

@@ -11,16 +11,17 @@ import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
 
-from samekind.commands import polished
-from samekind.commands.request import Request
 from samekind.errors import InputError
-from samekind.oracles import Truth
-from samekind.simulate import run
-from samekind.web import polish_work, polishing
+from samekind.simulation.loop import run
+from samekind.simulation.people import Truth
 from samekind.web.app import create_app
-from samekind.web.desk import Desk
-from samekind.web.hall import Hall
-from samekind.web.piles import put_up
+from samekind.web.routes import polish as polishing
+from samekind.workspace import polish as polish_work
+from samekind.workspace import polished_vectors as polished
+from samekind.workspace.opening import put_up
+from samekind.workspace.request import Request
+from samekind.workspace.workspace import Workspace
+from samekind.workspace.workspaces import Workspaces
 
 ORIGIN = "http://127.0.0.1:8765"
 N = 48
@@ -42,30 +43,30 @@ def request_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Request:
     return Request(str(folder), encoder="pixels").remembered()
 
 
-Opening = Callable[[], tuple[TestClient, Hall, Desk]]
+Opening = Callable[[], tuple[TestClient, Workspaces, Workspace]]
 
 
 @pytest.fixture
 def opening(request_of: Request) -> Iterator[Opening]:
     """Opens the pile, as servers that follow each other do."""
-    halls: list[Hall] = []
+    halls: list[Workspaces] = []
 
-    def open_it() -> tuple[TestClient, Hall, Desk]:
-        hall = Hall.at_home()
-        halls.append(hall)
+    def open_it() -> tuple[TestClient, Workspaces, Workspace]:
+        workspaces = Workspaces.at_home()
+        halls.append(workspaces)
         opened = put_up("photos", request_of.pile(request_of.items()), request_of)
-        hall.add(opened, first=True)
-        app = create_app(opened.desk, port=8765, hall=hall)
+        workspaces.add(opened, first=True)
+        app = create_app(opened.workspace, port=8765, workspaces=workspaces)
         client = TestClient(app, base_url=ORIGIN, raise_server_exceptions=False)
-        return client, hall, opened.desk
+        return client, workspaces, opened.workspace
 
     yield open_it
-    for hall in halls:
-        hall.close()
+    for workspaces in halls:
+        workspaces.close()
 
 
-def answered(desk: Desk, questions: int) -> None:
-    session = desk.session()
+def answered(workspace: Workspace, questions: int) -> None:
+    session = workspace.session()
     run(session, Truth(SHAPE), questions)
 
 
@@ -74,28 +75,30 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """In place of hours of training: a network that sees the shapes, all other work is real."""
 
     class Seeing:
-        def __init__(self, turn: Any) -> None:
-            self.turn = turn
+        def __init__(self, context: Any) -> None:
+            self.context = context
 
         def fit(self, pictures: Any, *, constraints: Any) -> None:
-            self.turn.check()
+            self.context.check()
             rng = np.random.default_rng(1)
             self.space_ = np.eye(3)[SHAPE] + rng.normal(0, 0.02, (N, 3))
 
     def features(*arguments: Any, **more: Any) -> tuple[str, int]:
         return "", 32
 
-    def network(method: str, start: str, seconds: float, seed: int, turn: Any) -> Seeing:
-        return Seeing(turn)
+    def network(method: str, start: str, seconds: float, seed: int, context: Any) -> Seeing:
+        return Seeing(context)
 
     monkeypatch.setattr(polish_work, "features", features)
     monkeypatch.setattr(polish_work, "_network", network)
 
 
-def polish(client: TestClient, hall: Hall, method: str = "fixmatch", minutes: float = 0.1) -> Any:
+def polish(
+    client: TestClient, workspaces: Workspaces, method: str = "fixmatch", minutes: float = 0.1
+) -> Any:
     reply = client.post("/api/polish", json={"method": method, "minutes": minutes})
     assert reply.status_code == 202, reply.text
-    job = hall.jobs.wait(reply.json()["id"], 120)
+    job = workspaces.jobs.wait(reply.json()["id"], 120)
     assert job.state == "finished", job.words
     return client.get("/api/polish").json()
 
@@ -103,12 +106,12 @@ def polish(client: TestClient, hall: Hall, method: str = "fixmatch", minutes: fl
 def test_polish_is_offered_with_an_estimate_once_there_is_something_to_learn(
     opening: Opening,
 ) -> None:
-    client, hall, desk = opening()
+    client, workspaces, workspace = opening()
     about = client.get("/api/polish").json()
     assert not about["offered"] and "at least 10" in about["why_not"]
     refused = client.post("/api/polish", json={"method": "idc"})
-    assert refused.status_code == 409 and hall.jobs.all() == []
-    answered(desk, 16)
+    assert refused.status_code == 409 and workspaces.jobs.all() == []
+    answered(workspace, 16)
     about = client.get("/api/polish").json()
     assert about["offered"] and f"{N} pictures" in about["estimate"]
     assert about["device"] in about["estimate"]
@@ -121,16 +124,16 @@ def test_polish_is_offered_with_an_estimate_once_there_is_something_to_learn(
 
 @pytest.mark.usefixtures("quick")
 def test_the_comparison_is_made_on_answers_that_the_network_never_saw(opening: Opening) -> None:
-    client, hall, desk = opening()
-    answered(desk, 30)
-    before = desk.session().clustering
-    result = polish(client, hall)["result"]
+    client, workspaces, workspace = opening()
+    answered(workspace, 30)
+    before = workspace.session().clustering
+    result = polish(client, workspaces)["result"]
     assert result["after"]["of"] == result["before"]["of"] > 0
     assert result["after"]["agreed"] == result["after"]["of"], "it sees what is meant"
     assert result["items"] == N == sum(flow["items"] for flow in result["flows"])
     moving = sum(flow["items"] for flow in result["flows"] if flow["before"] != flow["after"])
     assert result["changed"] == moving
-    assert desk.session().clustering is before, "nothing has changed yet"
+    assert workspace.session().clustering is before, "nothing has changed yet"
     assert result["verdict"] and result["method"] == "fixmatch"
 
 
@@ -138,22 +141,22 @@ def test_the_comparison_is_made_on_answers_that_the_network_never_saw(opening: O
 def test_accepted_groups_are_shown_survive_a_restart_and_every_door_finds_them(
     opening: Opening, request_of: Request
 ) -> None:
-    client, hall, desk = opening()
-    answered(desk, 20)
-    desk.session().rename(desk.session().clustering.numbers[0], "My kind")
-    told = [(a.number, a.choice) for a in desk.session().answers]
-    polish(client, hall)
+    client, workspaces, workspace = opening()
+    answered(workspace, 20)
+    workspace.session().rename(workspace.session().clustering.numbers[0], "My kind")
+    told = [(a.number, a.choice) for a in workspace.session().answers]
+    polish(client, workspaces)
     about = client.post("/api/polish/accept", json={}).json()
     assert about["accepted"] == "fixmatch" and about["result"] is None
-    assert desk.refitter.wait("main")
-    shown = desk.session().clustering
+    assert workspace.refitter.wait("main")
+    shown = workspace.session().clustering
     assert _same_groups(shown.labels, SHAPE), "the groups are those of the network"
     assert "My kind" in shown.names.values()
-    assert [(a.number, a.choice) for a in desk.session().answers] == told
-    hall.close()
-    client, hall, desk = opening()
+    assert [(a.number, a.choice) for a in workspace.session().answers] == told
+    workspaces.close()
+    client, workspaces, workspace = opening()
     assert client.get("/api/polish").json()["accepted"] == "fixmatch"
-    assert np.array_equal(desk.session().clustering.labels, shown.labels)
+    assert np.array_equal(workspace.session().clustering.labels, shown.labels)
     terminal = request_of.session(request_of.pile(request_of.items()), request_of.store())
     assert np.array_equal(terminal.clustering.labels, shown.labels)
     wish = {"format": "orientation", "target": "/x.orientation"}
@@ -162,40 +165,40 @@ def test_accepted_groups_are_shown_survive_a_restart_and_every_door_finds_them(
 
 @pytest.mark.usefixtures("quick")
 def test_polish_is_taken_back_and_answers_told_since_stay(opening: Opening) -> None:
-    client, hall, desk = opening()
-    answered(desk, 12)
-    polish(client, hall)
-    plain = desk.session().X
+    client, workspaces, workspace = opening()
+    answered(workspace, 12)
+    polish(client, workspaces)
+    plain = workspace.session().X
     client.post("/api/polish/accept", json={})
-    desk.refitter.wait("main")
-    assert desk.session().X.shape != plain.shape
-    answered(desk, 3)
+    workspace.refitter.wait("main")
+    assert workspace.session().X.shape != plain.shape
+    answered(workspace, 3)
     assert client.post("/api/polish/back", json={}).json()["accepted"] is None
-    desk.refitter.wait("main")
-    assert np.array_equal(desk.session().X, plain)
-    assert len(desk.session().answers) == 15
+    workspace.refitter.wait("main")
+    assert np.array_equal(workspace.session().X, plain)
+    assert len(workspace.session().answers) == 15
 
 
 @pytest.mark.usefixtures("quick")
 def test_a_rejected_result_is_not_offered_again(opening: Opening) -> None:
-    client, hall, desk = opening()
-    answered(desk, 12)
-    assert polish(client, hall)["result"] is not None
-    labels = desk.session().clustering.labels.copy()
+    client, workspaces, workspace = opening()
+    answered(workspace, 12)
+    assert polish(client, workspaces)["result"] is not None
+    labels = workspace.session().clustering.labels.copy()
     about = client.post("/api/polish/reject", json={}).json()
     assert about["result"] is None and about["accepted"] is None
-    hall.close()
-    client, hall, desk = opening()
+    workspaces.close()
+    client, workspaces, workspace = opening()
     assert client.get("/api/polish").json()["result"] is None
-    assert np.array_equal(desk.session().clustering.labels, labels)
+    assert np.array_equal(workspace.session().clustering.labels, labels)
 
 
 @pytest.mark.usefixtures("quick")
 def test_a_result_waits_for_the_decision_across_a_restart(opening: Opening) -> None:
-    client, hall, desk = opening()
-    answered(desk, 12)
-    result = polish(client, hall)["result"]
-    hall.close()
+    client, workspaces, workspace = opening()
+    answered(workspace, 12)
+    result = polish(client, workspaces)["result"]
+    workspaces.close()
     client, _, _ = opening()
     kept = client.get("/api/polish").json()["result"]
     assert {k: kept[k] for k in ("id", "changed", "before", "after", "flows")} == {
@@ -207,21 +210,23 @@ def test_a_result_waits_for_the_decision_across_a_restart(opening: Opening) -> N
 def test_pictures_that_changed_are_not_shown_by_old_vectors(
     opening: Opening, request_of: Request
 ) -> None:
-    client, hall, desk = opening()
-    answered(desk, 12)
-    polish(client, hall)
+    client, workspaces, workspace = opening()
+    answered(workspace, 12)
+    polish(client, workspaces)
     client.post("/api/polish/accept", json={})
-    desk.refitter.wait("main")
-    hall.close()
+    workspace.refitter.wait("main")
+    workspaces.close()
     Image.new("RGB", (32, 32), (1, 2, 3)).save(Path(request_of.path) / "new.png")
-    client, _, desk = opening()
-    assert len(desk.collection) == N + 1
+    client, _, workspace = opening()
+    assert len(workspace.collection) == N + 1
     assert client.get("/api/groups").status_code == 200
-    assert len(desk.session().X) == N + 1
+    assert len(workspace.session().X) == N + 1
 
 
 def test_only_pictures_are_polished(
-    make_desk: Callable[..., Desk], client_for: Callable[[Desk], TestClient], odd_previews: Any
+    make_desk: Callable[..., Workspace],
+    client_for: Callable[[Workspace], TestClient],
+    odd_previews: Any,
 ) -> None:
     client = client_for(make_desk(collection=odd_previews))
     about = client.get("/api/polish").json()
@@ -244,10 +249,10 @@ def test_the_verdict_says_no_more_than_is_known(before: Any, after: Any, words: 
 
 
 def test_names_of_polished_groups_never_become_paths(opening: Opening) -> None:
-    _, _, desk = opening()
+    _, _, workspace = opening()
     for id in ("../../etc/passwd", "", "0" * 15, "g" * 16):
         assert polished.facts_of(id) is None
-        assert polished.vectors_of(id, desk.collection) is None
+        assert polished.vectors_of(id, workspace.collection) is None
         with pytest.raises(InputError):
             polished.rewrite(id, {})
 
@@ -261,25 +266,25 @@ def test_polishing_without_a_gpu_says_how_little_can_be_expected() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["fixmatch", "idc", "pcl"])
 def test_a_real_network_is_trained_and_compared(opening: Opening, method: str) -> None:
-    client, hall, desk = opening()
-    answered(desk, 16)
-    about = polish(client, hall, method, minutes=0.01)
+    client, workspaces, workspace = opening()
+    answered(workspace, 16)
+    about = polish(client, workspaces, method, minutes=0.01)
     assert about["result"]["method"] == method
     assert client.post("/api/polish/accept", json={}).json()["accepted"] == method
-    assert desk.refitter.wait("main")
-    assert len(desk.session().clustering.labels) == N
+    assert workspace.refitter.wait("main")
+    assert len(workspace.session().clustering.labels) == N
 
 
 @pytest.mark.slow
 def test_a_training_that_is_cancelled_leaves_everything_as_it_was(opening: Opening) -> None:
-    client, hall, desk = opening()
-    answered(desk, 12)
-    labels = desk.session().clustering.labels.copy()
+    client, workspaces, workspace = opening()
+    answered(workspace, 12)
+    labels = workspace.session().clustering.labels.copy()
     job = client.post("/api/polish", json={"method": "idc", "minutes": 30.0}).json()
     client.post(f"/api/jobs/{job['id']}/cancel", json={})
-    assert hall.jobs.wait(job["id"], 60).state == "cancelled"
+    assert workspaces.jobs.wait(job["id"], 60).state == "cancelled"
     assert client.get("/api/polish").json()["result"] is None
-    assert np.array_equal(desk.session().clustering.labels, labels)
+    assert np.array_equal(workspace.session().clustering.labels, labels)
 
 
 def _same_groups(a: Any, b: Any) -> bool:

@@ -14,9 +14,9 @@ from PIL import Image, PngImagePlugin
 
 from samekind.items import Collection, Item, Preview
 from samekind.sources import open_source
-from samekind.web.desk import Desk
+from samekind.workspace.workspace import Workspace
 
-Make = Callable[..., Desk]
+Make = Callable[..., Workspace]
 
 
 def bomb(side: int) -> bytes:
@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_picture_is_encoded_afresh_without_what_else_its_file_holds(
-    folder: Path, make_desk: Make, client_for: Callable[[Desk], TestClient]
+    folder: Path, make_desk: Make, client_for: Callable[[Workspace], TestClient]
 ) -> None:
     client = client_for(make_desk(collection=open_source(folder)))
     reply = client.get("/api/items/3.png/preview")
@@ -53,7 +53,7 @@ def test_a_picture_is_encoded_afresh_without_what_else_its_file_holds(
 
 @pytest.mark.parametrize("side", [10_000, 60_000, 2**31 - 1])
 def test_a_file_that_became_a_bomb_is_refused_before_it_is_decoded(
-    folder: Path, make_desk: Make, client_for: Callable[[Desk], TestClient], side: int
+    folder: Path, make_desk: Make, client_for: Callable[[Workspace], TestClient], side: int
 ) -> None:
     client = client_for(make_desk(collection=open_source(folder)))
     (folder / "3.png").write_bytes(bomb(side))
@@ -63,7 +63,7 @@ def test_a_file_that_became_a_bomb_is_refused_before_it_is_decoded(
 
 
 def test_bytes_that_are_no_picture_do_not_go_by_the_name_of_one(
-    make_desk: Make, client_for: Callable[[Desk], TestClient]
+    make_desk: Make, client_for: Callable[[Workspace], TestClient]
 ) -> None:
     class Odd(Item):
         kind = "image"

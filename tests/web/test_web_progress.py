@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from samekind.ledger.store import MemoryStore
 from samekind.protocols import View
 from samekind.questions import Question, SamePair, WhichGroup
 from samekind.session import Session
 from samekind.sources import open_source
-from samekind.store import MemoryStore
-from samekind.web.curves import Curves, milestones
-from samekind.web.desk import Desk
+from samekind.workspace.quality_curve import Curves, milestones
+from samekind.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,13 @@ def test_a_report_of_nothing_is_empty_and_there_is_no_curve_yet(client: TestClie
 
 
 def test_the_quality_comes_with_its_band(
-    make_desk: Callable[..., Desk], client_for: Callable[[Desk], TestClient]
+    make_desk: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
 ) -> None:
-    desk = make_desk(strategy=Checks())
-    client = client_for(desk)
+    workspace = make_desk(strategy=Checks())
+    client = client_for(workspace)
     for k in range(12):
         answer(client, str((8 + k) % 4 + 1))
-    desk.session().refit()
+    workspace.session().refit()
     report = client.get("/api/progress/report").json()
     assert report["checks"] == 6
     assert report["quality"]["checks"] == report["quality"]["agreed"] == 6
@@ -87,7 +87,7 @@ def test_the_quality_comes_with_its_band(
 
 def learning_session(store: MemoryStore, **more: Any) -> Session:
     tiles = open_source("tiles")
-    from samekind.pile import encoded_pile
+    from samekind.workspace.pile import encoded_pile
 
     pile = encoded_pile(tiles)
     method = "propagation"  # as few groups as were told apart: the curve moves
@@ -142,7 +142,7 @@ def test_a_change_of_an_early_answer_is_learnt_again_and_a_late_one_leaves_the_p
 
 
 def test_a_method_that_learns_for_long_has_no_curve_but_a_reason(
-    make_desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+    make_desk: Callable[..., Workspace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = make_desk().session()
     asked = session.ask()
@@ -162,24 +162,24 @@ def test_milestones_are_round_few_and_end_with_the_last_answer() -> None:
 
 
 def clashing(
-    make_desk: Callable[..., Desk], client_for: Callable[[Desk], TestClient], *told: Any
+    make_desk: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient], *told: Any
 ) -> TestClient:
     """A client after these (question, choice), which are told whether implied or not."""
     from samekind.protocols import Event
 
     store = MemoryStore()
-    desk = make_desk(store=store, strategy=Listed(()))
-    session = desk.session()
+    workspace = make_desk(store=store, strategy=Listed(()))
+    session = workspace.session()
     questions = [question.to_json(session.positions.name) for question, _ in told]
     store.append("main", Event("proposed", {"snapshot": 0, "questions": questions}))
     session.ask()
     for k, (_, choice) in enumerate(told):
         session.tell(k + 1, choice)
-    return client_for(desk)
+    return client_for(workspace)
 
 
 def test_a_contradiction_is_told_link_by_link_with_what_each_answer_would_have_to_be(
-    make_desk: Callable[..., Desk], client_for: Callable[[Desk], TestClient]
+    make_desk: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
 ) -> None:
     client = clashing(
         make_desk,
@@ -202,7 +202,7 @@ def test_a_contradiction_is_told_link_by_link_with_what_each_answer_would_have_t
 
 
 def test_changing_the_doubtful_answer_settles_a_contradiction(
-    make_desk: Callable[..., Desk], client_for: Callable[[Desk], TestClient]
+    make_desk: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
 ) -> None:
     client = clashing(
         make_desk,

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from samekind.web.app import create_app
-from samekind.web.desk import Desk
+from samekind.workspace.workspace import Workspace
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed.")
 hypothesis = pytest.importorskip("hypothesis", reason="hypothesis is not installed.")
@@ -25,7 +25,7 @@ SETTINGS = hypothesis.settings(
 
 @pytest.mark.slow
 def test_no_request_that_the_schema_allows_brings_a_server_fault(
-    make_desk: Callable[..., Desk],
+    make_desk: Callable[..., Workspace],
 ) -> None:
     app = create_app(make_desk())
     schema = schemathesis.openapi.from_asgi("/api/openapi.json", app, headers=HOST)

@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 import samekind.web
 from samekind.items import Collection
 from samekind.web.app import create_app
-from samekind.web.desk import Desk
+from samekind.workspace.workspace import Workspace
 
 JSON = {"content-type": "application/json"}
 
@@ -65,14 +65,14 @@ def test_every_name_of_this_machine_is_served(client: TestClient, host: str) -> 
     ],
 )
 def test_another_page_cannot_change_anything(
-    client: TestClient, desk: Desk, headers: dict[str, str]
+    client: TestClient, workspace: Workspace, headers: dict[str, str]
 ) -> None:
     number = client.get("/api/question").json()["question"]["number"]
     told = {"number": number, "choice": "same"}
     refused(client.post("/api/answers", json=told, headers=headers), 403, "foreign-page")
     refused(client.put("/api/groups/1", json={"name": "x"}, headers=headers), 403, "foreign-page")
     refused(client.delete("/api/answers/1", headers=headers), 403, "foreign-page")
-    assert desk.session().answers == ()
+    assert workspace.session().answers == ()
 
 
 def test_another_page_cannot_read_either(client: TestClient) -> None:
@@ -158,8 +158,8 @@ def test_a_preview_comes_with_its_type_and_may_run_nothing(client: TestClient) -
 
 
 def test_a_preview_that_a_browser_could_run_is_never_sent(
-    make_desk: Callable[..., Desk],
-    client_for: Callable[[Desk], TestClient],
+    make_desk: Callable[..., Workspace],
+    client_for: Callable[[Workspace], TestClient],
     odd_previews: Collection,
 ) -> None:
     client = client_for(make_desk(collection=odd_previews))
@@ -207,12 +207,12 @@ def test_every_error_has_the_one_shape(
 
 
 def test_a_fault_of_our_own_shows_no_details(
-    client: TestClient, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail() -> None:
         raise RuntimeError("secret path /home/someone")
 
-    monkeypatch.setattr(desk.session(), "ask", fail)
+    monkeypatch.setattr(workspace.session(), "ask", fail)
     reply = client.get("/api/question")
     refused(reply, 500, "internal")
     assert "secret" not in reply.text and "Traceback" not in reply.text
@@ -220,11 +220,11 @@ def test_a_fault_of_our_own_shows_no_details(
 
 
 def test_nothing_is_reported_to_a_collector_named_in_the_environment(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FASTAPI_OTEL_AUTO_CONFIGURE", "true")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://192.0.2.1:4318")
-    telemetry: dict[str, Any] = {**create_app(desk)._telemetry}
+    telemetry: dict[str, Any] = {**create_app(workspace)._telemetry}
     switches = ("tracing", "metrics", "logs", "operation_spans", "auto_configure")
     assert [telemetry[name] for name in switches] == [False] * 5
 

@@ -13,20 +13,20 @@ import pytest
 import uvicorn
 from fastapi.testclient import TestClient
 
-from samekind import wording
 from samekind.errors import ServerError
+from samekind.questions import wording
 from samekind.web.app import create_app
-from samekind.web.desk import Desk
 from samekind.web.server import listen, serve
+from samekind.workspace.workspace import Workspace
 
 
-def test_a_port_in_use_is_told_with_another_one_to_try(desk: Desk) -> None:
+def test_a_port_in_use_is_told_with_another_one_to_try(workspace: Workspace) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
         with pytest.raises(ServerError, match=rf"Port {port} is in use.*--port {port + 1}"):
-            serve(desk, port=port)
+            serve(workspace, port=port)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_an_address_that_cannot_be_used_is_told_in_words(host: str, port: int, w
 
 
 def test_serve_announces_its_address_answers_there_and_stops(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     servers: list[Any] = []
     said: list[str] = []
@@ -59,7 +59,7 @@ def test_serve_announces_its_address_answers_there_and_stops(
             begun.set()
 
     monkeypatch.setattr(uvicorn, "Server", Kept)
-    thread = threading.Thread(target=lambda: serve(desk, port=0, announce=said.append))
+    thread = threading.Thread(target=lambda: serve(workspace, port=0, announce=said.append))
     thread.start()
     assert begun.wait(20)
     address, token = said[0].split(" at ")[1].split(" ")[0].split("?token=")
@@ -77,9 +77,9 @@ def test_serve_announces_its_address_answers_there_and_stops(
 
 
 def test_without_the_page_the_api_works_and_the_page_says_how_to_build_it(
-    desk: Desk, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
-    client = TestClient(create_app(desk, page=tmp_path), base_url="http://127.0.0.1:1")
+    client = TestClient(create_app(workspace, page=tmp_path), base_url="http://127.0.0.1:1")
     reply = client.get("/")
     assert reply.status_code == 503
     assert "npm ci && npm run build" in reply.text
@@ -88,13 +88,13 @@ def test_without_the_page_the_api_works_and_the_page_says_how_to_build_it(
 
 
 def test_every_view_of_the_page_has_an_address_and_its_files_are_kept(
-    desk: Desk, tmp_path: Path
+    workspace: Workspace, tmp_path: Path
 ) -> None:
     (tmp_path / "assets").mkdir()
     (tmp_path / "index.html").write_text("<title>samekind</title>")
     (tmp_path / "assets" / "index-abc.js").write_text("export {}")
     (tmp_path / "assets" / "notes.exe").write_text("no")
-    client = TestClient(create_app(desk, page=tmp_path), base_url="http://127.0.0.1:1")
+    client = TestClient(create_app(workspace, page=tmp_path), base_url="http://127.0.0.1:1")
     for view in ("/", "/groups", "/groups/3", "/answers", "/orientations"):
         reply = client.get(view)
         assert reply.text == "<title>samekind</title>"
@@ -105,12 +105,14 @@ def test_every_view_of_the_page_has_an_address_and_its_files_are_kept(
     assert client.get("/assets/notes.exe").status_code == 404
 
 
-def test_opening_the_browser_shows_the_address(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opening_the_browser_shows_the_address(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opened: list[str] = []
     stop: Callable[..., None] = lambda self, sockets=None: None  # noqa: E731
     monkeypatch.setattr(uvicorn.Server, "run", stop)
     monkeypatch.setattr("webbrowser.open", opened.append)
-    serve(desk, port=0, open_browser=True, announce=lambda _: None)
+    serve(workspace, port=0, open_browser=True, announce=lambda _: None)
     assert opened[0].startswith("http://127.0.0.1:")
 
 

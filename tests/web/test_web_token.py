@@ -11,16 +11,16 @@ import pytest
 from fastapi.testclient import TestClient
 
 from samekind.web.app import create_app
-from samekind.web.desk import Desk
 from samekind.web.tokens import FILE, is_same, kept_token
+from samekind.workspace.workspace import Workspace
 
 TOKEN = "a-token-that-is-long-enough-for-a-test"
 ORIGIN = "http://127.0.0.1:8765"
 
 
 @pytest.fixture
-def guarded(desk: Desk) -> TestClient:
-    app = create_app(desk, port=8765, token=TOKEN)
+def guarded(workspace: Workspace) -> TestClient:
+    app = create_app(workspace, port=8765, token=TOKEN)
     return TestClient(app, base_url=ORIGIN, raise_server_exceptions=False)
 
 

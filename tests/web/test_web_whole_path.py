@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from samekind import oracles, wording
+from samekind.ledger.store import MemoryStore
+from samekind.questions import wording
 from samekind.session import Session
+from samekind.simulation import people as oracles
 from samekind.sources import open_labelled
-from samekind.store import MemoryStore
-from samekind.web.desk import Desk
+from samekind.workspace.workspace import Workspace
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +29,14 @@ def tiles() -> tuple[Any, Any, dict[str, str]]:
 
 
 @pytest.fixture
-def colour_desk(tiles: tuple[Any, Any, dict[str, str]]) -> Iterator[Desk]:
+def colour_desk(tiles: tuple[Any, Any, dict[str, str]]) -> Iterator[Workspace]:
     collection, X, _ = tiles
     store = MemoryStore()
-    desk = Desk(collection, lambda name: Session(collection, X, store=store, name=name, seed=0))
-    yield desk
-    desk.close()
+    workspace = Workspace(
+        collection, lambda name: Session(collection, X, store=store, name=name, seed=0)
+    )
+    yield workspace
+    workspace.close()
 
 
 def truthful(question: dict[str, Any], kinds: dict[str, str]) -> str:
@@ -48,8 +51,8 @@ def truthful(question: dict[str, Any], kinds: dict[str, str]) -> str:
 
 
 def test_someone_who_sorts_by_colour_gets_groups_by_colour(
-    colour_desk: Desk,
-    client_for: Callable[[Desk], TestClient],
+    colour_desk: Workspace,
+    client_for: Callable[[Workspace], TestClient],
     tiles: tuple[Any, Any, dict[str, str]],
 ) -> None:
     client, kinds = client_for(colour_desk), tiles[2]

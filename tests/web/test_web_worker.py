@@ -9,8 +9,8 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-from samekind.web.desk import Desk
-from samekind.web.worker import Refitter
+from samekind.workspace.refitter import Refitter
+from samekind.workspace.workspace import Workspace
 
 
 class Slow:
@@ -93,55 +93,57 @@ def test_a_session_that_is_not_due_is_left_alone() -> None:
     assert not refitter.busy("main")
 
 
-def test_enough_answers_refresh_the_groups_by_themselves(client: TestClient, desk: Desk) -> None:
+def test_enough_answers_refresh_the_groups_by_themselves(
+    client: TestClient, workspace: Workspace
+) -> None:
     before = client.get("/api/progress").json()
     assert (before["snapshot"], before["until_refit"]) == (0, 5)
     answer(client, 5)
-    assert desk.refitter.wait("main")
+    assert workspace.refitter.wait("main")
     after = client.get("/api/progress").json()
     assert (after["snapshot"], after["until_refit"], after["trouble"]) == (1, 5, None)
 
 
-def test_a_refit_can_be_asked_for(client: TestClient, desk: Desk) -> None:
+def test_a_refit_can_be_asked_for(client: TestClient, workspace: Workspace) -> None:
     reply = client.post("/api/refit", json={})
     assert reply.status_code == 202
-    assert desk.refitter.wait("main")
+    assert workspace.refitter.wait("main")
     assert client.get("/api/progress").json()["snapshot"] == 1
 
 
 def test_a_failed_refit_is_shown_and_answering_goes_on(
-    client: TestClient, desk: Desk, break_refits: Callable[[str], None]
+    client: TestClient, workspace: Workspace, break_refits: Callable[[str], None]
 ) -> None:
-    desk.session()
+    workspace.session()
     break_refits("on purpose")
     answer(client, 5)
-    assert desk.refitter.wait("main")
+    assert workspace.refitter.wait("main")
     trouble = client.get("/api/session").json()["progress"]["trouble"]
     assert trouble == (
         "The groups could not be refreshed. No grouping was found. Answer a few more questions."
     )
     break_refits("")
     assert answer(client, 1)["now"]["progress"]["answers"] == 6
-    assert desk.refitter.wait("main")
+    assert workspace.refitter.wait("main")
     assert client.get("/api/progress").json()["trouble"] is None
 
 
 def test_a_bug_in_a_refit_is_named_without_its_details(
-    client: TestClient, desk: Desk, break_refits: Callable[[str], None]
+    client: TestClient, workspace: Workspace, break_refits: Callable[[str], None]
 ) -> None:
-    desk.session()
+    workspace.session()
     break_refits("secret")
     client.post("/api/refit", json={})
-    assert desk.refitter.wait("main")
+    assert workspace.refitter.wait("main")
     trouble = client.get("/api/progress").json()["trouble"]
     assert "RuntimeError" in trouble and "secret" not in trouble
 
 
 def test_stopping_the_server_ends_the_refits(
-    desk: Desk, client_for: Callable[[Desk], TestClient]
+    workspace: Workspace, client_for: Callable[[Workspace], TestClient]
 ) -> None:
-    with client_for(desk) as client:
+    with client_for(workspace) as client:
         client.post("/api/refit", json={})
-    assert not desk.refitter.busy("main")
-    desk.refitter.request(desk.session())
-    assert not desk.refitter.busy("main")
+    assert not workspace.refitter.busy("main")
+    workspace.refitter.request(workspace.session())
+    assert not workspace.refitter.busy("main")

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.clusterers.centres import squared_distances
-from samekind.clusterers.deep_settings import Setting
-from samekind.clusterers.deep_training import Learner
-from samekind.clusterers.idc_answers import voted
-from samekind.clusterers.idc_learning import FeedbackLearner
-from samekind.clusterers.kmeans import KMeans
-from samekind.clusterers.networked import NetworkClusterer
-from samekind.clusterers.starting import PICTURE_SETTINGS, setting_from
+from samekind.clusterers.deep.idc_answers import voted
+from samekind.clusterers.deep.idc_learning import FeedbackLearner
+from samekind.clusterers.deep.learner import Learner
+from samekind.clusterers.deep.networked import NetworkClusterer
+from samekind.clusterers.deep.settings import Setting
+from samekind.clusterers.deep.starting import PICTURE_SETTINGS, setting_from
+from samekind.clusterers.kmeans.centres import squared_distances
+from samekind.clusterers.kmeans.constrained import KMeans
 from samekind.constraints import Constraints
 from samekind.training.bank import Bank
 from samekind.training.feedback_tuning import FeedbackTuning
@@ -61,7 +61,7 @@ class Corrected(NetworkClusterer):
     ----------
     n_clusters : groups; None: those of `start`, or a guess.
     start, size, image_shape, first_epochs, device, random_state : as in
-        :class:`~samekind.clusterers.idc.IDC`; most are for pictures.
+        :class:`~samekind.clusterers.deep.idc.IDC`; most are for pictures.
 
     Attributes
     ----------

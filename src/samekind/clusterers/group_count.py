@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.clusterers.centres import Blocks, nearest, seed_centres, sweep
+from samekind.clusterers.kmeans.centres import Blocks, nearest, seed_centres, sweep
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 

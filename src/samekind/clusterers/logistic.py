@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from samekind.clusterers.centres import Blocks, nearest
 from samekind.clusterers.group_count import checked_constraints, resolved_count
-from samekind.clusterers.kmeans import KMeans
-from samekind.clusterers.seeds import restricted
-from samekind.clusterers.settling import settled
+from samekind.clusterers.kmeans.centres import Blocks, nearest
+from samekind.clusterers.kmeans.constrained import KMeans
+from samekind.clusterers.live.seeds import restricted
+from samekind.clusterers.live.settling import settled
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 

@@ -24,15 +24,15 @@ __all__ = [
 ]
 
 ENCODERS: dict[str, str] = {
-    "efficientnet-lite2": "samekind.encoders.pretrained:EfficientNetLite2",
-    "efficientnet-lite0": "samekind.encoders.pretrained:EfficientNetLite0",
+    "efficientnet-lite2": "samekind.encoders.frozen.efficientnet:EfficientNetLite2",
+    "efficientnet-lite0": "samekind.encoders.frozen.efficientnet:EfficientNetLite0",
     "pixels": "samekind.encoders.simple:Pixels",
     "images": "samekind.encoders.images:Images",
-    "simclr": "samekind.encoders.learnt:SimCLR",
-    "byol": "samekind.encoders.learnt:BYOL",
-    "cc": "samekind.encoders.learnt:CC",
-    "tcl": "samekind.encoders.learnt:TCL",
-    "propos": "samekind.encoders.learnt:ProPos",
+    "simclr": "samekind.encoders.learned.encoder:SimCLR",
+    "byol": "samekind.encoders.learned.encoder:BYOL",
+    "cc": "samekind.encoders.learned.encoder:CC",
+    "tcl": "samekind.encoders.learned.encoder:TCL",
+    "propos": "samekind.encoders.learned.encoder:ProPos",
     "tfidf": "samekind.encoders.simple:TfIdf",
     "rows": "samekind.encoders.simple:Rows",
     "vectors": "samekind.encoders.simple:Ready",
@@ -56,7 +56,7 @@ def make_encoder(name: str) -> Encoder:
     """
     library, colon, rest = name.partition(":")
     if colon and f"{library}:NAME" in LIBRARIES:
-        from samekind.encoders.networks import Network
+        from samekind.encoders.frozen.libraries import Network
 
         return Network(name)
     target = ENCODERS.get(name, name if colon and "." in library and rest else None)
@@ -78,7 +78,7 @@ def named_encoder(name: str, collection: Collection) -> tuple[Encoder, str]:
     An encoder that learns from the person's pictures and has not done so yet is an error that says
     what to type.
     """
-    from samekind.encoders.learnt import Learnt
+    from samekind.encoders.learned.encoder import Learnt
 
     encoder = make_encoder(name)
     if isinstance(encoder, Learnt) and collection.kind in encoder.kinds:
@@ -117,7 +117,7 @@ def default_encoder(collection: Collection) -> tuple[Encoder, str]:
 
 
 def _for_images(n_images: int) -> tuple[str, str]:
-    from samekind.encoders.pretrained import LITE0, LITE2
+    from samekind.encoders.frozen.efficientnet import LITE0, LITE2
 
     seconds = {name: n_images / rate / n_threads() for name, rate in IMAGES_PER_SECOND.items()}
     large, small = "efficientnet-lite2", "efficientnet-lite0"

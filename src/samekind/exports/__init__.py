@@ -13,9 +13,9 @@ An :class:`OrientationFile` takes the way of grouping itself along, to other ite
 from samekind.exports.manifest import MANIFEST, Report
 from samekind.exports.orientation_file import OrientationFile
 from samekind.exports.placements import Placed, Placements
-from samekind.exports.plans import FORMATS, MODES, Plan, Planned, plan_export
-from samekind.exports.running import run_export
-from samekind.exports.undoing import undo_export
+from samekind.exports.plan import FORMATS, MODES, Plan, Planned, plan_export
+from samekind.exports.run import run_export
+from samekind.exports.undo import undo_export
 
 __all__ = [
     "FORMATS",

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
+from samekind.atomic_files import beside, put_in_place
 from samekind.errors import ExportError
-from samekind.newfile import beside, put_in_place
 
 MANIFEST = "samekind-export.json"
 JOURNAL = "samekind-export.log"

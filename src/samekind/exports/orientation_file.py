@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from samekind.atomic_files import beside, put_in_place
 from samekind.errors import ExportError, SourceError
-from samekind.newfile import beside, put_in_place
 
 FORMAT = "samekind-orientation"
 VERSION = 1

@@ -12,10 +12,10 @@ from typing import TextIO
 
 import numpy as np
 
+from samekind.atomic_files import beside, put_in_place
 from samekind.clustering import Clustering
 from samekind.errors import ExportError
 from samekind.items import Skipped
-from samekind.newfile import beside, put_in_place
 
 NOWHERE = "Fits no group"
 COLUMNS = ("id", "group", "name", "confidence", "fits", "strangeness")

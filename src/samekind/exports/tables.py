@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from samekind.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from samekind.exports.plans import Plan
+    from samekind.exports.plan import Plan
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from samekind.plots.curves import TITLES
 from samekind.reports.contents import Cell
+from samekind.reports.plots.curves import TITLES
 from samekind.reports.study import Estimate
 
 PARTS = {"unasked": "items that no question showed", "heldout": "held-out items"}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.plots.bands import Band
+from samekind.reports.plots.bands import Band
 from samekind.reports.runs import Run
 from samekind.reports.statistics import stratified_mean
 

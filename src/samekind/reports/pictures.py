@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from samekind.plots.bands import Band
-from samekind.plots.canvas import FAINT, INK
 from samekind.reports.comparison import Ranking
+from samekind.reports.plots.bands import Band
+from samekind.reports.plots.canvas import FAINT, INK
 from samekind.reports.svg import (
     DASHES,
     GRID,

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from samekind.atomic_files import beside
 from samekind.errors import ExportError, InputError
-from samekind.newfile import beside
 from samekind.reports.comparison import Comparison
 from samekind.reports.contents import Section, Sheet
 from samekind.reports.figures import listed

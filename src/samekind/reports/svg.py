@@ -6,7 +6,7 @@ import io
 import re
 from typing import TYPE_CHECKING
 
-from samekind.plots.canvas import FAINT, INK, PALETTES, PANEL, new_figure
+from samekind.reports.plots.canvas import FAINT, INK, PALETTES, PANEL, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from samekind.errors import SourceError
 from samekind.items import Collection, Skipped
-from samekind.sources.labelled import LabelledSet, open_labelled
-from samekind.sources.named import SETS, is_set, open_set
+from samekind.sources.sets.labelled import LabelledSet, open_labelled
+from samekind.sources.sets.named import SETS, is_set, open_set
 
 __all__ = ["SETS", "LabelledSet", "describe", "is_set", "open_labelled", "open_set", "open_source"]
 
@@ -69,8 +69,8 @@ def open_source(source: str | Path, *, exclude: Sequence[str] = (), seed: int = 
 
 def _open_folder(path: Path) -> Collection:
     """Pictures or texts, whichever the folder holds more of; pictures if equally many."""
-    from samekind.sources import images, texts
-    from samekind.sources.folders import list_folder
+    from samekind.sources.files import images, texts
+    from samekind.sources.files.folders import list_folder
 
     found, skipped = list_folder(path)
     suffixes = Counter(file.suffix for file in found)
@@ -85,20 +85,20 @@ def _open_file(path: Path, exclude: Sequence[str]) -> Collection:
     """One file, by its suffix."""
     suffix = path.suffix.lower()
     if suffix == ".txt":
-        from samekind.sources.texts import open_lines
+        from samekind.sources.files.texts import open_lines
 
         return open_lines(path)
     if suffix in (".csv", ".tsv"):
-        from samekind.sources.columns import collect_rows
-        from samekind.sources.delimited import read_csv
+        from samekind.sources.files.columns import collect_rows
+        from samekind.sources.files.delimited import read_csv
 
         return collect_rows(path, *read_csv(path), exclude)
     if suffix == ".parquet":
-        from samekind.sources.parquet import open_parquet
+        from samekind.sources.files.parquet import open_parquet
 
         return open_parquet(path, exclude)
     if suffix in (".npy", ".npz"):
-        from samekind.sources.arrays import open_npy, open_npz
+        from samekind.sources.files.arrays import open_npy, open_npz
 
         return open_npy(path) if suffix == ".npy" else open_npz(path)[0]
     raise SourceError(

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from samekind.errors import InputError
+from samekind.ledger.store import open_store
 from samekind.protocols import Event, Store
-from samekind.store import open_store
 from samekind.testing.expecting import raises
 
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
+from samekind.atomic_files import beside, settle_folder
 from samekind.errors import InputError
-from samekind.newfile import beside, settle_folder
 
 FORMAT = "samekind-training-1"
 

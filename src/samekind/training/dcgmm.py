@@ -16,7 +16,7 @@ from samekind.objectives.links import LinkMasks
 from samekind.objectives.similarity import full_precision
 from samekind.training.autoencoder import Autoencoder, from_all, squared_error
 from samekind.training.network import Backbone, Output
-from samekind.training.steps import Moment
+from samekind.training.steps import SchedulePoint
 
 Parts = dict[str, Tensor]
 LEAST_SHARE = 0.01
@@ -130,7 +130,7 @@ class MixtureAutoencoder(Autoencoder):
         self.draws = False
         self._noise: Tensor | None = None
 
-    def draw(self, rows: int, chance: torch.Generator, moment: Moment) -> None:
+    def draw(self, rows: int, chance: torch.Generator, moment: SchedulePoint) -> None:
         """Draw for one step, into the same place each time (see ``loop.Draws``)."""
         if not self.draws:
             return
@@ -180,7 +180,7 @@ class DCGMMLoss(nn.Module):
         super().__init__()
         self.scale, self.alpha = 0.5 * numbers / variance, alpha
 
-    def forward(self, out: Drawn, links: LinkMasks, moment: Moment) -> Parts:
+    def forward(self, out: Drawn, links: LinkMasks, moment: SchedulePoint) -> Parts:
         """The parts of the loss of a batch."""
         return {
             "reconstruction": self.scale * out.error.mean(),

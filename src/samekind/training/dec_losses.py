@@ -10,7 +10,7 @@ from samekind.objectives.dec import self_training, target_shares
 from samekind.objectives.links import LinkMasks
 from samekind.objectives.sdec import LinkedDistances
 from samekind.training.autoencoder import Coded
-from samekind.training.steps import Moment
+from samekind.training.steps import SchedulePoint
 
 Parts = dict[str, Tensor]
 
@@ -18,7 +18,7 @@ Parts = dict[str, Tensor]
 class Reconstruction(nn.Module):
     """Pre-training: what was left out is made again."""
 
-    def forward(self, out: Coded, links: LinkMasks, moment: Moment) -> Parts:
+    def forward(self, out: Coded, links: LinkMasks, moment: SchedulePoint) -> Parts:
         """The one part of the loss of a batch."""
         return {"reconstruction": out.error.mean()}
 
@@ -43,7 +43,7 @@ class DECLoss(nn.Module):
         """Learn from shares (n, k) of all items from now on, made sharper."""
         self.target.copy_(target_shares(q))
 
-    def of_items(self, out: Coded, items: Tensor, links: LinkMasks, moment: Moment) -> Parts:
+    def of_items(self, out: Coded, items: Tensor, links: LinkMasks, moment: SchedulePoint) -> Parts:
         """The parts of the loss of a batch."""
         parts = {"groups": self.groups * self_training(self.target[items], out.p)}
         if self.reconstruction:
@@ -64,7 +64,7 @@ class SDECLoss(DECLoss):
         self.weight = weight
         self.pull = LinkedDistances(margin=margin, bounded=True)
 
-    def of_items(self, out: Coded, items: Tensor, links: LinkMasks, moment: Moment) -> Parts:
+    def of_items(self, out: Coded, items: Tensor, links: LinkMasks, moment: SchedulePoint) -> Parts:
         """The parts of the loss of a batch."""
         parts = super().of_items(out, items, links, moment)
         return {**parts, "links": self.weight * self.pull(out.z, links)}
@@ -87,7 +87,7 @@ class DCCLoss(DECLoss):
         self.same, self.different = same, different
         self.register_buffer("turn", torch.zeros(()))
 
-    def of_items(self, out: Coded, items: Tensor, links: LinkMasks, moment: Moment) -> Parts:
+    def of_items(self, out: Coded, items: Tensor, links: LinkMasks, moment: SchedulePoint) -> Parts:
         """The parts of the loss of a batch: of groups (turn 0) or of links (turn 1)."""
         parts = super().of_items(out, items, links, moment)
         return {

@@ -22,7 +22,7 @@ from samekind.errors import InputError
 from samekind.objectives.feedback import negative_loss, one_of, positive_loss, regularisation
 from samekind.training.answered import sent
 from samekind.training.network import Network
-from samekind.training.progress import Watch
+from samekind.training.progress import Monitor
 from samekind.training.pseudo_labels import PseudoLabels
 from samekind.training.steps import Plan, autocast
 from samekind.training.tuning import FineTuning
@@ -128,7 +128,7 @@ class FeedbackTuner(FineTuning):
         compute: Compute,
         seed: int,
         compiled: str = "",
-        watch: Watch | None = None,
+        watch: Monitor | None = None,
     ) -> None:
         self.asked = min(tuning.asked, len(feedback))
         rate, decay = tuning.learning_rate, tuning.weight_decay

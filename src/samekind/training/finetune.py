@@ -22,7 +22,7 @@ from samekind.compute import COMPILE_MODES, Compute
 from samekind.training.answered import Answered, batch_links, sent
 from samekind.training.augment import Draw, Family, Views
 from samekind.training.network import Network
-from samekind.training.progress import Watch
+from samekind.training.progress import Monitor
 from samekind.training.rows import NoisyRows
 from samekind.training.steps import Plan, autocast
 from samekind.training.tuning import FineTuning
@@ -150,7 +150,7 @@ class Tuner(FineTuning):
         compute: Compute,
         seed: int,
         compiled: str = "",
-        watch: Watch | None = None,
+        watch: Monitor | None = None,
     ) -> None:
         company = min(tuning.company, len(data))
         rate, decay = tuning.learning_rate, tuning.weight_decay

@@ -32,10 +32,10 @@ from samekind.training.checkpoints import Checkpoint
 from samekind.training.compiled import Compiled
 from samekind.training.distributed import World
 from samekind.training.network import Network, Output
-from samekind.training.progress import Told, Watch
+from samekind.training.progress import Monitor, TrainingReport
 from samekind.training.steps import (
-    Moment,
     Plan,
+    SchedulePoint,
     autocast,
     check_fit,
     memory_is_enough,
@@ -45,10 +45,10 @@ from samekind.training.steps import (
     set_rate,
 )
 
-__all__ = ["Moment", "Objective", "Plan", "Trainer", "TwoViews"]
+__all__ = ["Objective", "Plan", "SchedulePoint", "Trainer", "TwoViews"]
 
 
-Objective = Callable[[Output, LinkMasks, Moment], Mapping[str, Tensor]]
+Objective = Callable[[Output, LinkMasks, SchedulePoint], Mapping[str, Tensor]]
 """From what the network says of a batch to the parts of the loss, which are added up."""
 
 
@@ -65,7 +65,7 @@ class OfItems(Protocol):
     """An objective that looks up what it remembers of each item, (N,) positions in the set."""
 
     def of_items(
-        self, out: Any, items: Tensor, links: LinkMasks, moment: Moment
+        self, out: Any, items: Tensor, links: LinkMasks, moment: SchedulePoint
     ) -> Mapping[str, Tensor]: ...
 
 
@@ -73,7 +73,7 @@ class OfItems(Protocol):
 class Follows(Protocol):
     """A network with a part that follows the trained one (BYOL): called after every step."""
 
-    def follow(self, moment: Moment) -> None: ...
+    def follow(self, moment: SchedulePoint) -> None: ...
 
 
 @runtime_checkable
@@ -84,7 +84,7 @@ class Draws(Protocol):
     so that this one can be compiled.
     """
 
-    def draw(self, rows: int, chance: torch.Generator, moment: Moment) -> None: ...
+    def draw(self, rows: int, chance: torch.Generator, moment: SchedulePoint) -> None: ...
 
 
 class Trainer:
@@ -110,11 +110,11 @@ class Trainer:
         plan: Plan,
         *,
         compute: Compute | None = None,
-        watch: Watch | None = None,
+        watch: Monitor | None = None,
     ) -> None:
         self.world, self.compute = World.joined(compute or best_device())
         self.device = torch.device(self.compute.device)
-        self.objective, self.plan, self.watch = objective, plan, watch or Watch()
+        self.objective, self.plan, self.watch = objective, plan, watch or Monitor()
         self.known = Answered.from_constraints(Constraints(len(data)))
         self.guesses: Guesses | None = None
         self.step = 0
@@ -177,9 +177,9 @@ class Trainer:
         first, per_epoch = self.step, self.batches.steps
         last = first + max(1, round(epochs * per_epoch)) if epochs > 0 else first
         span = before + epochs if horizon is None else horizon
-        self.run_until(last, lambda step: Moment(before + (step - first) / per_epoch, span))
+        self.run_until(last, lambda step: SchedulePoint(before + (step - first) / per_epoch, span))
 
-    def run_until(self, last: int, moment_of: Callable[[int], Moment]) -> None:
+    def run_until(self, last: int, moment_of: Callable[[int], SchedulePoint]) -> None:
         """Train up to the step `last`; `moment_of` says where in its schedule a step is."""
         parts: Mapping[str, Tensor] = {}
         self.network.train()
@@ -196,7 +196,7 @@ class Trainer:
                 self.load(self._good)
             raise
 
-    def one_step(self, moment: Moment) -> Mapping[str, Tensor]:
+    def one_step(self, moment: SchedulePoint) -> Mapping[str, Tensor]:
         """One batch and one step of the optimiser; the parts of the loss stay on the device."""
         with memory_is_enough(self.batches.size), quick_kernels():
             items, masks = self._batch(self.batches.items(self.step, self.known))
@@ -209,7 +209,7 @@ class Trainer:
         self.step += 1
         return parts
 
-    def losses(self, items: Any, moment: Moment) -> Mapping[str, Tensor]:
+    def losses(self, items: Any, moment: SchedulePoint) -> Mapping[str, Tensor]:
         """The parts of the loss of a batch, given by the positions of its items."""
         all_items, masks = self._batch(items)
         rows = self.views(self.data[self._mine(all_items)], self._chance)
@@ -241,8 +241,8 @@ class Trainer:
             epoch, epochs = given[0], given[1]
         rows = self.views(self.data[self._mine(items)], self._chance)
         if isinstance(self.network, Draws):
-            self.network.draw(len(rows), self._chance, Moment(epoch, epochs))
-        parts = self._run(rows, items, LinkMasks(*masks), Moment(epoch, epochs))
+            self.network.draw(len(rows), self._chance, SchedulePoint(epoch, epochs))
+        parts = self._run(rows, items, LinkMasks(*masks), SchedulePoint(epoch, epochs))
         loss = torch.stack(list(parts.values())).sum()
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
@@ -251,13 +251,13 @@ class Trainer:
         set_rate(self.optimiser, rate)
         self.optimiser.step()
         if isinstance(self.network, Follows):
-            self.network.follow(Moment(epoch, epochs))
+            self.network.follow(SchedulePoint(epoch, epochs))
         # Noted on the device, so that nobody waits for it; looked at when numbers are reported.
         self._broken |= ~(torch.isfinite(loss.detach()) & torch.isfinite(length))
         return {name: part.detach() for name, part in parts.items()}
 
     def _parts(
-        self, rows: Tensor, items: Tensor, links: LinkMasks, moment: Moment
+        self, rows: Tensor, items: Tensor, links: LinkMasks, moment: SchedulePoint
     ) -> Mapping[str, Tensor]:
         gather = self.world.gather if self.world.size > 1 else None
         with autocast(self.compute):
@@ -297,7 +297,7 @@ class Trainer:
             self._restore()
         values = {name: float(part.detach()) for name, part in parts.items()}
         self._keep()
-        told = Told(self.epoch, self.step, {"loss": sum(values.values()), **values})
+        told = TrainingReport(self.epoch, self.step, {"loss": sum(values.values()), **values})
         if self.world.rank == 0:
             self.watch.tell(told)
 

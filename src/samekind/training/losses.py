@@ -19,7 +19,7 @@ from samekind.objectives.prototypes import PrototypeScattering
 from samekind.training.momentum import MomentumOutput
 from samekind.training.network import Output
 from samekind.training.pseudo_labels import PseudoLabels
-from samekind.training.steps import Moment
+from samekind.training.steps import SchedulePoint
 
 Parts = dict[str, Tensor]
 
@@ -37,7 +37,7 @@ class PCLLoss(nn.Module):
         self.contrast = contrast or ConstrainedContrast()
         self.groups = ClusterContrast(temperature=2.0, profile=self.contrast.profile)
 
-    def forward(self, out: Output, links: LinkMasks, moment: Moment) -> Parts:
+    def forward(self, out: Output, links: LinkMasks, moment: SchedulePoint) -> Parts:
         """The parts of the loss of a batch."""
         return {
             "instance": self.contrast.instance(out.z, links),
@@ -61,7 +61,7 @@ class OCCLoss(nn.Module):
         self.groups = ClusterContrast(temperature=1.0, profile="occ")
         self.start = start
 
-    def forward(self, out: Output, links: LinkMasks, moment: Moment) -> Parts:
+    def forward(self, out: Output, links: LinkMasks, moment: SchedulePoint) -> Parts:
         """The parts of the loss of a batch."""
         lam = ActiveContrast.lam_at(moment.epoch, moment.epochs, start=self.start)
         return {
@@ -80,7 +80,7 @@ class CCLoss(nn.Module):
         self.items = NTXent(temperature=temperature)
         self.groups = ClusterContrast(temperature=1.0)
 
-    def forward(self, out: Output, links: LinkMasks, moment: Moment) -> Parts:
+    def forward(self, out: Output, links: LinkMasks, moment: SchedulePoint) -> Parts:
         """The parts of the loss of a batch."""
         return {
             "instance": self.items(out.z),
@@ -96,7 +96,7 @@ class ItemContrast(nn.Module):
         super().__init__()
         self.items = NTXent(temperature=temperature)
 
-    def forward(self, out: Output, links: LinkMasks, moment: Moment) -> Parts:
+    def forward(self, out: Output, links: LinkMasks, moment: SchedulePoint) -> Parts:
         """The one part of the loss of a batch."""
         return {"instance": self.items(out.z)}
 
@@ -114,7 +114,9 @@ class BoostLoss(nn.Module):
         self.memory = memory
         self.contrast = BoostedContrast(temperature=temperature)
 
-    def of_items(self, out: Output, items: Tensor, links: LinkMasks, moment: Moment) -> Parts:
+    def of_items(
+        self, out: Output, items: Tensor, links: LinkMasks, moment: SchedulePoint
+    ) -> Parts:
         """The parts of the loss of a batch; the weak view of all comes before the strong one."""
         labels = self.memory.labels[items]
         strong = out.p[len(items) :]
@@ -127,7 +129,7 @@ class BoostLoss(nn.Module):
 class BYOLLoss(nn.Module):
     """BYOL, Eq. 2 and its mirror image: each view predicts what the slow copy says of the other."""
 
-    def forward(self, out: MomentumOutput, links: LinkMasks, moment: Moment) -> Parts:
+    def forward(self, out: MomentumOutput, links: LinkMasks, moment: SchedulePoint) -> Parts:
         """The one part of the loss of a batch."""
         return {"alignment": _both_ways(out)}
 
@@ -152,7 +154,7 @@ class ProPosLoss(nn.Module):
         self.register_buffer("labels", torch.full((n,), -1, dtype=torch.long))
 
     def of_items(
-        self, out: MomentumOutput, items: Tensor, links: LinkMasks, moment: Moment
+        self, out: MomentumOutput, items: Tensor, links: LinkMasks, moment: SchedulePoint
     ) -> Parts:
         """The parts of the loss of a batch."""
         n, labels = len(items), self.labels[items]

@@ -16,7 +16,7 @@ from samekind.objectives.similarity import full_precision
 from samekind.training.heads import ClusterHead
 from samekind.training.network import Backbone, Network, Output
 from samekind.training.plain_heads import LinearUnits
-from samekind.training.steps import Moment
+from samekind.training.steps import SchedulePoint
 
 VIEWS = 3
 """Random views of each item in a step: for the experts, for the followers, for the gate."""
@@ -168,7 +168,7 @@ class ExpertNetwork(Network):
         self.target_experts.load_state_dict(self.experts.state_dict())
 
     @torch.no_grad()
-    def follow(self, moment: Moment) -> None:
+    def follow(self, moment: SchedulePoint) -> None:
         """Let the followers make one step (see ``loop.Follows``)."""
         pairs = ((self.target_backbone, self.backbone), (self.target_experts, self.experts))
         old = [p.data for follower, _ in pairs for p in follower.parameters()]

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from samekind.errors import InputError
 from samekind.training.network import Backbone
-from samekind.training.steps import Moment
+from samekind.training.steps import SchedulePoint
 
 
 class MomentumOutput(NamedTuple):
@@ -112,7 +112,7 @@ class Momentum(nn.Module):
         return q
 
     @torch.no_grad()
-    def draw(self, rows: int, chance: torch.Generator, moment: Moment) -> None:
+    def draw(self, rows: int, chance: torch.Generator, moment: SchedulePoint) -> None:
         """Draw the noise of one step, into the same place each time (see ``loop.Draws``)."""
         if not self.noise:
             return
@@ -122,7 +122,7 @@ class Momentum(nn.Module):
         self._drawn.normal_(generator=chance).mul_(self.noise * begun)
 
     @torch.no_grad()
-    def follow(self, moment: Moment) -> None:
+    def follow(self, moment: SchedulePoint) -> None:
         """Let the followers make one step (see ``loop.Follows``)."""
         pairs = ((self.target_backbone, self.backbone), (self.target_projector, self.projector))
         old = [p.data for follower, _ in pairs for p in follower.parameters()]
@@ -131,7 +131,7 @@ class Momentum(nn.Module):
         torch._foreach_mul_(old, past)  # one launch for all weights
         torch._foreach_add_(old, torch._foreach_mul(new, 1 - past))
 
-    def past_at(self, moment: Moment) -> float | Tensor:
+    def past_at(self, moment: SchedulePoint) -> float | Tensor:
         """The weight of the past: a number, or one on the device if the moment lies there.
 
         >>> from samekind.training.resnet import ResNet

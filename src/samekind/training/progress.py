@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol, Self
 from samekind.errors import MissingExtra, SamekindError
 
 
-class Told(NamedTuple):
+class TrainingReport(NamedTuple):
     """One report: where training is, and the parts of the loss.
 
     Parameters
@@ -49,7 +49,7 @@ class Cancelled(SamekindError):
 
 
 @dataclass(frozen=True)
-class Watch:
+class Monitor:
     """Who is told about the progress of a training, and who may stop it.
 
     Parameters
@@ -60,22 +60,22 @@ class Watch:
     every : steps between two reports. Each one waits for the device, so rather few.
     """
 
-    report: Callable[[Told], None] | None = None
+    report: Callable[[TrainingReport], None] | None = None
     log: Log | None = None
     stop: Flag | None = None
     every: int = 50
 
-    def __copy__(self) -> Watch:
+    def __copy__(self) -> Monitor:
         return self  # copies of a model are watched, and stopped, by the same people
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Watch:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Monitor:
         return self
 
-    def __reduce__(self) -> tuple[type[Watch], tuple[None, None, None, int]]:
+    def __reduce__(self) -> tuple[type[Monitor], tuple[None, None, None, int]]:
         # Open files, bars and events do not go into a pickle; a model that is read back has nobody.
-        return Watch, (None, None, None, self.every)
+        return Monitor, (None, None, None, self.every)
 
-    def tell(self, told: Told) -> None:
+    def tell(self, told: TrainingReport) -> None:
         """Report, and log the same numbers."""
         if self.log is not None:
             before = f"{told.phase}/" if told.phase else ""
@@ -92,7 +92,7 @@ class Watch:
 @contextmanager
 def bar(
     title: str, steps: int | None = None, *, begun: int | None = None
-) -> Iterator[Callable[[Told], None]]:
+) -> Iterator[Callable[[TrainingReport], None]]:
     """A progress bar on the terminal; yields a report to give to a :class:`Watch`.
 
     Parameters
@@ -108,7 +108,7 @@ def bar(
         phases: dict[str, Any] = {"": task}
         first = begun
 
-        def report(told: Told) -> None:
+        def report(told: TrainingReport) -> None:
             nonlocal first
             if told.phase not in phases:
                 phases[told.phase] = shown.add_task(told.phase.capitalize(), total=None)

@@ -28,8 +28,8 @@ from samekind.errors import InputError
 from samekind.training.backbone_file import KIND as FILE_KIND
 from samekind.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from samekind.training.device_kmeans import cosine_kmeans
-from samekind.training.loop import Moment, Trainer
-from samekind.training.progress import Cancelled, Watch
+from samekind.training.loop import SchedulePoint, Trainer
+from samekind.training.progress import Cancelled, Monitor
 from samekind.training.selflearn_file import LearntNetwork, facts_of, read
 from samekind.training.selflearn_methods import Method, method_of
 from samekind.training.selflearn_setting import METHODS, SelfSetting
@@ -65,7 +65,7 @@ class SelfLearner:
         setting: SelfSetting,
         data: Bytes,
         *,
-        watch: Watch | None = None,
+        watch: Monitor | None = None,
         checkpoint: str | None = None,
         start: str | None = None,
     ) -> None:
@@ -141,7 +141,7 @@ class SelfLearner:
         kept, labelled = _copied(self._state()), self._labelled
         quick = trainer.device.type != "cpu"
         warm, most = (Recorded.WARM + 3, 40) if quick else (1, 10)
-        moment = Moment(0.0, 1e6)  # the very beginning of a rise: nearly no rate
+        moment = SchedulePoint(0.0, 1e6)  # the very beginning of a rise: nearly no rate
         trainer.network.train()
         try:
             for _ in range(warm):
@@ -180,10 +180,10 @@ class SelfLearner:
             self._learnt = step, LearntNetwork(self._method.backbone, groups, facts, compute)
         return self._learnt[1]
 
-    def _moments(self, last: int) -> Callable[[int], Moment]:
+    def _moments(self, last: int) -> Callable[[int], SchedulePoint]:
         # Of the step alone, so that it does not matter where a training was interrupted.
         per_epoch = self._trainer.batches.steps
-        return lambda step: Moment(step / per_epoch, last / per_epoch)
+        return lambda step: SchedulePoint(step / per_epoch, last / per_epoch)
 
     def _prepared(self, last: int) -> int:
         """Make ready for the present step; return the step up to which nothing has to be done."""

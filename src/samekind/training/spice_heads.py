@@ -15,7 +15,7 @@ from samekind.objectives.spice import smooth_nll
 from samekind.training.heads import ClusterHead
 from samekind.training.neighbours import nearest
 from samekind.training.network import Output
-from samekind.training.steps import Moment
+from samekind.training.steps import SchedulePoint
 
 RECENT = 0.05
 """Weight of a step in the running loss of each head."""
@@ -97,7 +97,7 @@ class ExamplesLoss(nn.Module):
         self.register_buffer("recent", torch.zeros(heads))
 
     def of_items(
-        self, out: Output, items: Tensor, links: LinkMasks, moment: Moment
+        self, out: Output, items: Tensor, links: LinkMasks, moment: SchedulePoint
     ) -> dict[str, Tensor]:
         """The one part of the loss of a batch: the mean over the heads."""
         losses = smooth_nll(out.p, self.chosen[:, items])  # (heads,)

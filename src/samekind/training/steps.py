@@ -16,7 +16,7 @@ from samekind.compute import Compute
 from samekind.errors import InputError, SamekindError
 
 
-class Moment(NamedTuple):
+class SchedulePoint(NamedTuple):
     """How far training is: epochs done, as a fraction, of those that a schedule runs over.
 
     Plain numbers, or numbers on the device in a compiled step.
@@ -56,7 +56,7 @@ class Plan:
     factors: tuple[tuple[str, float], ...] = ()
 
 
-def rate_at(moment: Moment, schedule: str) -> float:
+def rate_at(moment: SchedulePoint, schedule: str) -> float:
     """Which part of the learning rate is used at a moment.
 
     >>> [round(rate_at(Moment(epoch, 100), "cosine"), 2) for epoch in (0, 2.5, 5, 52.5, 100)]

@@ -22,7 +22,7 @@ from samekind.compute import RECORDING, Compute, Recorded, quick_kernels, synchr
 from samekind.compute import compiled as in_mode
 from samekind.training.answered import sent
 from samekind.training.network import Network
-from samekind.training.progress import Told, Watch
+from samekind.training.progress import Monitor, TrainingReport
 from samekind.training.steps import Plan, memory_is_enough, optimiser_of, set_rate
 
 EVERY = 20
@@ -57,13 +57,13 @@ class FineTuning(ABC):
         compute: Compute,
         seed: int,
         compiled: str = "",
-        watch: Watch | None = None,
+        watch: Monitor | None = None,
     ) -> None:
         self.data, self.plan, self.company = data, plan, company
         self.planned, self.seconds, self.average = steps, seconds, average
         with memory_is_enough(company):
             self.network, self.averaged = deepcopy(network), deepcopy(network).eval()
-        self.compute, self.seed, self.watch = compute, seed, watch or Watch()
+        self.compute, self.seed, self.watch = compute, seed, watch or Monitor()
         self._student: Any = self.network
         self._teacher: Any = self.averaged
         if compiled:
@@ -121,7 +121,7 @@ class FineTuning(ABC):
                 values = {name: float(part) for name, part in parts.items()}
                 values["loss"] = values.get("loss", sum(values.values()))
                 epoch = step * company // len(self.data)
-                self.watch.tell(Told(epoch, step, values, "tuning", min(done, 1.0)))
+                self.watch.tell(TrainingReport(epoch, step, values, "tuning", min(done, 1.0)))
         return self.averaged
 
     def _step(self, numbers: Tensor, *batch: Tensor) -> Mapping[str, Tensor]:

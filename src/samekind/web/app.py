@@ -11,25 +11,22 @@ from anyio import to_thread
 from fastapi import FastAPI
 
 from samekind import __version__
-from samekind.web import (
-    acts,
-    asking,
-    comparing,
-    events,
-    failures,
-    finishing,
-    front,
-    grouping,
-    mapping,
-    opening,
-    polishing,
-    progressing,
-    static,
-    working,
-)
-from samekind.web.desk import Desk
-from samekind.web.hall import Hall
+from samekind.web import errors as failures
+from samekind.web import router as front
+from samekind.web import static
+from samekind.web.routes import acts, events
+from samekind.web.routes import exports as finishing
+from samekind.web.routes import groups as grouping
+from samekind.web.routes import jobs as working
+from samekind.web.routes import map as mapping
+from samekind.web.routes import orientations as comparing
+from samekind.web.routes import polish as polishing
+from samekind.web.routes import progress as progressing
+from samekind.web.routes import questions as asking
+from samekind.web.routes import start as opening
 from samekind.web.security import LOOPBACK, Guard
+from samekind.workspace.workspace import Workspace
+from samekind.workspace.workspaces import Workspaces
 
 if TYPE_CHECKING:  # older releases of the framework have no such module
     from fastapi.telemetry import TelemetryConfig
@@ -45,12 +42,12 @@ SILENT: TelemetryConfig = {
 
 
 def create_app(
-    desk: Desk | None,
+    workspace: Workspace | None,
     *,
     hosts: Sequence[str] = LOOPBACK,
     port: int | None = None,
     page: Path = static.PAGE,
-    hall: Hall | None = None,
+    workspaces: Workspaces | None = None,
     token: str | None = None,
 ) -> FastAPI:
     """The application over a desk.
@@ -64,12 +61,16 @@ def create_app(
     hall : the other piles and the long work of this server; None: there is only this desk.
     token : what every request must show; None: nothing.
     """
-    hall = (Hall() if desk is None else Hall.around(desk)) if hall is None else hall
+    workspaces = (
+        (Workspaces() if workspace is None else Workspaces.around(workspace))
+        if workspaces is None
+        else workspaces
+    )
 
     @asynccontextmanager
     async def running(_: FastAPI) -> AsyncIterator[None]:
         yield
-        await to_thread.run_sync(hall.close)
+        await to_thread.run_sync(workspaces.close)
 
     app = FastAPI(
         title="samekind",
@@ -82,20 +83,20 @@ def create_app(
     )
     app.add_middleware(Guard, hosts=hosts, port=port, token=token)
     failures.install(app)
-    app.include_router(working.routes(hall))
-    app.include_router(opening.routes(hall, __version__))
-    if desk is None:
+    app.include_router(working.routes(workspaces))
+    app.include_router(opening.routes(workspaces, __version__))
+    if workspace is None:
         app.include_router(static.routes(page))
         app.include_router(front.no_pile())
         return app
-    app.include_router(polishing.routes(hall, desk))
-    app.include_router(finishing.routes(hall, desk))
-    app.include_router(asking.routes(desk, __version__))
-    app.include_router(grouping.routes(desk))
-    app.include_router(acts.routes(desk))
-    app.include_router(mapping.routes(desk))
-    app.include_router(events.routes(desk, hall.jobs))
-    app.include_router(progressing.routes(desk))
-    app.include_router(comparing.routes(desk))
+    app.include_router(polishing.routes(workspaces, workspace))
+    app.include_router(finishing.routes(workspaces, workspace))
+    app.include_router(asking.routes(workspace, __version__))
+    app.include_router(grouping.routes(workspace))
+    app.include_router(acts.routes(workspace))
+    app.include_router(mapping.routes(workspace))
+    app.include_router(events.routes(workspace, workspaces.jobs))
+    app.include_router(progressing.routes(workspace))
+    app.include_router(comparing.routes(workspace))
     app.include_router(static.routes(page))
     return app

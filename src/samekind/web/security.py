@@ -20,9 +20,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from samekind.web.failures import our_fault, reply
-from samekind.web.refusal import Refusal
+from samekind.web.errors import our_fault, reply
 from samekind.web.tokens import is_same
+from samekind.workspace.api_error import ApiError
 
 log = logging.getLogger("samekind.web")
 
@@ -94,7 +94,7 @@ class Guard:
             if scope["method"] in CHANGING:
                 receive = await limited(receive)
             await self.app(scope, receive, send_safely)
-        except Refusal as fault:
+        except ApiError as fault:
             answer = _worded(scope, fault)
             await answer(scope, receive, send_safely)
         except Exception:
@@ -107,7 +107,7 @@ class Guard:
         headers = Headers(scope=scope)
         host = headers.get("host", "").lower()
         if not self._is_ours(host):
-            raise Refusal(
+            raise ApiError(
                 403,
                 "foreign-host",
                 f"This server does not answer to the host name {host[:100]!r}.",
@@ -124,7 +124,7 @@ class Guard:
         if scope["method"] in ("POST", "PUT", "PATCH"):
             kind = headers.get("content-type", "").split(";")[0].strip().lower()
             if kind != "application/json":
-                raise Refusal(
+                raise ApiError(
                     415,
                     "not-json",
                     f"{scope['method']} takes JSON; the content type was {kind[:100]!r}.",
@@ -148,7 +148,7 @@ class Guard:
         kind, _, bearer = headers.get("authorization", "").partition(" ")
         if is_same(kept, self.token) or (kind.lower() == "bearer" and is_same(bearer, self.token)):
             return False
-        raise Refusal(
+        raise ApiError(
             403,
             "no-token",
             "This server answers only to those who have its address with the token.",
@@ -163,15 +163,15 @@ class Guard:
         return name in self.hosts and (self.port is None or port == str(self.port))
 
 
-def _worded(scope: Scope, fault: Refusal) -> Response:
+def _worded(scope: Scope, fault: ApiError) -> Response:
     """A refusal for a program, or in plain words for a person who opened a page."""
     if scope["path"].startswith("/api/") or fault.type != "no-token":
         return reply(fault.status, fault.type, fault.message, fault.what_to_do)
     return PlainTextResponse(f"{fault.message}\n\n{fault.what_to_do}\n", fault.status)
 
 
-def _foreign_page(what: str) -> Refusal:
-    return Refusal(
+def _foreign_page(what: str) -> ApiError:
+    return ApiError(
         403,
         "foreign-page",
         f"Another page tried to use this server ({what}).",
@@ -190,7 +190,7 @@ async def limited(receive: Receive) -> Receive:
         body += message.get("body", b"")
         more = message.get("more_body", False)
         if len(body) > BODY_LIMIT:
-            raise Refusal(
+            raise ApiError(
                 413,
                 "too-large",
                 f"The request body is larger than {BODY_LIMIT} bytes.",

@@ -15,16 +15,16 @@ from samekind.errors import MissingExtra, ServerError
 if TYPE_CHECKING:
     import uvicorn
 
-    from samekind.web.desk import Desk
-    from samekind.web.hall import Hall
+    from samekind.workspace.workspace import Workspace
+    from samekind.workspace.workspaces import Workspaces
 
 WILDCARDS = ("", "0.0.0.0", "::")
 
 
 def serve(
-    desk: Desk | None,
+    workspace: Workspace | None,
     *,
-    hall: Hall | None = None,
+    workspaces: Workspaces | None = None,
     port: int = 8765,
     host: str = "127.0.0.1",
     open_browser: bool = False,
@@ -48,25 +48,27 @@ def serve(
         import uvicorn
 
         from samekind.web.app import create_app
-        from samekind.web.front import Front
-        from samekind.web.hall import Hall
+        from samekind.web.router import WorkspaceRouter
         from samekind.web.security import LOOPBACK
         from samekind.web.tokens import kept_token
+        from samekind.workspace.workspaces import Workspaces
     except ImportError as missing:
         raise MissingExtra("The page", "app") from missing
 
     with closing(listen(host, port)) as listener:
-        if desk is not None:
-            desk.session()  # what cannot be opened is told now, not in the browser
-        hall = hall or (Hall() if desk is None else Hall.around(desk))
+        if workspace is not None:
+            workspace.session()  # what cannot be opened is told now, not in the browser
+        workspaces = workspaces or (
+            Workspaces() if workspace is None else Workspaces.around(workspace)
+        )
         port = listener.getsockname()[1]
         name = f"[{host}]" if ":" in host else host
         secret = kept_token() if token else None
         address = f"http://{name}:{port}/" + (f"?token={secret}" if secret else "")
         hosts = tuple({*LOOPBACK, name})
-        make_app = partial(create_app, hosts=hosts, port=port, hall=hall, token=secret)
+        make_app = partial(create_app, hosts=hosts, port=port, workspaces=workspaces, token=secret)
         config = uvicorn.Config(
-            Front(hall, make_app),
+            WorkspaceRouter(workspaces, make_app),
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -74,12 +76,16 @@ def serve(
             ws="none",
             timeout_graceful_shutdown=3,
         )
-        what = "samekind is ready" if desk is None else f"samekind serves {desk.collection.name}"
+        what = (
+            "samekind is ready"
+            if workspace is None
+            else f"samekind serves {workspace.collection.name}"
+        )
         announce(f"{what} at {address} (stop with Ctrl-C)")
         if open_browser:
             _open(address)
         server = uvicorn.Server(config)
-        _hush_first(server, hall)
+        _hush_first(server, workspaces)
         server.run(sockets=[listener])
 
 
@@ -89,12 +95,12 @@ def _open(address: str) -> None:
     webbrowser.open(address)
 
 
-def _hush_first(server: uvicorn.Server, hall: Hall) -> None:
+def _hush_first(server: uvicorn.Server, workspaces: Workspaces) -> None:
     """Let a server end its streams of news before it waits for requests to come to an end."""
     stop = server.shutdown
 
     async def shutdown(sockets: list[socket.socket] | None = None) -> None:
-        hall.hush()
+        workspaces.hush()
         await stop(sockets)
 
     server.shutdown = shutdown  # type: ignore[method-assign]

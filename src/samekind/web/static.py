@@ -7,7 +7,7 @@ from pathlib import Path
 from fastapi import APIRouter
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 
-from samekind.web.refusal import Refusal
+from samekind.workspace.api_error import ApiError
 
 PAGE = Path(__file__).parent / "page"
 VIEWS = (
@@ -61,7 +61,7 @@ def routes(page: Path = PAGE) -> APIRouter:
         known = {one.name: one for one in folder.iterdir()} if folder.is_dir() else {}
         kind = TYPES.get(Path(name).suffix)
         if name not in known or kind is None:
-            raise Refusal(
+            raise ApiError(
                 404, "not-found", "There is no such file of the page.", "Reload the page."
             )
         headers = {"Cache-Control": "public, max-age=31536000, immutable"}

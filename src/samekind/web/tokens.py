@@ -21,7 +21,7 @@ def kept_token(folder: Path | None = None) -> str:
     folder : where it is kept; None: beside the ledgers.
     """
     if folder is None:
-        from samekind.pile import data_folder
+        from samekind.workspace.pile import data_folder
 
         folder = data_folder()
     file = folder / FILE

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from samekind.plots.bands import Band
 from samekind.reports.contents import Folded, Gallery, Key, Part, Picture, Section
 from samekind.reports.figures import counted, metric_title, score
 from samekind.reports.lines import AXES, band, line
 from samekind.reports.pictures import draw_panel
+from samekind.reports.plots.bands import Band
 from samekind.reports.runs import Block, Run
 from samekind.reports.study import HIGHLIGHTED, Place, Study
 from samekind.reports.svg import sample

@@ -1,0 +1,43 @@
+"""``samekind report``: rows of benchmarks as one page with curves, tables and tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from samekind.cli.console import note, say
+
+
+def report(
+    rows: Annotated[list[Path], typer.Argument(help="JSONL files that `samekind bench` wrote.")],
+    out: Annotated[Path, typer.Option(help="Folder for the page, Markdown and CSV files.")],
+    metric: Annotated[
+        str, typer.Option(help="acc, nmi, ari, ..., heldout_acc, unasked_ari, ...")
+    ] = "ari",
+    quality: Annotated[
+        list[float] | None, typer.Option(help="A score whose cost is told; give several.")
+    ] = None,
+    title: Annotated[str, typer.Option(help="Heading of the page.")] = "",
+    systems: Annotated[
+        list[str] | None, typer.Option("--systems", help="Only this system; give several.")
+    ] = None,
+    sets: Annotated[
+        list[str] | None, typer.Option("--sets", help="Only this set; give several.")
+    ] = None,
+) -> None:
+    """Write a page with curves, tables and tests from the rows of benchmarks."""
+    from samekind.reports.plots.canvas import new_figure
+    from samekind.reports.report import Report, check_folder
+    from samekind.reports.runs import read_runs
+    from samekind.reports.study import Study
+
+    new_figure(1, 1)  # what is not installed is told before long work begins
+    check_folder(out.expanduser())
+    found = read_runs(rows).only(systems or [], sets or []).scored(metric)
+    for line in found.notes:
+        note(line)
+    qualities = tuple(sorted(set(quality or (0.8, 0.9, 0.95))))
+    page = Report.of(Study(found, metric, qualities), title).write(out)
+    say(f"Wrote {page} from {len(found.runs)} runs, with report.md and tables beside it.")

@@ -1,0 +1,1 @@
+"""Deep clustering methods, one file per method."""

@@ -1,0 +1,296 @@
+"""How autoencoders learn groups: codes first, without answers, then groups from where they lie."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from samekind.clusterers.deep.learner import resnet
+from samekind.clusterers.deep.settings import Setting
+from samekind.clusterers.deep.staged import Stage, SteppedLearner
+from samekind.compute import quick_kernels
+from samekind.constraints import Constraints
+from samekind.errors import InputError
+from samekind.objectives.dec import StudentShares
+from samekind.training.augment import family_named
+from samekind.training.autoencoder import (
+    Autoencoder,
+    CorruptedPictures,
+    CorruptedRows,
+    PictureDecoder,
+    RowDecoder,
+    RowEncoder,
+    checked_hidden,
+)
+from samekind.training.bank import Bank, in_use
+from samekind.training.dec_losses import DECLoss, Reconstruction
+from samekind.training.loop import Plan, SchedulePoint, Trainer, TwoViews
+from samekind.training.network import Network
+from samekind.training.steps import autocast
+
+ROWS_STEPS = 120
+"""On plain vectors, when nobody says how many: less than a second."""
+ROW_LAYERS = (128, 128)
+"""Of the encoder for plain vectors, when nobody says so."""
+START_SAMPLE = 10_000
+"""Items at most on which k-means begins, twenty times."""
+RESTARTS = 20
+PIECE = 512
+"""Items that are read at a time."""
+REFRESH = 140
+"""Steps between two targets, as published."""
+
+
+@dataclass(frozen=True)
+class Coding:
+    """What the methods with an autoencoder are asked for beside a :class:`Setting`.
+
+    Parameters
+    ----------
+    hidden : widths of the layers for plain vectors.
+    latent : numbers of a code.
+    left_out : of the numbers or pixels that pre-training reads.
+    pretraining : its share of all steps.
+    refresh : steps between two targets; None: 140, or a tenth of the steps where these are fewer.
+    tolerance : share of the items that changes groups between two targets below which training
+        ends.
+    """
+
+    hidden: tuple[int, ...] = ROW_LAYERS
+    latent: int = 10
+    left_out: float = 0.2
+    pretraining: float = 0.5
+    refresh: int | None = None
+    tolerance: float = 0.0
+
+    def __post_init__(self) -> None:
+        checked_hidden(self.hidden)
+        if self.latent < 1 or (self.refresh is not None and self.refresh < 1):
+            raise InputError(
+                f"A code needs at least one number, and a step between two targets; "
+                f"latent={self.latent} and refresh={self.refresh} came."
+            )
+        if not 0 <= self.pretraining < 1 or not 0 <= self.left_out < 1:
+            raise InputError(
+                "Shares are from 0 to below 1; "
+                f"pretraining={self.pretraining} and left_out={self.left_out} came."
+            )
+
+
+class AutoencoderLearner(SteppedLearner):
+    """Learns codes once for given items, then groups of them, anew at each fit.
+
+    So a fit depends on items, answers and seed, not on the fits before it.
+
+    Parameters
+    ----------
+    coding : beside the setting.
+    """
+
+    def __init__(
+        self, setting: Setting, data: NDArray[Any], seed: int, coding: Coding | None = None
+    ) -> None:
+        super().__init__(setting, data, seed)
+        self.coding = coding or Coding()
+        self._kept: dict[str, Tensor] | None = None
+        self._kept_at = 0
+        self._grouped = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """As without the weights before the groups, which only serve to go on."""
+        return {**super().__getstate__(), "_kept": None}
+
+    @property
+    def steps(self) -> int:
+        """Steps of the optimiser in all, pre-training included."""
+        assert self._data is not None
+        if self.setting.steps is None and self._data.ndim == 2:
+            return ROWS_STEPS
+        return super().steps
+
+    @property
+    def first_steps(self) -> int:
+        """Steps of pre-training; none where features are given."""
+        assert self._data is not None
+        if self.setting.start is not None and self._data.ndim == 4:
+            return 0
+        return round(self.coding.pretraining * self.steps)
+
+    def fit(self, known: Constraints, k: int | None) -> Bank:
+        """Groups of the items by a network that has learnt from these answers."""
+        k = self._count(known, k)
+        trainer = self._trainer
+        if trainer is None or self._kept is None or self._kept_at != self.first_steps:
+            self._kept, self._grouped = None, False
+            trainer = self._trainer = self._begun(known, k)
+        else:
+            self._return(trainer, k)
+        with ExitStack() as stack:
+            trainer.watch = self._watch(stack, trainer)
+            if self._kept is None:
+                self._learn_codes(trainer)
+            self._start_groups(trainer)
+            trainer.learn_from(known)
+            self._learn_groups(trainer, known)
+        self._fits += 1
+        return self._reading(trainer)
+
+    def stopped(self, known: Constraints, k: int | None) -> Bank | None:
+        """What the network says after its training was stopped; None if it had not begun."""
+        if self._trainer is None:
+            return None
+        if not self._grouped:
+            self._start_groups(self._trainer)
+        return self._reading(self._trainer)
+
+    def _network(self, k: int) -> Network:
+        assert self._data is not None
+        coding, setting = self.coding, self.setting
+        if self._data.ndim == 4:
+            backbone = resnet(setting)
+            decoder = PictureDecoder(coding.latent, setting.size, base=setting.channels)
+            return self._autoencoder(backbone, decoder, k)
+        d = self._data.shape[1]
+        rows_decoder = RowDecoder(coding.latent, coding.hidden, d)
+        return self._autoencoder(RowEncoder(d, coding.hidden), rows_decoder, k)
+
+    def _autoencoder(self, backbone: Any, decoder: nn.Module, k: int) -> Network:
+        return Autoencoder(backbone, decoder, self._groups(k), latent=self.coding.latent)
+
+    def _groups(self, k: int) -> nn.Module:
+        """From codes to shares in k groups, not begun; it draws nothing at random."""
+        return StudentShares(self.coding.latent, k)
+
+    def _plan(self) -> Plan:
+        return replace(super()._plan(), schedule="constant", clip=20.0)
+
+    def _trainer_of(self, network: Network, data: Tensor, views: TwoViews) -> Trainer:
+        views = self._corrupted(data, self.coding.left_out)
+        return super()._trainer_of(network, data, views)
+
+    def _corrupted(self, data: Tensor, left_out: float) -> TwoViews:
+        if data.ndim == 2:
+            return CorruptedRows(data, left_out=left_out)
+        family = family_named(self.setting.family).at(self.setting.size)
+        dtype = torch.bfloat16 if self.compute.dtype == "bfloat16" else torch.float32
+        return CorruptedPictures(family, left_out=left_out, dtype=dtype)
+
+    def _return(self, trainer: Trainer, k: int) -> None:
+        """Be again as after pre-training, with k groups that are not begun."""
+        assert self._kept is not None
+        network = trainer.network
+        network.cluster = self._groups(k).to(trainer.device)  # type: ignore[assignment]
+        network.load_state_dict(self._kept, strict=False)
+        trainer.step, self._grouped = self._kept_at, False
+        trainer.learn_from(Constraints(len(trainer.data)))
+
+    def _learn_codes(self, trainer: Trainer) -> None:
+        network = trainer.network
+        if self.first_steps:
+            self._run(Stage(Reconstruction()), trainer, self.first_steps)
+        elif isinstance(network, Autoencoder):
+            (h,) = self._all_items(trainer, "h")
+            network.code_directions(h)
+        self._kept = {
+            name: value.clone()
+            for name, value in network.state_dict().items()
+            if not name.startswith("cluster.")
+        }
+        self._kept_at = trainer.step
+
+    @torch.no_grad()
+    def _all_items(self, trainer: Trainer, *names: str) -> list[Tensor]:
+        """Features ``h``, codes ``z``, shares ``p`` of all items, as asked for, on the device."""
+        network, found = trainer.network, []
+        with in_use(network), quick_kernels(), autocast(trainer.compute):
+            for part in torch.split(trainer.data, PIECE):
+                out = network(trainer.views.plain(part), views=1)
+                found.append([getattr(out, name).float() for name in names])
+        whole = [torch.cat(parts) for parts in zip(*found, strict=True)]
+        trainer.world.agree(*whole)
+        return whole
+
+    def _start_groups(self, trainer: Trainer) -> None:
+        """Begin with the groups of k-means (twenty starts) in codes that are about 1 apart."""
+        (z,) = self._all_items(trainer, "z")
+        _, centres, spread = k_means(z, trainer.network.k, self.seed)
+        network: Any = trainer.network
+        network.rescale(1 / spread)
+        with torch.no_grad():
+            network.cluster.centres.copy_(centres / spread)
+        self._see_plain(trainer)
+
+    def _see_plain(self, trainer: Trainer) -> None:
+        """Go on with a fresh optimiser and with nothing left out."""
+        views: Any = self._corrupted(trainer.data, 0.0)
+        trainer.views = views.to(trainer.device)
+        trainer.renew()
+        self._grouped = True
+
+    def _objective(self, trainer: Trainer) -> nn.Module:
+        """The loss of the second part of the training."""
+        return DECLoss(len(trainer.data), trainer.network.k)
+
+    def _learn_groups(self, trainer: Trainer, known: Constraints) -> None:
+        """Learn from targets that are renewed from time to time."""
+        objective = self._objective(trainer).to(trainer.device)
+        trainer.change(objective)
+        first, last = trainer.step, self.steps
+        labels: Tensor | None = None
+        while trainer.step < last:
+            (q,) = self._all_items(trainer, "p")
+            self._aim(trainer, objective, q)
+            before, labels = labels, q.argmax(dim=1)
+            if before is not None and self.coding.tolerance:
+                if float((before != labels).float().mean()) < self.coding.tolerance:
+                    break
+            self._round(trainer, objective, known, first, last)
+
+    def _aim(self, trainer: Trainer, objective: Any, q: Tensor) -> None:
+        """What is renewed from the shares (n, k) of all items."""
+        objective.aim(q)
+
+    def _round(
+        self, trainer: Trainer, objective: Any, known: Constraints, first: int, last: int
+    ) -> None:
+        """The steps between two targets."""
+        many = self.coding.refresh or min(REFRESH, max(1, (last - first) // 10))
+        self._go(trainer, min(last, trainer.step + many), first, last)
+
+    @staticmethod
+    def _go(trainer: Trainer, until: int, first: int, last: int) -> None:
+        per_epoch = trainer.batches.steps
+        span = (last - first) / per_epoch
+        trainer.run_until(until, lambda step: SchedulePoint((step - first) / per_epoch, span))
+
+    def _bar_steps(self, trainer: Trainer) -> int | None:
+        return self.steps - trainer.step
+
+
+def k_means(z: Tensor, k: int, seed: int) -> tuple[Tensor, Tensor, float]:
+    """Groups of codes (n, D), of some of them if there are many: labels, centres, spread.
+
+    The spread is the root of the mean squared distance to the own centre; 1 where all codes lie in
+    their centres.
+    """
+    from sklearn.cluster import KMeans
+
+    rng = np.random.default_rng((seed, 3))
+    many = max(k, START_SAMPLE)
+    rows = np.sort(rng.permutation(len(z))[:many])
+    some = z[torch.from_numpy(rows).to(z.device)].cpu().numpy().astype(np.float64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fewer different items than groups are no news here
+        found = KMeans(k, n_init=RESTARTS, random_state=int(rng.integers(2**31))).fit(some)
+    centres = torch.from_numpy(found.cluster_centers_).to(z)
+    far = torch.cdist(z, centres)  # (n, k)
+    nearest, labels = far.min(dim=1)
+    spread = float(nearest.square().mean().sqrt())
+    return labels, centres, spread if spread > 1e-6 else 1.0

@@ -1,0 +1,1 @@
+"""Constrained k-means and its relatives."""

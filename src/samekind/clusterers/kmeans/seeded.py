@@ -1,0 +1,139 @@
+"""Seeded k-means: the kinds that the person told apart are the first centres."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.clusterers.group_count import checked_constraints, resolved_count, told_count
+from samekind.clusterers.kmeans.centres import (
+    Blocks,
+    nearest,
+    scaled_tolerance,
+    seed_centres,
+    sweep,
+)
+from samekind.clusterers.kmeans.constrained import Fit, updated_centres
+from samekind.clusterers.kmeans.nearest_centre import NearestCentre
+from samekind.constraints import Constraints, as_links
+from samekind.questions import Link
+
+Floats = NDArray[Any]
+Ints = NDArray[np.intp]
+
+
+class SeededKMeans(NearestCentre):
+    """Seeded k-means of Basu et al. (2002): the kinds told apart are where the centres begin.
+
+    From there on it is plain k-means: the answers are used for nothing else, and an answered item
+    may end in another group. Centres beyond the kinds come from k-means++.
+
+    Parameters
+    ----------
+    n_clusters : how many groups; None takes the kinds when nearly all answered items are in one of
+        them, and guesses otherwise. When there are more kinds, the largest are the seeds.
+    n_init : restarts where centres are drawn; one when every centre has a seed.
+    max_iter, tol, random_state : as in :class:`~samekind.clusterers.kmeans.constrained.KMeans`.
+
+    Attributes
+    ----------
+    labels_, cluster_centers_, inertia_, n_iter_ : as in scikit-learn.
+
+    References
+    ----------
+    Basu, Banerjee, Mooney: Semi-supervised clustering by seeding. ICML 2002.
+
+    >>> X = np.array([[0.0], [1.0], [1.5], [7.0], [9.0]])
+    >>> told = Constraints.from_links(5, [(0, 3, True), (3, 4, False)])
+    >>> SeededKMeans(2).fit(X, constraints=told).labels_.tolist()
+    [0, 0, 0, 1, 1]
+    >>> ConstrainedSeededKMeans(2).fit(X, constraints=told).labels_.tolist()
+    [0, 0, 0, 0, 1]
+    """
+
+    _held: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        n_init: int = 4,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+        """Group the rows of X. `y` is ignored."""
+        X = self._checked(X)
+        known = checked_constraints(constraints, len(X)) or Constraints(len(X))
+        rng = self._generator()
+        wanted = told_count(known) if self.n_clusters is None else self.n_clusters
+        k = resolved_count(wanted, X, Blocks.from_constraints(X, known), rng)
+        kinds = sorted(known.kinds, key=len, reverse=True)[:k]
+        kinds = kinds if len(kinds) > 1 else []  # one kind alone tells nothing apart
+        seeds = _blocks(X, kinds)
+        first = np.array([seeds.of[kind[0]] for kind in kinds], dtype=np.intp)
+        tolerance = scaled_tolerance(X, self.tol)
+        fits = []
+        for _ in range(1 if len(kinds) == k else self.n_init):
+            start = seed_centres(X, seeds, k, rng, first)
+            if self._held:
+                # Block b stands at the centre that began with it, whatever the order of blocks.
+                placed = np.argsort(first).astype(np.intp)
+                fits.append(_swept(X, seeds, placed, start, self.max_iter, tolerance))
+            else:
+                free = Blocks.from_constraints(X, None)
+                placed = np.empty(0, dtype=np.intp)
+                fits.append(_swept(X, free, placed, start, self.max_iter, tolerance))
+        best = min(fits, key=lambda found: found.inertia)
+        self._keep(best.labels, best.centres)
+        self.inertia_, self.n_iter_ = best.inertia, best.n_iter
+        return self
+
+
+class ConstrainedSeededKMeans(SeededKMeans):
+    """Constrained seeded k-means of Basu et al. (2002): the kinds told apart stay as they are.
+
+    As :class:`SeededKMeans`, but items of the kinds never leave the group that their kind began.
+    Answered items in none of the kinds (pairs leave many of them) are free.
+    """
+
+    _held = True
+
+
+def _blocks(X: Floats, kinds: Sequence[Ints]) -> Blocks:
+    """The kinds as blocks, all other items free."""
+    together = [Link(int(kind[0]), int(i), True) for kind in kinds for i in kind[1:]]
+    # A link that says "different" makes a block of a kind with one item.
+    apart = [Link(int(kinds[0][0]), int(kind[0]), False) for kind in kinds[1:]]
+    return Blocks.from_links(X, as_links(together + apart))
+
+
+def _swept(
+    X: Floats, blocks: Blocks, placed: Ints, centres: Floats, max_iter: int, tolerance: float
+) -> Fit:
+    """Lloyd's sweeps in which blocks stay where they are placed."""
+    free, n_iter = blocks.of < 0, 0
+    for n_iter in range(1, max_iter + 1):  # noqa: B007
+        step = sweep(X, centres, free)
+        moved = updated_centres(X, blocks, step, placed, centres)
+        shift = float(((moved - centres) ** 2).sum())
+        centres = moved
+        if shift <= tolerance:
+            break
+    centres = centres.astype(X.dtype)
+    labels, distance = nearest(X, centres)
+    members = blocks.members
+    labels[members] = placed[blocks.of[members]]
+    inertia = float(distance[free].sum(dtype=np.float64))
+    inertia += float(blocks.cost(centres)[np.arange(len(placed)), placed].sum())
+    return Fit(labels, centres, inertia, 0, n_iter)

@@ -1,0 +1,1 @@
+"""The live learner and the parts it is composed of."""

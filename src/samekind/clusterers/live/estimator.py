@@ -1,0 +1,337 @@
+"""Live: groups from few answers within a second, also for a million items."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from samekind.clusterers.group_count import checked_constraints
+from samekind.clusterers.live.graph import Reference, one_thread, spread
+from samekind.clusterers.live.linear_head import LinearHead
+from samekind.clusterers.live.orientation import Axes, Orientation
+from samekind.clusterers.live.plain import FADED, GUESSED, Plain, plain_count, plain_groups
+from samekind.clusterers.live.portable import PortableHead
+from samekind.clusterers.live.readout import Readout, normalised, parts, strongest
+from samekind.clusterers.live.reliability import Reliability
+from samekind.clusterers.live.seeds import Seeds, placed, restricted
+from samekind.clusterers.live.straight import cuts_across, straight_head
+from samekind.constraints import Constraints
+from samekind.errors import InputError, UnknownName
+
+Floats = NDArray[Any]
+Ints = NDArray[np.intp]
+
+MOST_PLAIN = 20
+"""Plain groups are never guessed to be more."""
+WIDTH = 32
+"""Coordinates that are kept of each item: those that say most of the groups come first."""
+FEWEST, MOST, PER_ANSWER = 4000, 10_000, 20
+"""Items on which answers spread: more with more answers, as finer borders can be drawn."""
+BALANCE = 0.7
+"""0 lets large groups win, 1 gives all groups the same mass."""
+BORDERS = ("auto", "spread", "straight")
+MOSTLY = 0.75
+"""Share of answered items with a known kind from which on unseen kinds are estimated."""
+FILLED = 1.5
+"""Placed items per plain group before the share of unseen kinds is estimated from them alone."""
+
+
+class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Groups from few, partly wrong answers: learn what matters, spread the answers, distil.
+
+    1. The kinds that answers tell apart are groups. Each group of a plain clustering is worth a
+       few answers as well, less and less: few answers, perhaps wrong, do not undo it.
+    2. A linear classifier on the answers shows in which directions the person's groups differ;
+       the spread within groups is whitened away. This is the orientation.
+    3. In that space the answers spread over a neighbour graph of some thousand items. Answers that
+       the others contradict (see :class:`~samekind.clusterers.live.reliability.Reliability`) spread
+       less; their own items stay where the person put them.
+    4. A linear head learns what has spread and places all other items by one matrix product.
+    5. Where the answers are foretold better by a linear classifier than by what spreads from the
+       others, the wish cuts across what lies close together: then that classifier decides.
+
+    Parameters
+    ----------
+    n_clusters : groups to end with; None: as many as the answers show, and what they leave open.
+    n_components : principal components that are looked at.
+    shrinkage : 0 trusts the learnt orientation, 1 ignores it.
+    n_neighbors : of the graph.
+    n_reference : items on which the graph is built; None: 4,000, and more from 200 answers on.
+    trusting : True takes every answer for right.
+    borders : ``spread`` over neighbours, ``straight`` by a linear classifier on the answers alone,
+        or ``auto``: whichever of the two foretells the answers better.
+    random_state : a seed makes the result the same every time.
+
+    Attributes
+    ----------
+    labels_ : (n,) group of each item. membership_ : (n, k). space_ : (n, d) along the orientation.
+    reliability_ : how likely each answered item's group is what was meant, or None.
+
+    >>> rng = np.random.default_rng(0)
+    >>> up = np.arange(40) % 2  # what matters; the other column spreads three times as far
+    >>> X = np.stack([3 * rng.normal(size=40), 4 * up + rng.normal(size=40)], axis=1)
+    >>> told = Constraints.from_links(40, [(0, k, k % 2 == 0) for k in range(1, 12)])
+    >>> Live(random_state=0).fit(X, constraints=told).n_clusters_
+    2
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        n_components: int = 100,
+        shrinkage: float = 0.3,
+        n_neighbors: int = 10,
+        n_reference: int | None = None,
+        trusting: bool = False,
+        borders: Literal["auto", "spread", "straight"] = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.shrinkage = shrinkage
+        self.n_neighbors = n_neighbors
+        self.n_reference = n_reference
+        self.trusting = trusting
+        self.borders = borders
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+        """Group the rows of X. `y` is ignored."""
+        X = validate_data(self, X, dtype=[np.float32, np.float64], ensure_min_samples=2)
+        known = checked_constraints(constraints, len(X)) or Constraints(len(X))
+        if self.n_clusters is not None and not 1 <= self.n_clusters <= len(X):
+            raise InputError(
+                f"{self.n_clusters} groups cannot be made of {len(X)} items (n_samples={len(X)}). "
+                f"Ask for 1 to {len(X)} groups, or for None."
+            )
+        if self.borders not in BORDERS:
+            raise UnknownName("kind of borders", self.borders, BORDERS)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        rows = self._reference_rows(len(X), known.touched, rng, len(known.picked))
+        with one_thread(len(rows)):
+            self._axes = Axes.of(X, rows, self.n_components)
+            Z = self._axes(X[rows])  # (m, p)
+            answers = restricted(known, rows)
+            by_hand = np.isin(rows, known.picked)
+            seed = int(rng.integers(2**31))
+            some = Z if len(rows) == len(X) else self._sample(X, seed)
+            seeds, plain = self._start(Z, some, answers, by_hand, seed)
+            self._reference = self._learnt(Z, seeds, plain, answers, rows)
+            self._head = self._line
+            if self._head is None and len(rows) < len(X):
+                self._head = LinearHead.of(self._reference)
+        self._label_all(X, rows, np.searchsorted(rows, known.touched))
+        return self
+
+    def predict(self, X: Any) -> Ints:
+        """The groups of other items."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float32, np.float64], reset=False)
+        if self._head is not None:
+            return self._readout().groups(X)
+        found = [self._vote(X[part]).argmax(axis=1) for part in parts(len(X))]
+        return np.concatenate(found).astype(np.intp)
+
+    def portable(self) -> PortableHead:
+        """What places other items, as a few plain arrays that fit into a small file.
+
+        Where a head decides about all items, some of these stand for it, the answered ones among
+        them, in the coordinates that say most of the groups.
+        """
+        check_is_fitted(self)
+        reference, mean = self._reference, self._axes.mean
+        turn = self._axes.axes @ reference.orientation.turn
+        if self._head is None:
+            return PortableHead.from_reference(
+                mean, turn, reference.space, reference.strength, self.n_neighbors
+            )
+        rows, shares, settled = self._witnesses
+        return PortableHead.from_linear(
+            mean,
+            turn,
+            (self._head.weight, self._head.bias),
+            self.space_[rows].astype(np.float64),
+            shares.astype(np.float64),
+            settled,
+        )
+
+    def _reference_rows(
+        self, n: int, touched: Ints, rng: np.random.Generator, n_picked: int = 0
+    ) -> Ints:
+        """All items, or a random sample that holds every answered one; ascending.
+
+        Items that were picked by hand come on top: they stand for no others.
+        """
+        asked = len(touched) - n_picked
+        most = self.n_reference or int(np.clip(PER_ANSWER * asked, FEWEST, MOST))
+        if n <= most:
+            return np.arange(n)
+        drawn = rng.choice(n, size=most, replace=False)
+        return np.union1d(touched, drawn[: max(0, most - asked)])
+
+    def _sample(self, X: Floats, seed: int) -> Floats:
+        """Principal components of a few items that are the same whatever the answers are."""
+        rows = np.sort(np.random.default_rng(seed).choice(len(X), min(GUESSED, len(X)), False))
+        return Axes.of(X, rows, self.n_components)(X[rows])
+
+    def _start(
+        self,
+        Z: Floats,
+        some: Floats,
+        answers: Constraints,
+        by_hand: NDArray[np.bool_],
+        seed: int,
+    ) -> tuple[Seeds, Plain | None]:
+        """The kinds told apart, and plain groups as far as the answers leave room for them.
+
+        How many plain groups there are is guessed from `some` items. Those picked `by_hand` do not
+        say how many kinds there are: the person chose them.
+        """
+        seeds = Seeds.from_answers(answers)
+        short = self.n_clusters is not None and seeds.n_kinds < self.n_clusters
+        own = ~by_hand[seeds.rows]
+        asked = replace(seeds, rows=seeds.rows[own], labels=seeds.labels[own])
+        n_asked = int((~by_hand[answers.touched]).sum())
+        told = len(asked.rows) / n_asked if n_asked else 1.0  # pairs leave most items in no kind
+        pairs, n_neighbors = told < 0.5, self.n_neighbors
+        if seeds.n_kinds < 2 and self.n_clusters == 1:
+            return seeds, None
+        if seeds.n_kinds < 2 or short or pairs:
+            count = max(self.n_clusters or plain_count(some, seed), seeds.n_kinds)
+            groups = plain_groups(Z, count, n_neighbors, seed, answers)
+            if seeds.n_kinds < 2:
+                return Seeds.from_groups(groups), None
+            # Most groups have no kind yet: each begins from its middle.
+            return seeds.completed(Z, groups, answers.touched), None
+        if len(asked.rows) >= FADED * MOST_PLAIN:
+            return seeds, None
+        # Who is alone says something only where nearly every answered item has a kind.
+        closed = self.n_clusters is not None
+        unseen = unseen_share(asked) if not closed and told >= MOSTLY else 0.0
+        count = self.n_clusters or plain_count(some, seed)
+        if len(asked.rows) >= FADED * count:
+            return seeds, None
+        unseen = unseen_share(asked, count) if unseen else 0.0
+        groups = plain_groups(Z, count, n_neighbors, seed)
+        return seeds, Plain.of(groups, seeds, unseen, closed=closed)
+
+    def _learnt(
+        self, Z: Floats, seeds: Seeds, plain: Plain | None, answers: Constraints, rows: Ints
+    ) -> Reference:
+        """Reference items along the orientation, with the strength of each group."""
+        self.reliability_ = self._line = None
+        if seeds.everywhere or seeds.n_kinds < 2:
+            whole = Orientation.unchanged(Z)
+            strength = np.eye(max(seeds.n_kinds, 1))[
+                seeds.labels if seeds.everywhere else np.zeros(len(Z), dtype=np.intp)
+            ]
+            return Reference(whole, whole(Z), strength)
+        weight = None
+        # What tells unseen kinds apart looks like spread within the seen ones: keep it for now.
+        shrinkage = self.shrinkage + (1 - self.shrinkage) * (plain.unseen if plain else 0.0)
+        for again in (False, True):  # the second time with the components placed by the first
+            orientation = Orientation.learnt(Z, seeds, shrinkage, weight)
+            space = orientation(Z)
+            if not self.trusting:
+                found = Reliability.of(Z, space, seeds, np.isin(seeds.rows, answers.touched))
+                weight = found.weight
+                self.reliability_ = found.at(rows[seeds.rows])
+            strength = spread(
+                space, seeds, self.n_neighbors, weight, width=WIDTH,
+                before=None if plain is None else plain.source, balance=BALANCE,
+            )  # fmt: skip
+            before, seeds = len(seeds.rows), placed(seeds, strength, answers)
+            if len(seeds.rows) == before and (weight is None or weight.min() == 1):
+                break  # nobody was placed and nobody is doubted: the same would come out again
+            if weight is not None and not again:
+                weight = np.pad(weight, (0, len(seeds.rows) - len(weight)), constant_values=1.0)
+        strength = np.pad(strength, ((0, 0), (0, max(0, seeds.n_kinds - strength.shape[1]))))
+        own = np.isin(seeds.rows, answers.touched)
+        if not (plain and plain.unseen) and own.all():  # all kinds are known
+            self._line = self._straight(Z, replace(seeds, n_kinds=strength.shape[1]), weight, space)
+            strength = strength if self._line is None else self._line(space)
+        strength[seeds.rows[own]] = np.eye(strength.shape[1])[seeds.labels[own]]
+        return Reference(orientation, space, strength)
+
+    def _straight(
+        self, Z: Floats, seeds: Seeds, weight: Floats | None, space: Floats
+    ) -> LinearHead | None:
+        """A classifier on the answers alone, if spreading misleads or nobody wants it."""
+        if weight is not None:
+            weight = np.pad(weight, (0, len(seeds.rows) - len(weight)), constant_values=1.0)
+        wanted = self.borders == "straight"
+        if self.borders == "auto":
+            wanted = cuts_across(
+                Z,
+                seeds,
+                weight,
+                shrinkage=self.shrinkage,
+                n_neighbors=self.n_neighbors,
+                width=WIDTH,
+                balance=BALANCE,
+                seed=len(seeds.rows),
+            )
+        return straight_head(space, seeds, weight) if wanted else None
+
+    def _label_all(self, X: Floats, rows: Ints, answered: Ints) -> None:
+        """Groups of all items: where all are reference items theirs, else those of the head."""
+        n, k = len(X), self._reference.strength.shape[1]
+        strength = np.empty((n, k), dtype=np.float32 if n * k <= 10_000_000 else np.float16)
+        self.space_ = self._readout().everyone(X, strength)
+        if self._head is None:
+            strength[rows] = self._reference.strength
+        else:
+            strength[rows[answered]] = self._reference.strength[answered]
+        labels = strongest(strength)
+        present = np.flatnonzero(np.bincount(labels, minlength=k))
+        if len(present) < k:
+            strength = strength[:, present]
+            labels = np.searchsorted(present, labels)
+            self._reference = self._reference.only(present)
+            self._head = None if self._head is None else self._head.only(present)
+        if self._head is not None:  # it decides alone: the reference items have done their work
+            orientation, kept = self._reference.orientation, self._reference.space[:0]
+            self._reference = Reference(
+                orientation, kept.copy(), self._reference.strength[:0].copy()
+            )
+        self.membership_, self.labels_ = normalised(strength), labels
+        # A few items that stand for the head; a session takes the membership of all away.
+        settled = rows[answered]
+        some = np.union1d(settled, np.linspace(0, n - 1, FEWEST).astype(np.intp))
+        self._witnesses = some, self.membership_[some], np.searchsorted(some, settled)
+        self.n_clusters_ = len(present)
+
+    def _readout(self) -> Readout:
+        turn = self._axes.axes @ self._reference.orientation.turn
+        return Readout.of(self._axes.mean, turn, self._head, WIDTH)
+
+    def _vote(self, X: Floats) -> Floats:
+        """What the nearest reference items say of any items, along the orientation."""
+        turn = (self._axes.axes @ self._reference.orientation.turn).astype(np.float32)
+        shift = np.asarray(self._axes.mean @ turn, dtype=np.float32)
+        turned = np.asarray(X, dtype=np.float32) @ turn - shift
+        return self._reference.vote(turned, self.n_neighbors)
+
+
+def unseen_share(seeds: Seeds, n_plain: int = 0) -> float:
+    """Share of items whose kind has probably not come up yet (Good and Turing).
+
+    The share of placed items that are still alone in their kind. Questions look for what is new,
+    so this is rather too large than too small; it falls to nothing as kinds are met again. With
+    few placed items for each of `n_plain` plain groups it is not relied on: while some kind is
+    alone, it falls no faster than these groups are filled.
+    """
+    if not len(seeds.rows):
+        return 1.0
+    alone = int((np.bincount(seeds.labels, minlength=seeds.n_kinds) == 1).sum())
+    share = (alone + 1) / (len(seeds.rows) + 1)
+    if not alone or share <= 0.05:
+        return 0.0
+    return max(share, 1 - len(seeds.rows) / (FILLED * n_plain) if n_plain else 0.0)

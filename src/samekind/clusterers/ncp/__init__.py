@@ -1,0 +1,1 @@
+"""The neural clustering process as an estimator."""

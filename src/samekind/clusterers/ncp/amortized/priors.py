@@ -1,0 +1,128 @@
+"""Priors over groupings, drawn for a whole batch at once: CRP and mixtures of finite mixtures.
+
+Both are urns: a point copies an earlier point, chosen at random, or draws something new. So all
+points choose whom to copy at once, and the chains of copies are followed by doubling.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from samekind.clusterers.ncp.amortized.likelihood import relabel
+from samekind.errors import InputError
+
+
+class Prior(Protocol):
+    """A law of groupings."""
+
+    def draw(self, batch: int, n: int, generator: torch.Generator) -> Tensor:
+        """(batch, n) labels in order of first appearance, on the generator's device."""
+        ...
+
+
+@dataclass(frozen=True)
+class CRP:
+    """Chinese restaurant process: point n opens a new group with probability alpha / (n + alpha).
+
+    Parameters
+    ----------
+    alpha : larger means more groups. Two values: drawn between them for each data set, evenly on
+        a logarithmic scale.
+
+    >>> labels = CRP(0.7).draw(2, 5, torch.Generator().manual_seed(0))
+    >>> labels.shape, int(labels[:, 0].max())
+    (torch.Size([2, 5]), 0)
+    """
+
+    alpha: float | tuple[float, float] = 0.7
+
+    def draw(self, batch: int, n: int, generator: torch.Generator) -> Tensor:
+        """Labels of `batch` data sets; n points of one are also a draw of fewer points."""
+        alpha = between(self.alpha, (batch, 1), generator)
+        root = _roots(alpha, n, generator)
+        is_first = root == torch.arange(n, device=root.device)
+        return (is_first.cumsum(1) - 1).gather(1, root)
+
+    def moments(self, n: int) -> tuple[float, float]:
+        """Mean and variance of the number of groups among n points, for one alpha."""
+        if isinstance(self.alpha, tuple):
+            raise InputError("The law of the number of groups is known for one alpha, not a range.")
+        opens = [self.alpha / (self.alpha + i) for i in range(n)]
+        return sum(opens), sum(p * (1 - p) for p in opens)
+
+    def law_of_groups(self, n: int) -> list[float]:
+        """Probability of 0, 1, ..., n groups among n points, for one alpha."""
+        if isinstance(self.alpha, tuple):
+            raise InputError("The law of the number of groups is known for one alpha, not a range.")
+        law = [1.0]
+        for i in range(n):
+            new = self.alpha / (self.alpha + i)
+            law = [
+                (law[k] * (1 - new) if k < len(law) else 0.0) + (law[k - 1] * new if k else 0.0)
+                for k in range(len(law) + 1)
+            ]
+        return law
+
+
+@dataclass(frozen=True)
+class MFM:
+    """Mixture of finite mixtures: the number of kinds does not grow with the number of points.
+
+    Parameters
+    ----------
+    rate : kinds are 1 + Poisson(rate).
+    gamma : of the symmetric Dirichlet law of their weights; small means uneven groups.
+    most : largest number of kinds; the law is cut there.
+    """
+
+    rate: float = 2.0
+    gamma: float = 1.0
+    most: int = 12
+
+    def draw(self, batch: int, n: int, generator: torch.Generator) -> Tensor:
+        """Labels; kinds without a point are dropped."""
+        device = generator.device
+        kinds = torch.ones(batch, 1, device=device)
+        chance = torch.rand(batch, 1, generator=generator, device=device)
+        for level in self._levels():
+            kinds = kinds + (chance > level)
+        # Dirichlet weights and independent labels, weights integrated out: an urn.
+        root = _roots(kinds * self.gamma, n, generator)
+        fresh = torch.rand(batch, n, generator=generator, device=device) * kinds
+        kind = fresh.floor().long().clamp_max(self.most - 1).gather(1, root)
+        if n < self.most:  # names must be below n to be renamed
+            kind = (kind[:, :, None] == kind[:, None]).int().argmax(2)
+        return relabel(kind)
+
+    def _levels(self) -> list[float]:
+        law = [math.exp(k * math.log(self.rate) - math.lgamma(k + 1)) for k in range(self.most)]
+        return [sum(law[: k + 1]) / sum(law) for k in range(self.most - 1)]
+
+
+def between(
+    value: float | tuple[float, float], shape: tuple[int, ...], generator: torch.Generator
+) -> Tensor:
+    """One value for all, or one drawn evenly on a logarithmic scale between two for each."""
+    if not isinstance(value, tuple):
+        return torch.full(shape, float(value), device=generator.device)
+    low, high = (math.log(v) for v in value)
+    chance = torch.rand(shape, generator=generator, device=generator.device)
+    return (low + (high - low) * chance).exp()
+
+
+def _roots(alpha: Tensor, n: int, generator: torch.Generator) -> Tensor:
+    """(B, n) the point that each copies in the end; itself if it draws something new."""
+    shape, device = (len(alpha), n), generator.device
+    place = torch.arange(n, device=device).expand(shape)
+    new = torch.rand(shape, generator=generator, device=device) * (place + alpha) < alpha
+    chance = torch.rand(shape, generator=generator, device=device)
+    copied = torch.minimum((chance * place).long(), (place - 1).clamp_min(0))
+    parent = torch.where(new | (place == 0), place, copied)
+    for _ in range(max(1, n - 1).bit_length()):
+        parent = parent.gather(1, parent)
+    return parent

@@ -1,0 +1,96 @@
+"""Groupings drawn from a posterior: different ones, how often, and averages over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from samekind.clusterers.ncp.amortized.likelihood import relabel
+
+
+@dataclass(frozen=True)
+class Samples:
+    """P different groupings of one data set, the most probable first.
+
+    Parameters
+    ----------
+    labels : (P, N) in order of first appearance.
+    log_prob : (P,) under the network, for the order in which points were placed (the mean of the
+        probability where several orders led here); :func:`averaged` gives that over more orders.
+    count : (P,) how often each was drawn.
+    log_weight : (P,) logarithm of the importance weight of one draw: 0 without answers.
+    """
+
+    labels: Tensor
+    log_prob: Tensor
+    count: Tensor
+    log_weight: Tensor
+
+    @property
+    def weights(self) -> Tensor:
+        """(P,) share of each grouping in averages; they add up to one."""
+        return (self.count.to(self.log_weight.dtype).log() + self.log_weight).softmax(0)
+
+    @property
+    def best(self) -> Tensor:
+        """(N,) the most probable grouping that was found."""
+        return self.labels[int(self.log_prob.argmax())]
+
+    @property
+    def n_groups(self) -> Tensor:
+        """(P,) groups of each grouping."""
+        return self.labels.max(1).values + 1
+
+    @property
+    def n_effective(self) -> float:
+        """How many equally weighted draws these are worth."""
+        weight = self.weights / self.count.clamp_min(1)
+        return float(1 / (weight.square() * self.count).sum().clamp_min(1e-30))
+
+    def n_groups_law(self) -> Tensor:
+        """(K + 1,) probability of each number of groups, from 0 on."""
+        law = self.weights.new_zeros(int(self.n_groups.max()) + 1)
+        return law.index_add(0, self.n_groups, self.weights)
+
+    def co_membership(self) -> Tensor:
+        """(N, N) probability that two items are in one group."""
+        N = self.labels.shape[1]
+        together = self.weights.new_zeros(N, N)
+        for k in range(int(self.labels.max()) + 1):
+            inside = (self.labels == k).to(self.weights.dtype)  # (P, N)
+            together += (inside * self.weights[:, None]).T @ inside
+        return together
+
+
+def merged(parts: Sequence[Samples]) -> Samples:
+    """One set of samples of several; groupings that are the same are counted together."""
+    labels, place = torch.unique(torch.cat([s.labels for s in parts]), dim=0, return_inverse=True)
+    count = torch.cat([s.count for s in parts])
+    log_weight, log_prob = (
+        torch.cat([getattr(s, name) for s in parts]) for name in ("log_weight", "log_prob")
+    )
+    counts = torch.zeros(len(labels), dtype=count.dtype, device=count.device)
+    counts.index_add_(0, place, count)
+    found = torch.bincount(place, minlength=len(labels))
+    # Probabilities of one grouping from several orders are averaged, not its logarithms.
+    mean_prob = _log_sum(log_prob, place, len(labels)) - found.to(log_prob.dtype).log()
+    mass = _log_sum(count.to(log_weight.dtype).log() + log_weight, place, len(labels))
+    best = mean_prob.argsort(descending=True, stable=True)
+    weight = mass - counts.to(mass.dtype).log()
+    return Samples(labels[best], mean_prob[best], counts[best], weight[best])
+
+
+def in_item_order(labels: Tensor, order: Tensor) -> Tensor:
+    """(R, N) labels by step to labels by item, again in order of first appearance."""
+    return relabel(torch.zeros_like(labels).scatter(1, order, labels))
+
+
+def _log_sum(values: Tensor, place: Tensor, n: int) -> Tensor:
+    """Logarithm of the sum of exp(values) that fall on each place."""
+    least = torch.full((n,), -torch.inf, dtype=values.dtype, device=values.device)
+    top = least.scatter_reduce(0, place, values, "amax")
+    total = torch.zeros_like(top).index_add(0, place, (values - top[place]).exp())
+    return top + total.log()

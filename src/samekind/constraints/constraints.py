@@ -1,0 +1,243 @@
+"""Constraints: the consistent closure of the answers, and the answers that clash with it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.constraints.closure import Closure
+from samekind.errors import InputError
+from samekind.questions import Answer, Link, SamePair
+
+
+class Links(NamedTuple):
+    """Links as arrays of equal length: positions `a` and `b`, `same`, and `weight`."""
+
+    a: NDArray[np.intp]
+    b: NDArray[np.intp]
+    same: NDArray[np.bool_]
+    weight: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """An answer that contradicts earlier ones, with the smallest set of answers that clash.
+
+    `clash` contains `answer` itself; take any one of them back and the rest is consistent.
+    """
+
+    answer: Answer
+    clash: tuple[Answer, ...]
+
+
+class Constraints:
+    """What the answers say and imply. Immutable; :meth:`with_answer` gives a new one.
+
+    An answer that contradicts earlier ones is kept aside whole, in :attr:`conflicts`; the answers
+    before it stay in force. Folding the same answers again always gives the same result.
+
+    Items that have left the collection since they were asked about may take the positions
+    `n_items` to ``n_items + n_gone - 1``. They are in no result, but what follows through them
+    still holds: "a is like x" and "x is like b" make a and b alike when x is long deleted.
+
+    >>> answers = [Answer(1, SamePair(0, 1), "same"), Answer(2, SamePair(1, 2), "different")]
+    >>> known = Constraints.from_answers(4, answers)
+    >>> known.same(0, 2), known.same(0, 3)
+    (False, None)
+    >>> [a.number for a in known.with_answer(Answer(3, SamePair(0, 2), "same")).conflicts[0].clash]
+    [1, 2, 3]
+    """
+
+    def __init__(self, n_items: int, *, n_gone: int = 0) -> None:
+        if n_items < 0 or n_gone < 0:
+            raise InputError(f"A collection cannot have {n_items} items, {n_gone} of them gone.")
+        self.n_items = n_items
+        self.n_gone = n_gone
+        self.answers: tuple[Answer, ...] = ()
+        self.conflicts: tuple[Conflict, ...] = ()
+        self._closure = Closure()
+        self._in_force: tuple[Answer, ...] = ()
+
+    @classmethod
+    def from_answers(cls, n_items: int, answers: Iterable[Answer], *, n_gone: int = 0) -> Self:
+        """Fold answers, in their order, from nothing."""
+        return cls(n_items, n_gone=n_gone)._extended(answers, Closure())
+
+    @classmethod
+    def from_links(cls, n_items: int, links: Iterable[tuple[int, int, bool]]) -> Self:
+        """Fold bare links, as if each were the answer to a pair question."""
+        pairs = [(int(a), int(b), "same" if same else "different") for a, b, same in links]
+        return cls.from_answers(
+            n_items,
+            [Answer(k + 1, SamePair(a, b), choice) for k, (a, b, choice) in enumerate(pairs)],
+        )
+
+    def with_answer(self, answer: Answer) -> Self:
+        """These constraints and one answer more."""
+        return self._extended((answer,), self._closure.copy())
+
+    def same(self, a: int, b: int) -> bool | None:
+        """Whether two items are the same kind: True, False, or None when that is not known."""
+        return self._closure.same(a, b)
+
+    def component(self, item: int) -> NDArray[np.intp]:
+        """All items known to be the same kind as this one, ascending, itself included."""
+        return self._here(self._closure.component(item))
+
+    @cached_property
+    def touched(self) -> NDArray[np.intp]:
+        """Items that some answer in force says something about, ascending."""
+        return self._here(self._closure.parent)
+
+    @cached_property
+    def picked(self) -> NDArray[np.intp]:
+        """Touched items that only acts by hand speak of: they were chosen, not drawn."""
+        if not any(answer.question.by_hand for answer in self.answers):
+            return _array(())
+        asked = [answer for answer in self._in_force if not answer.question.by_hand]
+        spoken = {item for answer in asked for a, b, _ in answer.links for item in (a, b)}
+        return np.setdiff1d(self.touched, _array(spoken))
+
+    @cached_property
+    def components(self) -> NDArray[np.intp]:
+        """(n,) component of each item, numbered from 0 by first item; mostly singletons."""
+        leader = self._leaders[: self.n_items]
+        number = np.cumsum(leader == np.arange(self.n_items)) - 1
+        return np.asarray(number[leader], dtype=np.intp)
+
+    def component_links(self) -> NDArray[np.intp]:
+        """(c, 2) pairs of component numbers that are known to be different, first < second."""
+        return self._component_links
+
+    @cached_property
+    def kinds(self) -> tuple[NDArray[np.intp], ...]:
+        """Components that are all known to differ from each other: kinds the person told apart.
+
+        Greedy, in the order in which the answers touched them, so that earlier kinds keep their
+        place when answers are added. Empty before the first "different".
+        """
+        foes = self._closure.foes
+        in_order = self._roots[_array(self._closure.parent)]
+        in_order = in_order[self._leaders[in_order] < self.n_items]
+        open_ones = [root for root in dict.fromkeys(in_order.tolist()) if foes.get(root)]
+        chosen = []
+        while open_ones:
+            first, *others = open_ones
+            chosen.append(first)
+            open_ones = [root for root in others if root in foes[first]]
+        return tuple(self.component(root) for root in chosen)
+
+    def links(self, *, implied: bool = False) -> Links:
+        """The links in force; with `implied` every pair that follows from them (may be many)."""
+        if implied:
+            return as_links(self._implied())
+        return as_links(self._still_here(self._in_force))
+
+    def asked_links(self) -> Links:
+        """Every link of every answer, those kept aside included: for methods that weigh errors."""
+        return as_links(self._still_here(self.answers))
+
+    @cached_property
+    def _roots(self) -> NDArray[np.intp]:
+        """(n + gone,) the root of each item's component in the closure."""
+        members = self._closure.members
+        sizes, items = _flattened(members)
+        roots = np.arange(self.n_items + self.n_gone)
+        roots[items] = np.repeat(_array(members), sizes)
+        return roots
+
+    @cached_property
+    def _leaders(self) -> NDArray[np.intp]:
+        """(n + gone,) the first item of each item's component; items that are gone come last."""
+        first = np.arange(len(self._roots))
+        touched = _array(self._closure.parent)
+        np.minimum.at(first, self._roots[touched], touched)
+        return first[self._roots]
+
+    @cached_property
+    def _component_links(self) -> NDArray[np.intp]:
+        foes = self._closure.foes
+        counts, others = _flattened(foes)
+        first, second = self._leaders[np.repeat(_array(foes), counts)], self._leaders[others]
+        kept = (first < second) & (second < self.n_items)
+        codes = np.sort(first[kept] * len(self._leaders) + second[kept])
+        # Components are numbered by their first item, so both have one order.
+        pairs = np.stack(np.divmod(codes, max(1, len(self._leaders))), axis=1)
+        return np.asarray(self.components[pairs], dtype=np.intp)
+
+    def _here(self, items: Collection[int]) -> NDArray[np.intp]:
+        found = _array(items)
+        return np.sort(found[found < self.n_items])
+
+    def _still_here(self, answers: Iterable[Answer]) -> Iterable[Link]:
+        links = (link for answer in answers for link in answer.links)
+        return (link for link in links if max(link.a, link.b) < self.n_items)
+
+    def _implied(self) -> Iterable[Link]:
+        members = {root: self._here(m).tolist() for root, m in self._closure.members.items()}
+        for items in members.values():
+            for k, a in enumerate(items):
+                yield from (Link(min(a, b), max(a, b), True) for b in items[k + 1 :])
+        for root, foes in self._closure.foes.items():
+            for foe in foes:
+                if root < foe:
+                    for a in members[root]:
+                        yield from (Link(min(a, b), max(a, b), False) for b in members[foe])
+
+    def _extended(self, answers: Iterable[Answer], closure: Closure) -> Self:
+        grown = type(self)(self.n_items, n_gone=self.n_gone)
+        conflicts, in_force = list(self.conflicts), list(self._in_force)
+        everything = list(self.answers)
+        for answer in answers:
+            links = answer.links
+            self._check(answer, links)
+            everything.append(answer)
+            if closure.accepts(links):
+                closure.add(links, len(in_force))
+                in_force.append(answer)
+            else:
+                clash = [in_force[k] for k in sorted(closure.clash(links))]
+                conflicts.append(Conflict(answer, (*clash, answer)))
+        grown.answers, grown.conflicts = tuple(everything), tuple(conflicts)
+        grown._closure, grown._in_force = closure, tuple(in_force)
+        return grown
+
+    def _check(self, answer: Answer, links: Sequence[Link]) -> None:
+        for a, b, _ in links:
+            if min(a, b) < 0 or max(a, b) >= self.n_items + self.n_gone:
+                raise InputError(
+                    f"Answer {answer.number} speaks of items {a} and {b}, but there are only "
+                    f"{self.n_items} items (0 to {self.n_items - 1}). Reopen the right collection."
+                )
+
+    def __repr__(self) -> str:
+        return (
+            f"Constraints({self.n_items} items, {len(self.answers)} answers, "
+            f"{len(self.conflicts)} kept aside)"
+        )
+
+
+def _array(items: Collection[int]) -> NDArray[np.intp]:
+    return np.fromiter(items, dtype=np.intp, count=len(items))
+
+
+def _flattened(
+    parts: Mapping[int, Collection[int]],
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The sizes of the parts, and all that they hold, one part after the other."""
+    sizes = np.fromiter(map(len, parts.values()), dtype=np.intp, count=len(parts))
+    held = chain.from_iterable(parts.values())
+    return sizes, np.fromiter(held, dtype=np.intp, count=int(sizes.sum()))
+
+
+def as_links(links: Iterable[Link]) -> Links:
+    """Links as arrays, each with weight one."""
+    rows: list[Any] = list(links)
+    table = np.array(rows, dtype=np.intp).reshape(-1, 3)
+    return Links(table[:, 0], table[:, 1], table[:, 2].astype(bool), np.ones(len(table)))

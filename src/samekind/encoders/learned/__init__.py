@@ -1,0 +1,1 @@
+"""Encoders trained on the user's own unlabelled pictures."""

@@ -1,0 +1,264 @@
+"""SqlStore: the ledger in one SQLite file, or in PostgreSQL; both through SQLAlchemy Core."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from samekind.atomic_files import beside, put_in_place, settle_folder
+from samekind.errors import CorruptedLedger, MissingExtra, StoreError
+from samekind.ledger import sqlite_file as ledgerfile
+from samekind.ledger.store import check_after, check_session, to_row
+from samekind.protocols import Event
+
+try:
+    import sqlalchemy as sa
+except ImportError as missing:
+    raise MissingExtra("A ledger that is kept in a file", "app") from missing
+
+from samekind.ledger import migrations
+from samekind.ledger.postgres import describe_url, open_postgres, without_secrets
+
+_events = sa.table(
+    "events", *(sa.column(name) for name in ("session", "seq", "kind", "data", "at"))
+)
+_CHUNK = 1000
+
+
+class SqlStore:
+    """A ledger that survives: append-only, one transaction per event, safe for several processes.
+
+    Parameters
+    ----------
+    target : a file, made with its folders if it is not there, or ``postgresql://user@host/name``.
+    timeout : seconds to wait while another process writes, before giving up.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, SqlStore(f"{folder}/me.samekind") as store:
+    ...     store.append("main", Event("told", {"choice": "same"}))
+    1
+    """
+
+    def __init__(self, target: str | Path, *, timeout: float = 10.0) -> None:
+        self._timeout = timeout
+        self._lock = threading.Lock()  # threads queue here instead of polling SQLite's own lock
+        self._path: Path | None = None
+        self._identity: tuple[int, int] | None = None
+        address = str(target)
+        if isinstance(target, str) and "://" in target and not target.startswith("sqlite:///"):
+            self._secrets, url = open_postgres(target)
+            self._where = describe_url(url)
+            self._engine = sa.create_engine(
+                url,
+                hide_parameters=True,
+                pool_pre_ping=True,
+                # A snapshot older than the lock would hide the last event's number.
+                isolation_level="READ COMMITTED",
+                connect_args={"connect_timeout": max(2, int(timeout))},
+            )
+            try:
+                with self._translated():
+                    self._migrate(self._engine)
+            except BaseException:
+                self._engine.dispose()
+                raise
+        else:
+            self._secrets = ()
+            self._path = Path(address.removeprefix("sqlite:///")).expanduser()
+            self._where = str(self._path)
+            self._engine = self._open_file(self._path)
+
+    def append(self, session: str, event: Event) -> int:
+        """Store an event; when its number comes back it is safe on disk."""
+        check_session(session)
+        kind, data, at = to_row(event)
+        last = sa.select(sa.func.max(_events.c.seq)).where(_events.c.session == session)
+        with self._lock, self._translated(), self._writing(self._engine, session) as connection:
+            self._check_still_there()
+            seq = int(connection.scalar(last) or 0) + 1
+            values = {"session": session, "seq": seq, "kind": kind, "data": data, "at": at}
+            connection.execute(sa.insert(_events).values(values))
+        return seq
+
+    def read(self, session: str, after: int = 0) -> Iterator[Event]:
+        """The events of a session in order, from the one that follows `after`.
+
+        Rows come in portions, so a slow reader never holds a transaction open.
+        """
+        check_session(session)
+        check_after(after)
+        return self._read(session, after)
+
+    def sessions(self) -> list[str]:
+        """Names of the sessions that have events, sorted."""
+        with self._translated(), self._engine.connect() as connection:
+            return sorted(connection.scalars(sa.select(_events.c.session).distinct()))
+
+    def close(self) -> None:
+        """Let go of the file or the connections. The store can be used again afterwards."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"SqlStore({self._where!r})"
+
+    def _read(self, session: str, after: int) -> Iterator[Event]:
+        columns = (_events.c.seq, _events.c.kind, _events.c.data, _events.c.at)
+        wanted = sa.select(*columns).where(_events.c.session == session).order_by(_events.c.seq)
+        while True:
+            with self._translated(), self._engine.connect() as connection:
+                portion = wanted.where(_events.c.seq > after).limit(_CHUNK)
+                rows = connection.execute(portion).all()
+            for seq, kind, data, at in rows:
+                after += 1
+                try:
+                    if seq != after:
+                        raise ValueError
+                    event = Event(kind, json.loads(data), at, seq)
+                except ValueError:
+                    raise self._damaged(f"event {after} of {session!r} is not readable") from None
+                yield event
+            if len(rows) < _CHUNK:
+                return
+
+    def _damaged(self, what: str) -> CorruptedLedger:
+        if self._path is not None:
+            return ledgerfile.damaged(self._path, what)
+        return CorruptedLedger(f"The ledger in {self._where} is damaged: {what}. Use a backup.")
+
+    def _open_file(self, path: Path) -> sa.Engine:
+        """An engine on a file that is surely ours, whole, and of the newest version."""
+        engine = None
+        try:
+            if not path.exists():
+                self._make_file(path)
+            ledgerfile.check_owner(path)
+            engine = _sqlite_engine(path, self._timeout)
+            with self._translated():
+                self._check_whole_patiently(engine, path)
+                self._migrate(engine)
+            status = path.stat()
+            self._identity = (status.st_dev, status.st_ino)
+        except BaseException as error:
+            if engine is not None:
+                engine.dispose()
+            if isinstance(error, OSError) and not isinstance(error, StoreError):
+                raise ledgerfile.from_system(error, path) from error
+            raise
+        return engine
+
+    def _make_file(self, path: Path) -> None:
+        """Make the ledger under another name first: whoever sees the name sees a whole ledger."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = beside(path)
+        draft.touch(exist_ok=False)
+        try:
+            engine = _sqlite_engine(draft, self._timeout, journal="DELETE")
+            try:
+                with self._translated():
+                    self._migrate(engine)
+            finally:
+                engine.dispose()
+            put_in_place(draft, path)
+            settle_folder(path.parent)
+        except FileExistsError:
+            pass  # another process was quicker; its ledger is as good as ours
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def _check_whole_patiently(self, engine: sa.Engine, path: Path) -> None:
+        """Two processes that open at the same moment may refuse each other at once: wait."""
+        until = time.monotonic() + self._timeout
+        while True:
+            try:
+                with engine.connect() as connection:
+                    raw: Any = connection.connection.dbapi_connection
+                    return ledgerfile.check_whole(raw, path)
+            except (sa.exc.OperationalError, sqlite3.OperationalError) as error:
+                said = getattr(error, "orig", error)
+                code = getattr(said, "sqlite_errorcode", 0) & 0xFF
+                if code != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+                time.sleep(0.02)
+
+    def _migrate(self, engine: sa.Engine) -> None:
+        """Bring the tables to the newest version in one transaction, or leave them as they were."""
+        with engine.connect() as connection:
+            if migrations.is_newest(connection, self._where):
+                return  # the usual case, without waiting for a writer
+        with self._writing(engine, "") as connection:
+            migrations.migrate(connection, self._where)
+
+    @contextmanager
+    def _writing(self, engine: sa.Engine, session: str) -> Iterator[sa.Connection]:
+        """A transaction in which nobody else gives out numbers in this session."""
+        with engine.connect() as plain:
+            connection = plain.execution_options(samekind_writes=True)
+            with connection.begin():
+                if connection.dialect.name == "postgresql":
+                    digest = hashlib.sha256(f"samekind\0{session}".encode()).digest()
+                    key = int.from_bytes(digest[:8], "big", signed=True)
+                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(key)))
+                yield connection
+
+    def _check_still_there(self) -> None:
+        """A removed or replaced file would swallow events without an error."""
+        if self._path is None:
+            return
+        try:
+            status = self._path.stat()
+            same = (status.st_dev, status.st_ino) == self._identity
+        except OSError:
+            same = False
+        if not same:
+            raise StoreError(
+                f"The ledger {self._path} was moved, removed or replaced while it was open, so "
+                "the last act was not stored. Put the file back, or open the session again."
+            )
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Errors of the database as ours, without passwords."""
+        try:
+            yield
+        except sa.exc.SQLAlchemyError as error:
+            said = getattr(error, "orig", None) or error
+            if self._path is not None and isinstance(said, sqlite3.Error):
+                raise ledgerfile.from_sqlite(said, self._path) from error
+            words = without_secrets(" ".join(str(said).split()), self._secrets)
+            # `from None`: the chained error could show what was taken out here.
+            raise StoreError(
+                f"The ledger in {self._where} could not be read or written: {words} "
+                "Check the address and that the server runs, then try again."
+            ) from None
+        except sqlite3.Error as error:
+            raise ledgerfile.from_sqlite(error, Path(self._where)) from error
+
+
+def _sqlite_engine(path: Path, timeout: float, *, journal: str = "WAL") -> sa.Engine:
+    """An engine whose writers take the write lock at once: numbers are given out in turn."""
+    engine = sa.create_engine(
+        "sqlite+pysqlite://",
+        creator=lambda: ledgerfile.connect(path, timeout, journal=journal),
+        poolclass=sa.pool.QueuePool,
+        hide_parameters=True,
+    )
+
+    @sa.event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        writes = connection.get_execution_options().get("samekind_writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine

@@ -1,0 +1,140 @@
+"""Curves: what an answer is worth (PCL Fig. 4, OCC Fig. 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from samekind.errors import InputError
+from samekind.reports.plots.bands import PANELS, Band, Row, bands, check_seeds, facets, lines
+from samekind.reports.plots.canvas import FAINT, INK, PALETTES, PANEL, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TITLES = {
+    "acc": "accuracy", "nmi": "NMI", "ari": "ARI", "fm": "Fowlkes-Mallows",
+    "pair_f1": "pair F1", "bcubed": "B-cubed F",
+}  # fmt: skip
+"""What the scores are called beside an axis."""
+_DASHES = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.6, 1.2, 1.6)))
+_WIDE, _HIGH = 4.1, 3.1  # inches of a panel with its axes
+
+
+def draw_curves(
+    rows: Sequence[Row], *, metric: str = "acc", by: Sequence[str] = (), log: bool = False
+) -> Figure:
+    """The score over the number of answers: sorted items on the left, held-out ones on the right.
+
+    Parameters
+    ----------
+    rows : as :meth:`samekind.simulation.experiment.Experiment.run` returns them, or from
+        :func:`~samekind.reports.plots.bands.read_rows`. Each set and orientation gets a row of
+        panels;
+        rows that differ only in their seed make one line, their mean, with a 95 % band.
+    metric : acc, nmi, ari, ...; by : keys that tell lines apart; None: those that differ.
+    log : count answers on a logarithmic axis, with 0 at its left end.
+    """
+    found = {name: _lines(some, metric, by) for name, some in facets(rows).items()}
+    panels = [p for p in PANELS if any(p in b for named in found.values() for b in named.values())]
+    if not panels:
+        known = sorted({key for row in rows for point in row["curve"] for key in point})
+        raise InputError(f"No curve has the score {metric!r}. Known: {', '.join(known)}.")
+    names = list(dict.fromkeys(name for named in found.values() for name in named))
+    figure = new_figure(_WIDE * max(len(panels), 1.35), _HIGH * len(found))
+    grid = figure.subplots(len(found), len(panels), squeeze=False, sharey="row")
+    for axes_row, (facet, named) in zip(grid, found.items(), strict=True):
+        for axes, panel in zip(axes_row, panels, strict=True):
+            _panel(axes, panel, log, _most(found))
+            for name, by_panel in named.items():
+                if panel in by_panel:
+                    _line(axes, by_panel[panel], names.index(name), name)
+        axes_row[0].set_title(facet, loc="left", fontsize=11.5, color=INK, weight="bold", pad=22)
+        axes_row[0].set_ylabel(TITLES.get(metric, metric), color=INK, fontsize=10)
+    for axes in grid[-1]:
+        axes.set_xlabel("answers", color=INK, fontsize=10)
+    _legend(figure, names, found)
+    return figure
+
+
+def _lines(rows: Sequence[Row], metric: str, by: Sequence[str]) -> dict[str, dict[str, Band]]:
+    named = lines(rows, by)
+    check_seeds(named)
+    return {name: bands(some, metric) for name, some in named.items()}
+
+
+def _most(found: Mapping[str, Mapping[str, Mapping[str, Band]]]) -> tuple[float, float]:
+    """The smallest number of answers above 0, and the largest."""
+    every = [x for f in found.values() for n in f.values() for b in n.values() for x in b.x]
+    above = [x for x in every if x > 0] or [1.0]
+    return float(min(above)), float(max(above))
+
+
+def _panel(axes: Axes, title: str, log: bool, span: tuple[float, float]) -> None:
+    from matplotlib.ticker import FuncFormatter, NullLocator
+
+    axes.set_facecolor(PANEL)
+    axes.text(0, 1.03, title, transform=axes.transAxes, fontsize=10, color=FAINT)
+    axes.grid(color="white", linewidth=1.2)
+    axes.set_axisbelow(True)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0, colors=FAINT, labelsize=9)
+    if log:
+        # Logarithmic from the first answers on; what lies before them, and 0, is linear.
+        axes.set_xscale("symlog", linthresh=span[0], linscale=0.5)
+        axes.set_xticks([0.0, *_round_numbers(*span)])
+        axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.set_xlim(-0.08 * span[0] if log else -0.02 * span[1], span[1] * (1.15 if log else 1.02))
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """1, 2, 5, 10, ... between two numbers; only the tens when the span is long."""
+    steps = (1, 2, 5) if high / low <= 30 else (1,)
+    every = [step * 10.0**power for power in range(10) for step in steps]
+    return [number for number in every if low <= number <= high]
+
+
+def _line(axes: Axes, band: Band, place: int, name: str) -> None:
+    look: dict[str, Any] = {"color": _ink(place)}
+    # An interval may reach beyond 1, a score cannot.
+    axes.fill_between(band.x, band.low, band.high.clip(max=1.0), alpha=0.15, linewidth=0, **look)
+    dots = "o" if len(band.x) <= 12 else ""
+    axes.plot(band.x, band.mean, linestyle=_dash(place), linewidth=1.8, marker=dots,
+              markersize=3.6, label=name, **look)  # fmt: skip
+
+
+def _ink(place: int) -> str:
+    return PALETTES[0][place % len(PALETTES[0])]
+
+
+def _dash(place: int) -> Any:
+    return _DASHES[place % len(_DASHES)]
+
+
+def _legend(
+    figure: Figure, names: Sequence[str], found: Mapping[str, Mapping[str, Mapping[str, Band]]]
+) -> None:
+    """One legend below all panels, and a line that says what the bands are."""
+    from matplotlib.lines import Line2D
+
+    samples = [
+        Line2D([], [], color=_ink(at), linestyle=_dash(at), linewidth=2, label=name or "this run")
+        for at, name in enumerate(names)
+    ]
+    runs = sorted({b.runs for f in found.values() for n in f.values() for b in n.values()})
+    seeds = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
+    foot = f"Mean over {seeds} seeds, with the 95 % interval of the mean."
+    foot = "One seed, so there is no band." if runs == [1] else foot
+    high = figure.get_size_inches()[1]
+    wide = figure.get_size_inches()[0]
+    columns = max(1, min(len(names), int(wide / (0.7 + 0.085 * max(map(len, names), default=1)))))
+    deep = 0.21 * -(-len(names) // columns) + 0.3
+    figure.set_size_inches(wide, high + deep)
+    figure.tight_layout(rect=(0, deep / (high + deep), 1, 1), w_pad=1.8, h_pad=1.6)
+    figure.legend(
+        handles=samples, loc="lower center", ncols=columns, frameon=False, fontsize=9.5,
+        labelcolor=INK, bbox_to_anchor=(0.5, 0.3 / (high + deep)), borderaxespad=0,
+    )  # fmt: skip
+    figure.text(0.5, 0.12 / (high + deep), foot, fontsize=8.5, color=FAINT, ha="center")

@@ -1,0 +1,111 @@
+"""What is wrong with a suite, said before anything runs: keys, kinds of values, names."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from samekind.errors import InputError, UnknownName
+from samekind.registry import find
+from samekind.simulation.settings import GROUPS, HELD_OUT, KINDS, Settings
+
+PERSONS = ("shown", "matched")
+"""Who may answer without a table [person.NAME] of their own."""
+NOT_IN_A_FILE = {"random_state", "watch", "objective", "checkpoint"}
+"""Constructor parameters that the runner sets, or that cannot be written down."""
+WANTED: dict[type, str] = {
+    int: "a whole number, not negative",
+    str: "a text",
+    float: "a number, not negative",
+    dict: "a table like { shown = 3 }",
+    list: "a list",
+    object: 'true, false or "given"',
+}
+
+
+def parameters_of(method: str) -> tuple[str, ...]:
+    """The constructor parameters of a method that a file may set."""
+    names = inspect.signature(find("method", method)).parameters
+    return tuple(name for name in names if name not in NOT_IN_A_FILE)
+
+
+def check_keys(where: str, table: Mapping[str, Any], allowed: Iterable[str]) -> None:
+    """A key that nothing reads is named, with those that are allowed."""
+    names = list(allowed)
+    for key in table:
+        if key not in names:
+            close = get_close_matches(key, names, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise InputError(
+                f"{where} has the key {key!r}, which means nothing here.{hint} "
+                f"Allowed: {', '.join(sorted(names))}."
+            )
+
+
+def check_value(where: str, key: str, value: Any) -> None:
+    """A value of the wrong kind is refused, with what is wanted."""
+    kind = KINDS[key]
+    right = isinstance(value, (int, float) if kind is float else kind)
+    right = right and (kind is object or not isinstance(value, bool))
+    if kind is object:
+        right = any(value is allowed or value == allowed == "given" for allowed in HELD_OUT)
+    if kind is list:
+        right = right and all(isinstance(v, str if key == "without" else int) for v in value)
+    if not right or (kind in (int, float) and value < 0) or (key == "score_every" and value < 1):
+        raise _unusable(where, key, value, WANTED[kind])
+    if key == "refits_from" and not all(k.isdecimal() and _count(v) for k, v in value.items()):
+        raise _unusable(where, key, value, "a table like { 50 = 10, 200 = 25 }")
+    if key == "groups" and value not in GROUPS:
+        raise UnknownName(f"value of groups in {where}", value, GROUPS)
+
+
+def check_list(where: str, key: str, value: Any, of: type) -> None:
+    """A list of texts or of whole numbers, and not a single one."""
+    right = isinstance(value, list | tuple) and all(isinstance(v, of) for v in value)
+    if not right or any(isinstance(v, bool) for v in value):
+        raise _unusable(where, key, value, f"a list of {'texts' if of is str else 'whole numbers'}")
+
+
+def check_tables(where: str, tables: Any, within: str = "") -> None:
+    """Whether all of these are tables, where TOML could also hold something else."""
+    for key, table in tables.items() if isinstance(tables, dict) else [("", tables)]:
+        if not isinstance(table, dict):
+            said = ".".join(filter(None, (within, key)))
+            raise InputError(f"{where}: {said} = {table!r} is no table. Write [{said}].")
+
+
+def check_share(where: str, key: str, value: Any) -> None:
+    """A share is a number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise _unusable(where, key, value, "a number from 0 to 1")
+
+
+def check_strategy(where: str, merged: Mapping[str, Any]) -> None:
+    """Whether there is such a strategy, it takes these parameters, and there is such a person."""
+    strategy = find("strategy", str(merged.get("strategy", Settings.strategy)))
+    given = merged.get("strategy_with", {})
+    check_value(where, "strategy_with", given)
+    check_keys(f"{where}: strategy_with", given, inspect.signature(strategy).parameters)
+    if given:
+        strategy(**given)  # says by itself what it cannot take
+    person = merged.get("person", Settings.person)
+    if person not in PERSONS:
+        raise UnknownName("person", str(person), PERSONS)
+
+
+def check_encoder(name: str) -> None:
+    """Whether there is such an encoder, or none is wanted."""
+    if name not in ("none", "default"):
+        from samekind.encoders import make_encoder
+
+        make_encoder(name)
+
+
+def _count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _unusable(where: str, key: str, value: Any, wanted: str) -> InputError:
+    return InputError(f"{where}: {key} = {value!r} cannot be used. Give {wanted}.")

@@ -1,0 +1,1 @@
+"""Sources that read a user's own files: folders, images, texts, tables and arrays."""

@@ -1,0 +1,71 @@
+"""Ready vectors from numpy files: one array in .npy, or ``X`` with label columns in .npz."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.errors import SourceError
+from samekind.items import Skipped
+from samekind.sources.files.columns import Columns, take_ids
+from samekind.sources.files.drawing import looks_like_pictures
+from samekind.sources.files.rows import RowCollection, Rows, ready_vectors
+
+_SAVE_AGAIN = "Save it again with numpy; pickled objects are never loaded."
+
+
+def open_npy(path: Path) -> RowCollection:
+    """The rows of a .npy file, read from disk as they are needed."""
+    try:
+        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise SourceError(f"{str(path)!r} cannot be read ({error}). {_SAVE_AGAIN}") from error
+    if not isinstance(matrix, np.ndarray):
+        raise SourceError(f"{str(path)!r} is an archive, not one array. Rename it to .npz.")
+    return vectors_collection(path.stem, matrix, str(path))
+
+
+def open_npz(path: Path) -> tuple[RowCollection, dict[str, NDArray[Any]]]:
+    """The rows of ``X``, and apart from them the label columns: 1-D arrays of the same length."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            if not hasattr(archive, "files"):
+                raise SourceError(f"{str(path)!r} is one array. Rename it to .npy.")
+            arrays = {name: archive[name] for name in archive.files}
+    except (ValueError, OSError, EOFError, BadZipFile) as error:
+        if isinstance(error, SourceError):
+            raise
+        raise SourceError(f"{str(path)!r} cannot be read ({error}). {_SAVE_AGAIN}") from error
+    if "X" not in arrays:
+        found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "nothing"
+        raise SourceError(
+            f"{str(path)!r} has no array 'X'. Found: {found}. "
+            "Save it with numpy.savez(path, X=vectors, label=labels)."
+        )
+    matrix = arrays.pop("X")
+    labels = {name: array for name, array in arrays.items() if array.shape == matrix.shape[:1]}
+    notes = [
+        Skipped(f"array {name}", f"has shape {array.shape}, not one value per row; left out")
+        for name, array in arrays.items()
+        if name not in labels
+    ]
+    ids: Columns = {"id": labels.pop("id").astype(str).tolist()} if "id" in labels else {}
+    return vectors_collection(path.stem, matrix, str(path), notes, take_ids(ids, notes)), labels
+
+
+def vectors_collection(
+    name: str,
+    matrix: NDArray[Any],
+    location: str,
+    notes: list[Skipped] | None = None,
+    keys: list[str] | None = None,
+) -> RowCollection:
+    """Ready vectors as items; shown as small pictures when they look like some, else as bars."""
+    ready_vectors(matrix, repr(location))
+    picture = looks_like_pictures(matrix[:: max(1, len(matrix) // 64)])
+    rows = Rows(matrix, keys=keys, picture=picture)
+    return RowCollection(name, rows, tuple(notes or ()), location, ready=True)

@@ -1,0 +1,110 @@
+"""Columns of a table: which become numbers to compare by, which are only shown, which is the id."""
+
+from __future__ import annotations
+
+from collections.abc import Collection as Some
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.errors import InputError, SourceError
+from samekind.items import Skipped
+from samekind.sources.files.rows import RowCollection, Rows, show
+
+MOST_KINDS = 20
+"""A text column with more different values is shown to the person, and not compared."""
+SPLIT = "split"
+Column = NDArray[np.float64] | list[str]
+"""Numbers with NaN where missing, or texts with an empty one where missing."""
+Columns = dict[str, Column]
+
+
+def as_text(cells: Iterable[Any], missing: Some[str] = frozenset()) -> list[str]:
+    """Cells as texts; None and the `missing` words become empty."""
+    texts = ("" if cell is None else str(cell) for cell in cells)
+    return ["" if text.lower() in missing else text for text in texts]
+
+
+def collect_rows(
+    path: Path, columns: Columns, skipped: Sequence[Skipped] = (), exclude: Sequence[str] = ()
+) -> RowCollection:
+    """The rows of a table as items.
+
+    Number columns are taken as they are; a text column of few values becomes one column of zeros
+    and ones per value; other text columns are only shown. `exclude` names columns that are neither
+    compared nor shown (labels); a column ``split`` never is; a unique column ``id`` names items.
+    """
+    check_names(path, columns, exclude)
+    notes = list(skipped)
+    used = {name: column for name, column in columns.items() if name not in (*exclude, SPLIT)}
+    keys = take_ids(used, notes)
+    matrix, names = _features(used, notes)
+    if not names:
+        raise SourceError(
+            f"{str(path)!r} has no column that items can be compared by. Found: "
+            f"{', '.join(columns)}. Give number columns, or text columns of at most {MOST_KINDS} "
+            "different values."
+        )
+    rows = Rows(matrix, keys=keys, cells=used)
+    return RowCollection(path.stem, rows, tuple(notes), str(path), columns=tuple(names))
+
+
+def check_names(path: Path, columns: Iterable[str], wanted: Iterable[str]) -> None:
+    """Raise :class:`InputError` unless all wanted columns are there."""
+    columns = list(columns)
+    unknown = [name for name in wanted if name not in columns]
+    if unknown:
+        raise InputError(
+            f"{str(path)!r} has no column {unknown[0]!r}. Columns: {', '.join(columns)}."
+        )
+
+
+def take_ids(columns: Columns, notes: list[Skipped]) -> list[str] | None:
+    """Take the column ``id`` out of the columns; its values, if each row has one of its own."""
+    name = next((name for name in columns if name.lower() == "id"), None)
+    if name is None:
+        return None
+    keys = [show(cell) for cell in columns.pop(name)]
+    if all(keys) and len(set(keys)) == len(keys):
+        return keys
+    notes.append(Skipped(f"column {name}", "has empty or repeated values; rows are numbered"))
+    return None
+
+
+def _features(
+    columns: Mapping[str, Column], notes: list[Skipped]
+) -> tuple[NDArray[np.float64], list[str]]:
+    """The matrix (n, d) and the names of its columns."""
+    parts: list[NDArray[np.float64]] = []
+    names: list[str] = []
+    for name, column in columns.items():
+        if isinstance(column, list):
+            kinds = sorted(set(column) - {""})
+            reason = _too_varied(column, kinds)
+            if reason:
+                notes.append(Skipped(f"column {name}", reason))
+                continue
+            parts += [_indicator(column, kind) for kind in kinds]
+            names += [f"{name}={kind}" for kind in kinds]
+        else:
+            if np.isinf(column).any():
+                notes.append(Skipped(f"column {name}", "infinite values are taken as missing"))
+            parts.append(np.where(np.isinf(column), np.nan, column))
+            names.append(name)
+    return np.stack(parts, axis=1) if parts else np.empty((0, 0)), names
+
+
+def _too_varied(column: Sequence[str], kinds: Sequence[str]) -> str:
+    """Why a text column is not compared, or an empty string."""
+    if not kinds:
+        return "has no values; it is left out"
+    if len(kinds) > MOST_KINDS or (len(kinds) == sum(map(bool, column)) and len(kinds) > 1):
+        return f"has {len(kinds)} different texts (as {kinds[0][:30]!r}); shown but not compared"
+    return ""
+
+
+def _indicator(column: Sequence[str], kind: str) -> NDArray[np.float64]:
+    return np.asarray([np.nan if not cell else float(cell == kind) for cell in column])

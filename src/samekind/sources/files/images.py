@@ -1,0 +1,129 @@
+"""A folder of pictures: jpeg, png and webp files at any depth."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from samekind.items import Collection, Skipped
+from samekind.sources.files.folders import Found, list_folder
+from samekind.sources.files.pictures import FORMATS, MAX_PIXELS, Picture, too_large, upright_rgb
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp"})
+_JPEG_END = b"\xff\xd9"
+
+
+class ImageItem(Picture):
+    """One picture file. Its id is the path within the folder."""
+
+    def __init__(self, id: str, path: str, stamp: str) -> None:
+        self.id, self.path, self._stamp = id, path, stamp
+
+    @property
+    def stamp(self) -> str:
+        return self._stamp
+
+    def open(self) -> Image:
+        from PIL import Image
+
+        return Image.open(self.path, formats=FORMATS)
+
+
+def open_images(folder: str | Path) -> Collection:
+    """The pictures of a folder; whatever cannot be used is listed with its reason.
+
+    Beginning and end of every file are looked at, so that wrong contents, refused sizes and
+    interrupted copies are found now; decoding happens when a picture is needed.
+    """
+    folder = Path(folder)
+    return collect_images(folder, *list_folder(folder))
+
+
+def collect_images(
+    folder: Path, found: Sequence[Found], skipped: Sequence[Skipped] = ()
+) -> Collection:
+    """The pictures among the files that were found in a folder."""
+    items: list[Picture] = []
+    left_out = list(skipped)
+    with warnings.catch_warnings():
+        # Pillow warns about large pictures before their size can be asked for.
+        warnings.simplefilter("ignore")
+        for file in found:
+            reason = _fault_of_file(file)
+            if reason:
+                left_out.append(Skipped(file.id, reason))
+            else:
+                items.append(ImageItem(file.id, file.path, file.stamp))
+    name = folder.resolve().name or str(folder)
+    return Collection(name, items, tuple(left_out), str(folder))
+
+
+def _fault_of_file(file: Found) -> str:
+    if file.suffix not in SUFFIXES:
+        return f"is a {file.suffix or 'suffixless'} file, not jpg, jpeg, png or webp"
+    try:
+        with open(file.path, "rb") as stream:
+            return fault(stream, file.size)
+    except OSError as error:
+        return f"cannot be read: {error.strerror or error}"
+
+
+def fault(stream: BinaryIO, size: int) -> str:
+    """What is wrong with an encoded picture, in words, or an empty string.
+
+    Parameters
+    ----------
+    stream : the encoded picture, seekable, at its beginning.
+    size : its length in bytes.
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    if not size:
+        return "is empty (zero bytes)"
+    start = stream.read(32)
+    stream.seek(0)
+    if start[:4] == b"RIFF" and int.from_bytes(start[4:8], "little") + 8 > size:
+        return "is cut off: the webp file says that it is longer than it is"
+    try:
+        image = Image.open(stream, formats=FORMATS)
+        width, height = image.size
+        if width * height > MAX_PIXELS:
+            return too_large(width, height)
+        if image.format == "PNG":
+            image.verify()
+        elif image.format != "WEBP" and not _ends_as_jpeg(stream, size):
+            stream.seek(0)
+            _decode_small(stream)
+    except UnidentifiedImageError:
+        return "does not hold a jpeg, png or webp picture"
+    except Image.DecompressionBombError:
+        return f"has far more pixels than the limit of {MAX_PIXELS // 1_000_000} million"
+    except Exception as error:  # Pillow raises many types on damaged files
+        return f"is damaged or cut off: {error}"
+    return ""
+
+
+def _ends_as_jpeg(stream: BinaryIO, size: int) -> bool:
+    """Whether the end-of-image mark is the last thing in the file, padding aside."""
+    stream.seek(max(0, size - 64))
+    return stream.read().rstrip(b"\0\r\n ").endswith(_JPEG_END)
+
+
+def _decode_small(stream: BinaryIO) -> None:
+    """Decode at an eighth of the size; some cameras append data, so only this tells a cut."""
+    from PIL import Image
+
+    image = Image.open(stream, formats=FORMATS)
+    image.draft("RGB", (1, 1))
+    upright_rgb(image)
+
+
+def fault_of_bytes(data: bytes | None) -> str:
+    """What is wrong with an encoded picture kept in a table, or an empty string."""
+    return fault(io.BytesIO(data), len(data)) if data else "is empty (zero bytes)"

@@ -1,0 +1,166 @@
+"""Parquet files: pictures in a column ``image``, or a table like any other. Needs pyarrow."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.errors import MissingExtra, SourceError
+from samekind.items import Collection, Item, Skipped
+from samekind.sources.files.columns import (
+    SPLIT,
+    Columns,
+    as_text,
+    check_names,
+    collect_rows,
+    take_ids,
+)
+from samekind.sources.files.images import fault_of_bytes
+from samekind.sources.files.pictures import FORMATS, Picture
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+IMAGE = "image"
+
+
+class CellImage(Picture):
+    """One encoded picture in a column; other columns are out of its reach."""
+
+    def __init__(self, id: str, column: Any, row: int) -> None:
+        self.id, self._column, self._row = id, column, row
+
+    @property
+    def stamp(self) -> str:
+        return hashlib.blake2b(_bytes(self._column, self._row) or b"", digest_size=8).hexdigest()
+
+    def open(self) -> Image:
+        from PIL import Image
+
+        return Image.open(io.BytesIO(_bytes(self._column, self._row) or b""), formats=FORMATS)
+
+
+def open_parquet(path: Path, exclude: Sequence[str] = ()) -> Collection:
+    """The pictures of the column ``image`` and nothing else, or the rows of a plain table."""
+    if IMAGE in column_names(path):
+        return open_labelled_pictures(path, labels=())[0]
+    columns, notes = _columns(path)
+    return collect_rows(path, columns, notes, exclude)
+
+
+def open_labelled_parquet(
+    path: Path, labels: Sequence[str]
+) -> tuple[Collection, dict[str, NDArray[Any]]]:
+    """The items, and apart from them the label columns.
+
+    In a file of pictures every other column is a label column; in a plain table those named in
+    `labels`, with the names that belong to them, and ``split``.
+    """
+    names = column_names(path)
+    check_names(path, names, labels)
+    if IMAGE in names:
+        return open_labelled_pictures(path, [name for name in names if name != IMAGE])
+    table = _read(path, list(labels))
+    return open_parquet(path, [n for n in labels if n != SPLIT]), {
+        name: _labels(table.column(name)) for name in labels
+    }
+
+
+def open_labelled_pictures(
+    path: Path, labels: Sequence[str]
+) -> tuple[Collection, dict[str, NDArray[Any]]]:
+    """The pictures that can be read, and the label columns of just these rows."""
+    names = [IMAGE, *(name for name in column_names(path) if name.lower() == "id")]
+    table = _read(path, [*names, *(name for name in labels if name not in names)])
+    notes: list[Skipped] = []
+    ids: Columns = {name: as_text(table.column(name).to_pylist()) for name in names[1:]}
+    keys = take_ids(ids, notes)
+    column = table.column(IMAGE)
+    items: list[Item] = []
+    kept: list[int] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as for folders: sizes are checked here
+        for row in range(len(column)):
+            id = keys[row] if keys else f"row-{row}"
+            reason = fault_of_bytes(_bytes(column, row))
+            if reason:
+                notes.append(Skipped(id, reason))
+            else:
+                items.append(CellImage(id, column, row))
+                kept.append(row)
+    if not items:
+        found = f" The first: {notes[0].id} {notes[0].reason}." if notes else ""
+        raise SourceError(f"{str(path)!r} has no picture that can be read.{found}")
+    arrays = {name: _labels(table.column(name))[kept] for name in labels if name not in names}
+    return Collection(path.stem, items, tuple(notes), str(path)), arrays
+
+
+def column_names(path: Path) -> list[str]:
+    """The names of the columns; nothing else is read."""
+    return list(_parquet(path, "read_schema").names)
+
+
+def _read(path: Path, columns: list[str]) -> Any:
+    table = _parquet(path, "read_table", columns=columns)
+    if not table.num_rows and columns:
+        raise SourceError(f"{str(path)!r} has no rows. Give at least one item.")
+    return table
+
+
+def _parquet(path: Path, function: str, *, columns: list[str] | None = None) -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet as reader
+    except ImportError as error:
+        raise MissingExtra("Reading Parquet files", "parquet") from error
+    try:
+        if function == "read_schema":
+            return reader.read_schema(path)
+        return reader.ParquetFile(path, memory_map=True).read(columns=columns)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise SourceError(
+            f"{str(path)!r} cannot be read as Parquet ({str(error).splitlines()[0]}). "
+            "Write the file again."
+        ) from error
+
+
+def _bytes(column: Any, row: int) -> bytes | None:
+    """The encoded picture of a row: bytes, or a record with a field ``bytes``."""
+    cell = column[row].as_py()
+    if isinstance(cell, dict):
+        cell = cell.get("bytes")
+    return cell if isinstance(cell, bytes) else None
+
+
+def _columns(path: Path) -> tuple[Columns, list[Skipped]]:
+    """Numbers and texts of a plain table; columns of other types are reported."""
+    import pyarrow.types as types
+
+    columns: Columns = {}
+    notes: list[Skipped] = []
+    table = _read(path, column_names(path))
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+        if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
+            numbers = (np.nan if cell is None else float(cell) for cell in column.to_pylist())
+            columns[name] = np.fromiter(numbers, dtype=np.float64, count=len(column))
+        elif types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind):
+            columns[name] = as_text(column.to_pylist())
+        else:
+            notes.append(Skipped(f"column {name}", f"holds {column.type}, not numbers or texts"))
+    return columns, notes
+
+
+def _labels(column: Any) -> NDArray[Any]:
+    """Labels as an array; texts, with empty ones for what is missing, unless all are numbers."""
+    cells = column.to_pylist()
+    if any(cell is None for cell in cells):
+        return np.asarray(as_text(cells))
+    return np.asarray(cells)

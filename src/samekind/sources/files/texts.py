@@ -1,0 +1,136 @@
+"""Texts: a folder of .txt and .md files, or one .txt file with one text per line."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from samekind.errors import SourceError
+from samekind.items import Collection, Item, Preview, Skipped
+from samekind.sources.files.folders import Found, list_folder
+
+SUFFIXES = frozenset({".txt", ".md"})
+MAX_BYTES = 10_000_000
+"""Longer texts are refused; they are books or logs rather than things to sort."""
+PREVIEW_LETTERS = 4_000
+_HEAD = 65_536
+_TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
+
+
+class TextItem(Item):
+    """One text, from a file (read when needed) or, without a path, held in memory."""
+
+    kind: ClassVar[str] = "text"
+
+    def __init__(
+        self, id: str, *, path: str | None = None, text: str = "", stamp: str = ""
+    ) -> None:
+        self.id, self.path, self._text, self._stamp = id, path, text, stamp
+
+    @property
+    def stamp(self) -> str:
+        return self._stamp or self.id
+
+    def load(self) -> str:
+        """The whole text."""
+        if self.path is None:
+            return self._text
+        try:
+            return decode(Path(self.path).read_bytes())
+        except OSError as error:
+            raise SourceError(
+                f"{self.id!r} cannot be read any more ({error.strerror}). Open the folder again."
+            ) from error
+
+    def preview(self) -> Preview:
+        """The beginning of the text."""
+        text = self.load().strip()
+        shown = text if len(text) <= PREVIEW_LETTERS else text[:PREVIEW_LETTERS] + " ..."
+        return Preview("text/plain", shown.encode("utf-8", "replace"))
+
+
+def open_texts(folder: str | Path) -> Collection:
+    """The texts of a folder, one per file, at any depth; what cannot be used is listed."""
+    folder = Path(folder)
+    return collect_texts(folder, *list_folder(folder))
+
+
+def collect_texts(
+    folder: Path, found: Sequence[Found], skipped: Sequence[Skipped] = ()
+) -> Collection:
+    """The texts among the files that were found in a folder."""
+    items: list[Item] = []
+    left_out = list(skipped)
+    for file in found:
+        reason = _fault(file)
+        if reason:
+            left_out.append(Skipped(file.id, reason))
+        else:
+            items.append(TextItem(file.id, path=file.path, stamp=file.stamp))
+    name = folder.resolve().name or str(folder)
+    return Collection(name, items, tuple(left_out), str(folder))
+
+
+def open_lines(path: str | Path) -> Collection:
+    """The lines of one file, each a text; blank lines are passed over.
+
+    The id is a hash of the text (and a count for its second and later copies), not the number of
+    the line: answers are remembered by id, and a line added at the top must not move them all.
+    """
+    path = Path(path)
+    if path.stat().st_size > 100 * MAX_BYTES:
+        raise SourceError(f"{str(path)!r} is larger than 1 GB. Split it into several files.")
+    data = path.read_bytes()
+    if looks_binary(data[:_HEAD]):
+        raise SourceError(f"{str(path)!r} is not a text file. Give one text per line, in UTF-8.")
+    seen: Counter[str] = Counter()
+    items: list[Item] = []
+    for line in decode(data).splitlines():
+        text = line.strip()
+        if not text:
+            continue
+        key = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=6).hexdigest()
+        seen[key] += 1
+        id = f"text-{key}" if seen[key] == 1 else f"text-{key}-{seen[key]}"
+        items.append(TextItem(id, text=text))
+    return Collection(path.stem, items, (), str(path))
+
+
+def decode(data: bytes) -> str:
+    """Text from bytes: UTF-8, or UTF-16 with its mark, or else Latin-1, which always succeeds."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def looks_binary(head: bytes) -> bool:
+    """Whether the beginning of a file is that of a program, picture or archive, not of a text."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return False
+    n_controls = sum(byte < 32 and byte not in _TEXT_CONTROLS for byte in head[:4096])
+    return b"\0" in head or n_controls > 0.05 * len(head[:4096])
+
+
+def _fault(file: Found) -> str:
+    """Why a file is not a text to be sorted, or an empty string."""
+    if file.suffix not in SUFFIXES:
+        return f"is a {file.suffix or 'suffixless'} file, not txt or md"
+    if not file.size:
+        return "is empty (zero bytes)"
+    if file.size > MAX_BYTES:
+        return f"has {file.size:,} bytes; the limit is {MAX_BYTES:,}"
+    try:
+        with open(file.path, "rb") as stream:
+            head = stream.read(_HEAD)
+    except OSError as error:
+        return f"cannot be read: {error.strerror or error}"
+    if looks_binary(head):
+        return "is binary, not text"
+    return "" if decode(head).strip() else "holds only blanks"

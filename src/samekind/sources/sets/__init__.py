@@ -1,0 +1,1 @@
+"""Named sets whose kinds are known, for simulation and benchmarks."""

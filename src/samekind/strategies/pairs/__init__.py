@@ -1,0 +1,1 @@
+"""Strategies that ask about pairs of items."""

@@ -1,0 +1,58 @@
+"""CSD: pairs whose similarity has just changed, and is high (OCC, Eq. 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from samekind.protocols import View
+from samekind.questions import Question
+from samekind.strategies.pairs.candidates import Candidates, Floats, best_pairs, drawn_pairs, inner
+
+
+@dataclass(frozen=True)
+class CSD:
+    """Pairs that have become similar, or less so, since the snapshot before (OCC's CSD).
+
+    A round of the paper is a refit (reading O11). It does not ask in the first round, when there is
+    nothing to compare with; a session that waits for answers would then never go on, so that here
+    the first questions are drawn at random. So are those of a method whose vectors never change.
+
+    Parameters
+    ----------
+    pairs : where candidates come from. By default the cosine is that of the paper, not centred.
+    """
+
+    uses_previous: ClassVar[bool] = True
+
+    pairs: Candidates = field(default_factory=lambda: Candidates(centred=False))
+
+    def propose(self, view: View, n: int = 1) -> Sequence[Question]:
+        """The `n` pairs with the largest discrepancy among the candidates."""
+        before = view.previous
+        if before is None or len(before.labels) != len(view.clustering.labels):
+            a, b = drawn_pairs(view, 200 * n)
+            why = "Drawn at random, until there are two rounds to compare."
+            return best_pairs(view, a, b, np.zeros(len(a)), n, lambda k: why)
+        pool = self.pairs.pool(view)
+
+        def score() -> Floats:
+            points = self.pairs.bank(before)
+            return discrepancy(pool.similarity, inner(points, pool.a, points, pool.b))
+
+        key = ("csd", self, view.seed, before.snapshot)
+        why = "What these two have in common has just changed."
+        scores = view.clustering.memo(key, score)
+        return best_pairs(view, pool.a, pool.b, scores, n, lambda k: why)
+
+
+def discrepancy(now: Floats, before: Floats) -> Floats:
+    """Eq. 6: ``s_c |s_c - s_(c-1)|`` of the similarities in this round and the one before.
+
+    >>> discrepancy(np.array([0.8]), np.array([0.0])).round(2).tolist()
+    [0.64]
+    """
+    return np.asarray(now * np.abs(now - before))

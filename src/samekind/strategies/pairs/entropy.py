@@ -1,0 +1,68 @@
+"""Entropy: pairs about which the groups cannot decide (what OCC compares its score with)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from samekind.clustering import Clustering
+from samekind.errors import InputError
+from samekind.protocols import View
+from samekind.questions import Question
+from samekind.strategies.pairs.candidates import Candidates, Floats, Ints, best_pairs
+from samekind.strategies.pairs.uncertainty import same_chance, soft
+
+
+@dataclass(frozen=True)
+class Entropy:
+    """Pairs about which the groups cannot decide: largest entropy of the memberships.
+
+    OCC's Figure 3 names this rule without a formula. Here it is the entropy of "same or different"
+    when the chance of "same" is the inner product of the two memberships: highest at one half.
+
+    Parameters
+    ----------
+    of : "pair", or "items": the entropies of the two memberships added, which asks about two items
+        that are both between groups, whatever they have to do with each other.
+    pairs : where candidates come from.
+    """
+
+    of: str = "pair"
+    pairs: Candidates = field(default_factory=Candidates)
+
+    def __post_init__(self) -> None:
+        if self.of not in ("pair", "items"):
+            raise InputError(f"Entropy of {self.of!r} is not known. Take 'pair' or 'items'.")
+
+    def propose(self, view: View, n: int = 1) -> Sequence[Question]:
+        """The `n` pairs with the largest entropy among the candidates."""
+        clustering, pool = view.clustering, self.pairs.pool(view)
+        rule = pair_entropy if self.of == "pair" else items_entropy
+        key = ("entropy", self, view.seed)
+        score = clustering.memo(key, lambda: rule(clustering, pool.a, pool.b))
+        why = "The groups cannot tell whether these two agree."
+        return best_pairs(view, pool.a, pool.b, score, n, lambda k: why)
+
+
+def pair_entropy(clustering: Clustering, a: Ints, b: Ints) -> Floats:
+    """(m,) entropy, in nats, of whether the two items are the same kind."""
+    chance = np.clip(same_chance(clustering, a, b), 0.0, 1.0)
+    return entropy(np.stack([chance, 1 - chance], axis=1))
+
+
+def items_entropy(clustering: Clustering, a: Ints, b: Ints) -> Floats:
+    """(m,) sum of the entropies of the two memberships."""
+    each = entropy(soft(clustering, np.arange(len(clustering.labels))))
+    return np.asarray(each[a] + each[b])
+
+
+def entropy(chances: Floats) -> Floats:
+    """(m,) entropy of rows of chances, in nats.
+
+    >>> entropy(np.array([[0.5, 0.5], [1.0, 0.0]])).round(4).tolist()
+    [0.6931, 0.0]
+    """
+    chances = np.asarray(chances, dtype=np.float64)
+    return np.asarray(-(chances * np.log(np.maximum(chances, 1e-12))).sum(axis=1) + 0.0)

@@ -1,0 +1,147 @@
+"""PCL as published: the rule by which the released program asks, which is not that of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from samekind.clustering import Clustering
+from samekind.constraints import Constraints
+from samekind.protocols import View
+from samekind.questions import Question
+from samekind.strategies.pairs.candidates import (
+    Candidates,
+    Floats,
+    Ints,
+    best_pairs,
+    inner,
+    remaining,
+    scaled,
+)
+
+
+class Likeness(NamedTuple):
+    """Cosines of pairs: first views, first with second view both ways, mean of equal views."""
+
+    same_view: Floats
+    forth: Floats
+    back: Floats
+    mean: Floats
+
+
+@dataclass(frozen=True)
+class PCLReference:
+    """What the released PCL program asks; for reproducing its tables.
+
+    It differs from Eq. 6 to 8: the divergence is negated, so pairs are asked whose similarity is
+    the same within a view and across views; Q holds no evidence from answers (they are added at the
+    answered pair itself, where nothing is left to ask); S_up has a tanh and no factor r; scaling
+    includes each item with itself, and answered pairs. Nothing is asked when the best score is 0.
+    Without two views only the S_up part tells pairs apart.
+
+    The program compares items of one fixed batch; here the candidates come from the whole set.
+
+    Parameters
+    ----------
+    epsilon : the similarity at which a pair counts as most uncertain.
+    pairs : where candidates come from.
+    """
+
+    epsilon: float = 0.2
+    pairs: Candidates = field(default_factory=Candidates)
+
+    def propose(self, view: View, n: int = 1) -> Sequence[Question]:
+        """The `n` highest pairs among the candidates."""
+        pool = self.pairs.pool(view)
+        items = np.arange(
+            0, len(view.clustering.labels), max(1, len(view.clustering.labels) // 1024)
+        )
+        a, b = np.concatenate([pool.a, items]), np.concatenate([pool.b, items])
+        key = ("pcl-reference", self.pairs, view.seed)
+        alike = view.clustering.memo(key, lambda: self._likeness(view.clustering, a, b))
+        answers = known_answers(view.constraints, a, b)
+        answers[len(pool.a) :] = 0  # an item with itself was never asked
+        fixed = view.clustering.memo(
+            ("pcl-reference unanswered", self, view.seed),
+            lambda: Unanswered.of(alike, self.epsilon),
+        )
+        score = reference_scores(alike, answers, remaining(view), self.epsilon, fixed)
+        score = score[: len(pool.a)]
+        if not (score > 0).any():
+            return ()
+        why = "It is unclear how alike these two are, in every view of them."
+        return best_pairs(view, pool.a, pool.b, score, n, lambda k: why)
+
+    def _likeness(self, clustering: Clustering, a: Ints, b: Ints) -> Likeness:
+        first, second = (self.pairs.views(clustering) * 2)[:2]
+        same_view = inner(first, a, first, b)
+        mean = (same_view + inner(second, a, second, b)) / 2
+        return Likeness(same_view, inner(first, a, second, b), inner(second, a, first, b), mean)
+
+
+class Unanswered(NamedTuple):
+    """The parts of the program's score that answers do not change, and those without answers."""
+
+    unclear: Floats
+    divergence: Floats
+
+    @classmethod
+    def of(cls, alike: Likeness, epsilon: float) -> Unanswered:
+        """For arrays of any one shape."""
+        unclear = np.tanh(scaled(-np.abs(alike.mean - epsilon)))
+        return cls(np.asarray(unclear), _divergences(alike, np.zeros(1)))
+
+
+def reference_scores(
+    alike: Likeness,
+    answers: Floats,
+    r: float,
+    epsilon: float = 0.2,
+    unanswered: Unanswered | None = None,
+) -> Floats:
+    """The program's score; arrays of any one shape, scaled over all that they hold.
+
+    `answers` holds 1, -1 or 0. `unanswered`, if it is there already, saves most of the work.
+    """
+    fixed = Unanswered.of(alike, epsilon) if unanswered is None else unanswered
+    divergence = fixed.divergence.copy()
+    asked = np.nonzero(answers)
+    divergence[asked] = _divergences(Likeness(*(part[asked] for part in alike)), answers[asked])
+    return np.asarray(fixed.unclear + (1 - r) * scaled(-divergence))
+
+
+def _divergences(alike: Likeness, answers: Floats) -> Floats:
+    """Both directions added. The factor 2 in the second is the program's: its first update writes
+    into the buffer that the second one reads."""
+    known = answers * alike.same_view
+    forth = bernoulli_divergence(alike.same_view, alike.forth + known)
+    return forth + bernoulli_divergence(alike.same_view, alike.back + 2 * known)
+
+
+def bernoulli_divergence(p: Floats, q: Floats) -> Floats:
+    """Divergence of two coins, both chances clipped to [0.001, 0.999]."""
+    p = np.clip(np.asarray(p, dtype=np.float64), 1e-3, 1 - 1e-3)
+    q = np.clip(np.asarray(q, dtype=np.float64), 1e-3, 1 - 1e-3)
+    return np.asarray(p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q)))
+
+
+def known_answers(known: Constraints, a: Ints, b: Ints) -> Ints:
+    """1 for pairs known to be the same kind, -1 for known to differ, 0 for the rest."""
+    found = np.zeros(len(a), dtype=np.intp)
+    found[a == b] = 1
+    touched = np.zeros(known.n_items, dtype=bool)
+    touched[known.touched] = True
+    maybe = np.flatnonzero(touched[a] & touched[b])
+    if not len(maybe):
+        return found
+    group = known.components
+    first, second = group[a[maybe]], group[b[maybe]]
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    codes = known.component_links() @ (known.n_items, 1)  # ascending, as the pairs are
+    place = np.searchsorted(codes, low * known.n_items + high)
+    differ = np.append(codes, -1)[place] == low * known.n_items + high
+    found[maybe] = np.where(first == second, 1, np.where(differ, -1, 0))
+    return found

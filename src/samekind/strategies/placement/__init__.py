@@ -1,0 +1,1 @@
+"""Strategies that ask which group an item belongs to."""

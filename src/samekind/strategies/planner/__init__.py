@@ -1,0 +1,1 @@
+"""The planner: mixes kinds of question by expected gain per second."""

@@ -1,0 +1,1 @@
+"""Questions chosen by expected information under draws of whole groupings."""

@@ -1,0 +1,113 @@
+"""Draws of whole groupings: where they come from, and what answers leave of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.constraints import Constraints
+from samekind.protocols import View
+from samekind.strategies.pairs.uncertainty import soft
+
+Floats = NDArray[Any]
+Ints = NDArray[np.intp]
+
+MOST_ITEMS = 600
+"""Items that are looked at; of more a random part, with all answered ones."""
+MOST_DRAWS = 256
+"""Draws that are looked at; of more those of largest weight."""
+FEWEST = 16.0
+"""Effective draws below which those that contradict few answers are kept as well."""
+DOUBT = 2.0
+"""How much less a draw then counts, in nats, for each answer that it contradicts."""
+
+
+class Drawn(NamedTuple):
+    """Groupings of some items.
+
+    Parameters
+    ----------
+    items : (m,) ascending. labels : (S, m) groups in each draw. weight : (S,) adding up to one.
+    exact : whether the method gave them; else they were drawn from its memberships.
+    """
+
+    items: Ints
+    labels: NDArray[np.int16]
+    weight: NDArray[np.float64]
+    exact: bool
+
+    def places(self, items: Ints) -> Ints:
+        """Columns of some items; -1 for those that are not looked at."""
+        at = np.searchsorted(self.items, items).clip(0, len(self.items) - 1)
+        return np.where(self.items[at] == items, at, -1)
+
+    def given(self, known: Constraints) -> NDArray[np.float64]:
+        """(S,) weights after the answers, those included that came after the draws.
+
+        Draws that contradict an answer are out. Where hardly any would be left, those with few
+        contradictions stay, until the next refit draws anew.
+        """
+        links = known.links()
+        a, b = self.places(links.a), self.places(links.b)
+        here = (a >= 0) & (b >= 0)
+        wrong = (self.labels[:, a[here]] == self.labels[:, b[here]]) != links.same[here]
+        count = wrong.sum(axis=1)
+        if not count.any():
+            return self.weight
+        strict = np.where(count == 0, self.weight, 0.0)
+        if n_effective(strict) >= FEWEST:
+            return np.asarray(strict / strict.sum())
+        tolerant = self.weight * np.exp(-DOUBT * (count - count.min()))
+        return np.asarray(tolerant / tolerant.sum())
+
+
+def n_effective(weight: NDArray[np.float64]) -> float:
+    """How many equally weighted draws these are worth.
+
+    >>> n_effective(np.array([0.5, 0.5, 0.0]))
+    2.0
+    """
+    total = float(weight.sum())
+    return total**2 / float(np.square(weight).sum()) if total > 0 else 0.0
+
+
+def drawn_of(view: View, n_draws: int) -> Drawn:
+    """The draws of a snapshot: the method's own, else independent ones from its memberships."""
+    return view.clustering.memo(("drawn", n_draws, *looked_at(view)), lambda: _drawn(view, n_draws))
+
+
+def looked_at(view: View) -> tuple[int, bytes]:
+    """What the choice of items depends on; questions must not depend on when it was made."""
+    given = view.clustering.draws
+    candidates = len(view.clustering.labels) if given is None else len(given[0])
+    all_of_them = candidates <= MOST_ITEMS
+    return view.seed, b"" if all_of_them else view.constraints.touched.tobytes()
+
+
+def _drawn(view: View, n_draws: int) -> Drawn:
+    rng = np.random.default_rng((view.seed, view.clustering.snapshot))
+    given = view.clustering.draws
+    if given is None:
+        items = _some(np.arange(len(view.clustering.labels)), view.constraints.touched, rng)
+        belief = soft(view.clustering, items)  # (m, k)
+        bars = (belief / belief.sum(axis=1, keepdims=True)).cumsum(axis=1)[:, :-1]
+        chance = rng.random((n_draws, len(items), 1))
+        labels = (chance > bars).sum(axis=2).astype(np.int16)
+        return Drawn(items, labels, np.full(n_draws, 1 / n_draws), False)
+    items, labels, weight = given
+    kept = np.sort(np.argsort(-weight, kind="stable")[: max(n_draws, MOST_DRAWS)])
+    some = _some(items, np.intersect1d(items, view.constraints.touched), rng)
+    columns = np.searchsorted(items, some)
+    share = np.asarray(weight, dtype=np.float64)[kept]
+    return Drawn(some, labels[np.ix_(kept, columns)], share / share.sum(), True)
+
+
+def _some(items: Ints, must: Ints, rng: np.random.Generator) -> Ints:
+    """All items, or as many as are looked at, those among them that answers speak of."""
+    if len(items) <= MOST_ITEMS:
+        return items
+    room = max(0, MOST_ITEMS - len(must))
+    others = rng.choice(np.setdiff1d(items, must), min(room, len(items) - len(must)), replace=False)
+    return np.union1d(must, others)

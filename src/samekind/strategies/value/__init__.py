@@ -1,0 +1,1 @@
+"""Value mining (IDC): hard, representative and diverse items."""

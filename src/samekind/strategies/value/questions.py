@@ -1,0 +1,147 @@
+"""Questions of value mining: an item, and who stands for the groups nearest to it (IDC)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.constraints import Constraints
+from samekind.errors import InputError
+from samekind.questions import WhichGroup
+from samekind.strategies.exemplars import shown as central_and_diverse
+from samekind.strategies.value.mining import unit
+
+Floats = NDArray[Any]
+Ints = NDArray[np.intp]
+
+SPARE = 4
+"""Items that may stand for a group, the nearest first: the first cannot stand for it when it is
+itself asked about, or stands for another group on the screen."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The groups as they are offered.
+
+    Parameters
+    ----------
+    centres : (c, d) unit rows. standing : for each group the items that may stand for it; the first
+        one does, where it can.
+    """
+
+    centres: Floats
+    standing: Sequence[tuple[int, ...]]
+
+    @classmethod
+    def of(cls, z: Floats, centres: Floats) -> Groups:
+        """Who is nearest to a centre, by cosine over all items, stands for its group."""
+        towards = unit(centres)
+        return cls(towards, [tuple(row.tolist()) for row in _nearest_items(z, towards, SPARE)])
+
+    def with_first(self, first: Sequence[Sequence[int]]) -> Groups:
+        """The same groups, for each of which the items in `first` stand before others."""
+        both = zip(first, self.standing, strict=True)
+        return Groups(self.centres, [tuple(dict.fromkeys((*a, *b))) for a, b in both])
+
+    def question(
+        self,
+        z: Floats,
+        item: int,
+        shown: int,
+        known: Constraints,
+        *,
+        exemplars: int = 1,
+        why: str = "",
+    ) -> WhichGroup | None:
+        """Which of the nearest groups the item belongs to; None when the answers say so already.
+
+        A group that is known not to be the item's is not shown, nor two that are known to be one
+        kind. More items than one show a group only if they are known to be of its kind.
+        """
+        standing = self._standing(item)
+        if any(known.same(item, who) for who in standing.values()):
+            return None
+        offered: list[int] = []
+        for group in np.argsort(-(self.centres @ z[item]), kind="stable").tolist():
+            who = standing.get(group)
+            if who is None or who in offered or known.same(item, who) is not None:
+                continue
+            if not any(known.same(who, other) for other in offered):
+                offered.append(who)
+            if len(offered) == shown:
+                break
+        if not offered:
+            return None
+        groups = tuple(_with_others(z, who, item, known, exemplars) for who in offered)
+        return WhichGroup(item, groups, why=why)
+
+    def _standing(self, item: int) -> dict[int, int]:
+        """Who stands for each group when this item is asked about."""
+        able = ((group, [i for i in some if i != item]) for group, some in enumerate(self.standing))
+        return {group: some[0] for group, some in able if some}
+
+
+def questions(
+    z: Floats,
+    centres: Floats,
+    items: Iterable[int],
+    *,
+    shown: int = WhichGroup.most,
+    known: Constraints | None = None,
+) -> tuple[WhichGroup, ...]:
+    """For each item the question with the `shown` nearest groups, the nearest first.
+
+    The item of largest cosine to a centre stands for its group; where it is itself asked about,
+    the next one does. Items whose group the answers imply are passed over.
+    """
+    check_shown(shown)
+    groups = Groups.of(z, centres)
+    answers = Constraints(len(z)) if known is None else known
+    made = (groups.question(z, int(item), shown, answers) for item in items)
+    return tuple(question for question in made if question is not None)
+
+
+def check_shown(shown: int) -> None:
+    """Raise InputError unless a question can show so many groups."""
+    if not 1 <= shown <= WhichGroup.most:
+        raise InputError(f"A question shows 1 to {WhichGroup.most} groups; {shown} came.")
+
+
+def centres_of(z: Floats, labels: Ints, numbers: Collection[int]) -> Floats:
+    """(c, d) the mean of the unit rows of each group, in the order of `numbers`."""
+    index = np.searchsorted(np.array(sorted(numbers)), labels)
+    sums = np.zeros((len(numbers), z.shape[1]))
+    order = np.argsort(index, kind="stable")
+    ends = np.bincount(index, minlength=len(numbers)).cumsum()
+    for group, (start, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
+        sums[group] = z[order[start:end]].mean(axis=0, dtype=np.float64)
+    return sums
+
+
+def _nearest_items(z: Floats, centres: Floats, count: int) -> Ints:
+    """(c, count) the items of largest cosine to each centre, the largest first."""
+    best = np.full((len(centres), 0), -9.0)
+    who = np.zeros((len(centres), 0), dtype=np.intp)
+    for start in range(0, len(z), 65_536):
+        alike = centres @ z[start : start + 65_536].T  # (c, m)
+        best = np.concatenate([best, alike], axis=1)
+        here = np.arange(start, start + alike.shape[1])
+        who = np.concatenate([who, np.broadcast_to(here, alike.shape)], axis=1)
+        few = min(count, best.shape[1])
+        top = np.argpartition(-best, few - 1, axis=1)[:, :few]
+        best, who = np.take_along_axis(best, top, 1), np.take_along_axis(who, top, 1)
+    order = np.lexsort((who, -np.round(best, 6)), axis=1)
+    return np.take_along_axis(who, order, 1)
+
+
+def _with_others(z: Floats, who: int, item: int, known: Constraints, count: int) -> tuple[int, ...]:
+    """Who stands for the group, then items that the person said are of the same kind."""
+    others = known.component(who)
+    others = others[(others != who) & (others != item)]
+    if count < 2 or not len(others):
+        return (who,)
+    return (who, *central_and_diverse(z, others, item, count - 1))

@@ -1,0 +1,226 @@
+"""Looking at a path: what is there, which encoder suits it, and how long that would take."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from samekind.errors import InputError, SamekindError, SourceError, StoreError
+
+if TYPE_CHECKING:
+    from samekind.items import Collection
+    from samekind.protocols import Encoder, Store
+
+WARM, TRIED = 4, 24
+"""Items that an encoder begins with, and those on which it is timed."""
+LEARNERS = ("simclr", "byol")
+"""Encoders that learn from the pictures and need nobody to say how many groups there are."""
+
+
+def typed(text: str) -> str:
+    """The path that was meant by what was typed, pasted or dragged in.
+
+    >>> typed(' "/home/me/My photos" '), typed("file:///home/me/My%20photos/"), typed("tiles")
+    ('/home/me/My photos', '/home/me/My photos/', 'tiles')
+    """
+    text = text.strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        text = text[1:-1]
+    if text.lower().startswith("file://"):
+        text = unquote(urlsplit(text).path)
+    if not text or "\0" in text:
+        raise InputError("No path came. Type the path of a folder or table.")
+    return text
+
+
+def whole(path: str) -> str:
+    """The same place, said so that it does not depend on where the server was started."""
+    from samekind.sources import SETS
+
+    return path if path in SETS else os.path.abspath(os.path.expanduser(path))
+
+
+def items_at(path: str) -> Collection:
+    """The items at a path, or a sentence that says why there are none."""
+    from samekind.sources import SETS, open_source
+
+    if path in SETS:
+        return open_source(path)
+    place = Path(path).expanduser()
+    try:
+        there = place.exists()
+    except OSError as problem:
+        raise SourceError(f"{path!r} cannot be looked at: {problem.strerror}.") from problem
+    if there and not os.access(place, os.R_OK | (os.X_OK if place.is_dir() else 0)):
+        raise SourceError(
+            f"{path!r} may not be read by the person who started samekind (permission denied). "
+            "Change its permissions, or choose another place."
+        )
+    collection = open_source(path)
+    if len(collection) < 2:
+        raise SourceError(
+            f"There is only one item in {path!r}, so there is nothing to group. Bring more."
+        )
+    return collection
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What was answered about a pile before."""
+
+    answers: int
+    orientations: tuple[str, ...]
+    encoder: str
+
+
+def earlier(path: str) -> Earlier:
+    """What the ledger of a path says; nothing when there is none."""
+    from samekind.ledger.fold import last_header
+    from samekind.ledger.store import open_store
+    from samekind.workspace.pile import ledger_file
+
+    file = ledger_file(path)
+    if not file.exists():
+        return Earlier(0, (), "")
+    try:
+        store: Any = open_store(file)
+        with closing(store):
+            names = store.sessions()
+            answers = sum(len(_answered(store, name)) for name in names)
+            settings = last_header(store, "main").get("settings", {}) if "main" in names else {}
+    except StoreError:
+        return Earlier(0, (), "")  # told in full when the pile is opened
+    return Earlier(answers, tuple(names), str(settings.get("encoder") or ""))
+
+
+def _answered(store: Store, name: str) -> set[int]:
+    told: set[int] = set()
+    asked = 0
+    for event in store.read(name):
+        if event.kind in ("proposed", "volunteered"):
+            asked += len(event.data["questions"])
+        if event.kind == "told":
+            told.add(int(event.data["number"]))
+        elif event.kind == "volunteered":  # a question that the person put, with its answer
+            told.add(asked)
+        elif event.kind == "undone":
+            told.discard(int(event.data["number"]))
+    return told
+
+
+def encoders_for(collection: Collection) -> Iterator[tuple[str, str, bool, str]]:
+    """Encoders for these items: name, what it is, whether it learns first, why it cannot be."""
+    from samekind.encoders import ENCODERS, describe, make_encoder
+
+    lines = describe()
+    ready = bool(getattr(collection, "ready", False))
+    for name in ENCODERS:
+        learns = name in LEARNERS
+        if name == "images" or (name in ("cc", "tcl", "propos") and not learns):
+            continue  # for methods that learn from pixels, or that must be told how many groups
+        if name == "vectors" and not ready:
+            continue
+        encoder = make_encoder(name)
+        if collection.kind not in encoder.kinds:
+            continue
+        yield name, lines[name], learns and not _learnt(name, collection), _why_not(name)
+
+
+def _learnt(name: str, collection: Collection) -> bool:
+    """Whether it has learnt from this pile already."""
+    from samekind.encoders.learned.weights import find_kept
+
+    return find_kept(name, collection) is not None
+
+
+def learns_first(name: str | None, collection: Collection) -> bool:
+    """Whether an encoder has to learn from the pictures before it can be used."""
+    return name in LEARNERS and collection.kind == "image" and not _learnt(name, collection)
+
+
+def _why_not(name: str) -> str:
+    """Why an encoder cannot be used here; empty when it can."""
+    if not name.startswith("efficientnet"):
+        return ""
+    from samekind.encoders.frozen.efficientnet import LITE0, LITE2
+
+    weights = LITE2 if name.endswith("2") else LITE0
+    return "" if weights.installed else "its network is not installed"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How long an encoder takes for this pile."""
+
+    seconds: float
+    per_item: float
+    tried: int
+    kept: int
+    words: str
+
+
+def measured(collection: Collection, name: str) -> Measured:
+    """Try an encoder on a few items; those whose vectors are kept need no time."""
+    from samekind.encoders import encode, named_encoder
+
+    n = len(collection)
+    if getattr(collection, "matrix", None) is not None:
+        return Measured(0.0, 0.0, 0, 0, "A moment: the rows are numbers already.")
+    encoder, _ = named_encoder(name, collection)
+    step = max(1, n // (WARM + TRIED))
+    picked = list(range(0, n, step))[: WARM + TRIED]
+    warm, tried = picked[: min(WARM, len(picked) // 2)], picked[min(WARM, len(picked) // 2) :]
+    begun = time.monotonic()
+    if warm:
+        _tried(collection, encoder, warm)
+    loading = time.monotonic() - begun
+    begun = time.monotonic()
+    encode(collection.take(tried), encoder)
+    per_item = (time.monotonic() - begun) / len(tried)
+    kept = _kept(collection, encoder)
+    seconds = loading + per_item * (n - kept)
+    return Measured(seconds, per_item, len(tried), kept, _in_words(seconds, n, kept, len(tried)))
+
+
+def _tried(collection: Collection, encoder: Encoder, positions: list[int]) -> None:
+    from samekind.encoders import encode
+
+    try:
+        encode(collection.take(positions), encoder)
+    except SourceError:
+        pass  # the first few cannot be read; the others decide
+    except SamekindError:
+        raise
+
+
+def _kept(collection: Collection, encoder: Encoder) -> int:
+    """How many items have their vectors in the cache."""
+    from samekind.encoders.feature_cache import FeatureCache
+    from samekind.workspace.pile import cache_folder
+
+    if encoder.width is None:
+        return 0
+    place = collection.location or collection.name
+    cache = FeatureCache.at(
+        cache_folder(), place, fingerprint=encoder.fingerprint, width=encoder.width
+    )
+    try:
+        return sum(cache.get(item.id, item.stamp) is not None for item in collection)
+    finally:
+        cache.close()
+
+
+def _in_words(seconds: float, n: int, kept: int, tried: int) -> str:
+    from samekind.encoders.learned.plan import duration
+
+    if kept >= n:
+        return "A moment: the vectors are kept from an earlier time."
+    time_words = "A few seconds" if seconds < 5 else f"About {duration(seconds)}"
+    rest = f"; {kept:,} of them are done already" if kept else ""
+    return f"{time_words} for {n:,} items, measured on {tried} of them here{rest}."

@@ -1,0 +1,351 @@
+"""Jobs: long work in the background, one piece at a time, that can be watched and stopped.
+
+Closing the tab changes nothing. What was queued or running when the server ended is remembered as
+interrupted and can be taken up again; the work itself keeps what it has done (vectors in their
+cache, networks in their checkpoints).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from samekind.atomic_files import beside
+from samekind.encoders.learned.plan import duration
+from samekind.errors import SamekindError
+from samekind.protocols import Progress
+from samekind.workspace.api_error import ApiError
+
+log = logging.getLogger("samekind.web")
+
+GOING = ("queued", "running")
+REMEMBERED = 50
+"""Jobs that are kept in mind after their end."""
+
+
+class Stopped(SamekindError):
+    """The person cancelled the work, or the server ends."""
+
+
+@dataclass
+class Job:
+    """One piece of long work; what is stored of it is plain JSON.
+
+    Parameters
+    ----------
+    spec : what is needed to do it again.
+    result : what it led to.
+    """
+
+    id: str
+    kind: str
+    title: str
+    pile: str = ""
+    session: str = ""
+    spec: dict[str, Any] = field(default_factory=dict)
+    state: str = "queued"
+    share: float | None = None
+    words: str = "Waiting for its turn."
+    asked: float = 0.0
+    began: float = 0.0
+    ended: float = 0.0
+    result: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def going(self) -> bool:
+        """Whether it waits or runs."""
+        return self.state in GOING
+
+    @property
+    def seconds(self) -> float:
+        """How long it has run."""
+        return max(0.0, (self.ended or time.time()) - self.began) if self.began else 0.0
+
+
+class JobContext:
+    """What work is given while it runs: a way to tell how far it is, and to hear of a stop."""
+
+    def __init__(self, job: Job, changed: Callable[[Job], None]) -> None:
+        self.job = job
+        self.stop = threading.Event()
+        self._changed = changed
+        self._told = 0.0
+
+    def tell(self, share: float | None, words: str) -> None:
+        """Say how far the work is; raises :class:`Stopped` if it shall end."""
+        self.check()
+        self.job.share = None if share is None else min(1.0, max(0.0, share))
+        self.job.words = words
+        now = time.monotonic()
+        if now - self._told > 0.3:  # listeners are not to be flooded
+            self._told = now
+            self._changed(self.job)
+
+    def check(self) -> None:
+        """Raise :class:`Stopped` if the work shall end."""
+        if self.stop.is_set():
+            raise Stopped("Stopped. What was done until then is kept.")
+
+    def progress(self, verb: str, what: str, *, begin: float = 0.0, end: float = 1.0) -> Progress:
+        """A counter for work over items, with the time that is left once that can be told."""
+        start, first = time.monotonic(), [-1]
+
+        def step(done: int, total: int) -> None:
+            if first[0] < 0:
+                first[0] = done
+            fresh, passed = done - first[0], time.monotonic() - start
+            left = ""
+            if fresh > 0 and passed > 2 and done < total:
+                left = f", about {duration(passed / fresh * (total - done))} left"
+            part = done / total if total else 1.0
+            self.tell(begin + (end - begin) * part, f"{verb} {done:,} of {total:,} {what}{left}")
+
+        return step
+
+
+Work = Callable[[JobContext], Mapping[str, Any] | None]
+
+
+class Jobs:
+    """The queue and its one worker.
+
+    Parameters
+    ----------
+    folder : where jobs are remembered; None: only in memory.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder
+        self._lock = threading.Condition()
+        self._jobs: dict[str, Job] = {}
+        self._turns: dict[str, tuple[JobContext, Work]] = {}
+        self._queue: list[str] = []
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._listeners: list[Callable[[Job], None]] = []
+        self._recall()
+
+    def submit(
+        self,
+        kind: str,
+        title: str,
+        work: Work,
+        *,
+        pile: str = "",
+        session: str = "",
+        spec: dict[str, Any] | None = None,
+    ) -> Job:
+        """Put work into the queue; the same work twice is one job."""
+        with self._lock:
+            twin = self._twin(kind, pile, session, spec or {})
+            if twin is not None:
+                return twin
+            job = Job(secrets.token_hex(8), kind, title, pile, session, spec or {})
+            job.asked = time.time()
+            self._jobs[job.id] = job
+            self._turns[job.id] = (JobContext(job, self._changed), work)
+            self._queue.append(job.id)
+            if self._thread is None and not self._closed:
+                self._thread = threading.Thread(target=self._work, name="jobs", daemon=True)
+                self._thread.start()
+            self._lock.notify_all()
+        self._keep(job)
+        return job
+
+    def all(self) -> list[Job]:
+        """Every job that is remembered, latest first."""
+        with self._lock:
+            return sorted(self._jobs.values(), key=lambda job: -job.asked)
+
+    def find(self, id: str) -> Job:
+        """A job by its id."""
+        with self._lock:
+            job = self._jobs.get(id)
+        if job is None:
+            raise ApiError(404, "unknown-job", "There is no such job.", "GET /api/jobs lists them.")
+        return job
+
+    def cancel(self, id: str) -> Job:
+        """Stop a job at its next step, or before it begins; one that ended stays as it is."""
+        job = self.find(id)
+        with self._lock:
+            if job.state == "queued":
+                self._queue.remove(id)
+                self._end(job, "cancelled", "Cancelled before it began.")
+            elif job.state == "running":
+                self._turns[id][0].stop.set()
+                job.words = "Stopping after this step …"
+            elif job.state == "interrupted":
+                self._end(job, "cancelled", "Not taken up again.")
+        self._keep(job)
+        return job
+
+    def forget_interrupted(self, kind: str, pile: str, session: str) -> None:
+        """What was cut off is done again under another number: it need not be offered twice."""
+        for job in self.all():
+            same = (job.kind, job.pile, job.session) == (kind, pile, session)
+            if same and job.state == "interrupted":
+                self.cancel(job.id)
+
+    def settle(self, job: Job, more: Mapping[str, Any]) -> None:
+        """Add to what a job led to, such as what the person decided about it."""
+        with self._lock:
+            job.result = {**job.result, **more}
+        self._keep(job)
+
+    def listen(self, hear: Callable[[Job], None]) -> Callable[[], None]:
+        """Have `hear` called, from any thread, at each change of a job; the result ends that."""
+        self._listeners.append(hear)
+
+        def leave() -> None:
+            if hear in self._listeners:
+                self._listeners.remove(hear)
+
+        return leave
+
+    def wait(self, id: str, patience: float = 60.0) -> Job:
+        """Wait until a job has ended."""
+        job = self.find(id)
+        with self._lock:
+            self._lock.wait_for(lambda: not job.going, patience)
+        return job
+
+    def close(self, patience: float = 5.0) -> None:
+        """Begin nothing more, and ask the running job to stop; it can be taken up later."""
+        with self._lock:
+            self._closed = True
+            for context, _ in self._turns.values():
+                context.stop.set()
+            self._lock.notify_all()
+            thread = self._thread
+        if thread is not None:
+            thread.join(patience)
+        for job in self.all():
+            if job.going:
+                self._end(job, "interrupted", "Stopped with the server. It can go on.")
+                self._keep(job)
+
+    def _twin(self, kind: str, pile: str, session: str, spec: dict[str, Any]) -> Job | None:
+        for job in self._jobs.values():
+            if job.going and (job.kind, job.pile, job.session) == (kind, pile, session):
+                if job.spec == spec:
+                    return job
+                if kind != "export":
+                    raise ApiError(
+                        409,
+                        "busy",
+                        f"“{job.title}” is still going on.",
+                        "Wait for it, or cancel it first.",
+                    )
+        return None
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                self._lock.wait_for(lambda: self._queue or self._closed)
+                if self._closed:
+                    return
+                job = self._jobs[self._queue.pop(0)]
+                context, work = self._turns[job.id]
+                job.state, job.began, job.words = "running", time.time(), "Beginning …"
+            self._keep(job)
+            state, words, result = self._done(context, work)
+            with self._lock:
+                job.result = result
+                self._turns.pop(job.id, None)
+                self._end(job, state, words)
+            self._keep(job)
+
+    def _done(self, context: JobContext, work: Work) -> tuple[str, str, dict[str, Any]]:
+        """Do the work: how it ended, in a word and in words, and what it led to."""
+        try:
+            result = dict(work(context) or {})
+            return "finished", str(result.pop("words", "Done.")), result
+        except ApiError as problem:
+            return "failed", f"{problem.message} {problem.what_to_do or ''}".strip(), {}
+        except SamekindError as problem:
+            if context.stop.is_set():
+                state = "interrupted" if self._closed else "cancelled"
+                return state, "Stopped. What was done until then is kept.", {}
+            return "failed", str(problem), {}
+        except Exception as problem:
+            log.exception("The job %r failed", context.job.title)
+            words = (
+                f"Something went wrong inside samekind ({type(problem).__name__}). Your answers "
+                "are safe; the terminal where samekind runs shows the details."
+            )
+            return "failed", words, {}
+
+    def _end(self, job: Job, state: str, words: str) -> None:
+        with self._lock:
+            job.state, job.words, job.ended = state, words, time.time()
+            if state == "finished":
+                job.share = 1.0
+            self._lock.notify_all()
+
+    def _changed(self, job: Job) -> None:
+        for hear in list(self._listeners):
+            with suppress(Exception):  # who listens badly must not stop the work
+                hear(job)
+
+    def _keep(self, job: Job) -> None:
+        """Remember a job on disk, and tell those who listen."""
+        self._changed(job)
+        if self.folder is None:
+            return
+        final = self.folder / f"{job.id}.json"
+        draft = beside(final)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            draft.write_text(json.dumps({**asdict(job), "pid": os.getpid()}), encoding="utf-8")
+            draft.replace(final)
+        except OSError as problem:
+            log.warning("Jobs cannot be remembered: %s", problem)
+            draft.unlink(missing_ok=True)
+
+    def _recall(self) -> None:
+        """Jobs of earlier runs; those that were cut off are interrupted."""
+        known = sorted(self._stored(), key=lambda job: -job.asked)
+        for job in known[:REMEMBERED]:
+            self._jobs[job.id] = job
+            if job.going:
+                self._end(job, "interrupted", "Cut off when the server ended. It can go on.")
+                self._keep(job)
+        for job in known[REMEMBERED:]:
+            with suppress(OSError):
+                (self.folder / f"{job.id}.json").unlink()  # type: ignore[operator]
+
+    def _stored(self) -> Iterator[Job]:
+        files = self.folder.glob("*.json") if self.folder and self.folder.is_dir() else ()
+        for file in files:
+            try:
+                form = json.loads(file.read_text(encoding="utf-8"))
+                pid = int(form.pop("pid"))
+                job = Job(**form)
+            except (OSError, ValueError, TypeError, KeyError):
+                continue  # damaged, or of another version: nothing depends on it
+            # Another server that runs now may be at it.
+            if job.going and pid != os.getpid() and _alive(pid):
+                continue
+            if job.id == file.stem:
+                yield job
+
+
+def _alive(pid: int) -> bool:
+    """Whether a process with this number runs."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError, ValueError):
+        return False
+    except OSError:
+        return True
+    return True

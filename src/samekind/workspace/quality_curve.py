@@ -1,0 +1,191 @@
+"""Curves: how good the groups were after the first 5, 10, ... answers, learnt again by the way.
+
+The past is not kept but computed: the first k answers in force, the vectors and the seed give the
+groups as they were. So answers that were changed or taken back leave no trace, and a curve is the
+same after a restart. Each point costs one fit, which runs in the background and is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.constraints import Constraints
+from samekind.evaluation import acc
+from samekind.session.quality import Quality, checks_of, without
+from samekind.session.refit import fitted
+from samekind.web.schemas import progress as shapes
+
+if TYPE_CHECKING:
+    from samekind.questions import Answer
+    from samekind.session import Session
+
+log = logging.getLogger("samekind.web")
+
+MOST = 12
+"""Points of a curve, besides its beginning."""
+INTEREST = 15.0
+"""Seconds after which nobody looks any more, so that no further point is computed."""
+TOO_LONG = "This method learns for long, so it is not taken back to earlier answers."
+GONE = "Items of earlier questions have gone, so the past cannot be learnt again."
+NO_ANSWERS = "The curve begins with your first answers."
+
+Key = tuple[str, str]
+"""The orientation, and a digest of the method and the answers that it learns from."""
+
+
+def milestones(n: int, most: int = MOST) -> list[int]:
+    """Numbers of answers at which a curve has points: round ones, always the same, and the last.
+
+    >>> milestones(23), milestones(0)
+    ([0, 5, 10, 15, 20, 23], [0])
+    """
+    sizes = (base * 10**power for power in range(12) for base in (5, 10, 20))
+    step = next(size for size in sizes if n / size <= most)
+    return sorted({*range(0, n + 1, step), n})
+
+
+class Curves:
+    """The curves of all orientations of a desk, computed in one thread.
+
+    Parameters
+    ----------
+    busy : whether the groups of an orientation are being refreshed; that goes first.
+    """
+
+    def __init__(self, busy: Callable[[str], bool]) -> None:
+        self._busy = busy
+        self._lock = threading.Lock()
+        self._labels: dict[Key, NDArray[np.intp] | None] = {}
+        self._thread: threading.Thread | None = None
+        self._looked = 0.0
+
+    def of(self, session: Session) -> shapes.Curve:
+        """The curve as far as it is known; what is missing is begun."""
+        self._looked = time.monotonic()
+        answers, gone = session.answers, len(session.positions.gone)
+        message = _why_not(session, answers, gone)
+        if message:
+            return shapes.Curve(points=[], pending=0, message=message)
+        keys = {
+            k: (session.name, _digest(session.clusterer, answers[:k]))
+            for k in milestones(len(answers))
+        }
+        missing = self._begin(session, answers, keys)
+        with self._lock:
+            known = {k: self._labels.get(key) for k, key in keys.items()}
+        now = session.clustering.labels
+        points = [
+            _point(answers, k, labels, now) for k, labels in known.items() if labels is not None
+        ]
+        return shapes.Curve(points=points, pending=missing, message="")
+
+    def wait(self, patience: float = 60.0) -> None:
+        """Wait for the computing under way."""
+        with self._lock:
+            thread = self._thread
+        if thread is not None:
+            thread.join(patience)
+
+    def _begin(self, session: Session, answers: Sequence[Answer], keys: dict[int, Key]) -> int:
+        """Start the thread if something is missing; how many points are."""
+        with self._lock:
+            for key in [k for k in self._labels if k[0] == session.name]:
+                if key not in keys.values():
+                    del self._labels[key]
+            missing = [k for k, key in keys.items() if key not in self._labels]
+            if missing and self._thread is None:
+                todo = [(k, keys[k]) for k in _ends_first(missing)]
+                self._thread = threading.Thread(
+                    target=self._work, args=(session, answers, todo), name="curve", daemon=True
+                )
+                self._thread.start()
+            return len(missing)
+
+    def _work(
+        self, session: Session, answers: Sequence[Answer], todo: Sequence[tuple[int, Key]]
+    ) -> None:
+        try:
+            for k, key in todo:
+                while self._busy(session.name):
+                    time.sleep(0.1)
+                if time.monotonic() - self._looked > INTEREST:
+                    return
+                labels = _attempt(session, answers[:k])
+                with self._lock:
+                    self._labels[key] = labels
+        finally:
+            with self._lock:
+                self._thread = None
+
+
+def _why_not(session: Session, answers: Sequence[Answer], gone: int) -> str:
+    if not answers:
+        return NO_ANSWERS
+    clusterer: Any = session.clusterer
+    if clusterer.get_params().get("warm_start"):
+        return TOO_LONG
+    return GONE if gone else ""
+
+
+def _digest(clusterer: Any, answers: Sequence[Answer]) -> str:
+    told = ";".join(f"{answer.number}={answer.choice}" for answer in answers)
+    return hashlib.blake2b(f"{clusterer!r} {told}".encode(), digest_size=12).hexdigest()
+
+
+def _ends_first(numbers: Sequence[int]) -> list[int]:
+    """The last, the first, then always the middle of the widest gap: a curve that sharpens."""
+    left = sorted(numbers)
+    order = [left.pop()]
+    if left:
+        order.append(left.pop(0))
+    while left:
+        best = max(left, key=lambda k: min(abs(k - done) for done in order))
+        left.remove(best)
+        order.append(best)
+    return order
+
+
+def _attempt(session: Session, answers: Sequence[Answer]) -> NDArray[np.intp] | None:
+    """Groups from these answers, without what they say about the random checks among them."""
+    try:
+        known = Constraints.from_answers(len(session.collection), answers)
+        held_out = [answer.question.items()[0] for answer in checks_of(answers)]
+        model = fitted(session.clusterer, session.X, without(known, held_out), session.seed)
+        return np.asarray(model.labels_, dtype=np.intp)
+    except Exception:
+        log.exception("A point of the curve could not be computed")
+        return None
+
+
+def _point(
+    answers: Sequence[Answer], k: int, labels: NDArray[np.intp], now: NDArray[np.intp]
+) -> shapes.CurvePoint:
+    """Quality by the checks among the first k answers, and by later ones about items then new."""
+    early, later = checks_of(answers[:k]), checks_of(answers[k:])
+    seen = {item for answer in answers[:k] for link in answer.links for item in link[:2]}
+    fresh = [answer for answer in later if answer.question.items()[0] not in seen]
+    found = Quality.of([*early, *fresh], labels)
+    return shapes.CurvePoint(
+        answers=k,
+        settled=round(acc(now, labels), 4),
+        quality=None if found is None else quality(found),
+    )
+
+
+def quality(found: Quality) -> shapes.QualityView:
+    """The estimate as a page shows it."""
+    return shapes.QualityView(
+        checks=found.checks,
+        agreed=found.agreed,
+        share=round(found.share, 4),
+        low=round(found.low, 4),
+        high=round(found.high, 4),
+    )
