@@ -6,11 +6,12 @@ import io
 import runpy
 import sys
 from contextlib import redirect_stdout
-from pathlib import Path
 
 import pytest
 
-RECIPES = Path(__file__).parents[1] / "recipes"
+from places import ROOT
+
+RECIPES = ROOT / "recipes"
 
 
 def run_here(recipe: str, *words: str) -> str:

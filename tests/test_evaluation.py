@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
 
+from places import VECTORS
 from samekind import evaluation
 from samekind.errors import InputError
 from samekind.evaluation import (
@@ -29,7 +29,7 @@ from samekind.evaluation import (
     score,
 )
 
-VECTORS = json.loads((Path(__file__).parent / "vectors" / "metrics.json").read_text())
+VECTORS = json.loads((VECTORS / "metrics.json").read_text())
 CASES = [name for name in VECTORS if name not in ("orientation_cross", "which_F")]
 
 # One entry per class: its group in the default and in the personalised orientation.

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-ROOT = Path(__file__).parent.parent
+from places import ROOT
+
 README = (ROOT / "README.md").read_text()
 
 

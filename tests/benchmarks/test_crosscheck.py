@@ -11,7 +11,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "benchmarks"
+from places import ROOT
+
+FOLDER = ROOT / "benchmarks"
 
 
 @pytest.fixture(scope="module")

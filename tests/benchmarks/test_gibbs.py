@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from places import ROOT
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import gibbs
 

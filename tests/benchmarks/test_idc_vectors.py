@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from places import ROOT
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import idc_vectors as bench
 

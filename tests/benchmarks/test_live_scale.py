@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from places import ROOT
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import live_scale as bench
 

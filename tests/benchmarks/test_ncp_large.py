@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from places import ROOT
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import ncp_large as large
 

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from places import ROOT
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import results_page
 from results_curves import curves_table
@@ -22,7 +24,6 @@ from results_tables import Notes, bound, published_table
 
 from samekind.reports.published import figures
 
-ROOT = Path(__file__).parents[2]
 OURS = tomllib.loads((results_page.PARTS / "ours.toml").read_text())
 KEPT = read()
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 
 import pytest
 import torch
-from objective_loops import case, cosine
 from torch import Tensor
 
+from objective_loops import case, cosine
+from places import VECTORS
 from samekind.errors import InputError
 from samekind.objectives import BoostedContrast, NTXent, balanced_nll
 
-HERE = Path(__file__).parent.parent / "vectors"
+HERE = VECTORS
 BASELINES = json.loads((HERE / "baselines.json").read_text())
 LABELS = torch.tensor([0, 2, 0, -1, 2, 0, -1, 1])
 

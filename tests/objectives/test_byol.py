@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 import torch
-from objective_loops import cosine
 from torch import Tensor
 
+from objective_loops import cosine
+from places import VECTORS
 from samekind.errors import InputError
 from samekind.objectives import alignment, regression
 
-BASELINES = json.loads((Path(__file__).parent.parent / "vectors" / "baselines.json").read_text())
+BASELINES = json.loads((VECTORS / "baselines.json").read_text())
 
 
 def rows(n: int, d: int, seed: int) -> Tensor:

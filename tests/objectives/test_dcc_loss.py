@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 
+from places import VECTORS
 from samekind.objectives.dcc import apart_loss, together_loss
 from samekind.objectives.links import BatchLinks
 
-BASELINES = json.loads((Path(__file__).parent.parent / "vectors" / "baselines.json").read_text())
+BASELINES = json.loads((VECTORS / "baselines.json").read_text())
 SAME, DIFFERENT = [(0, 3), (1, 4), (0, 4)], [(2, 3), (0, 2)]
 LINKS = BatchLinks.from_pairs(same=SAME, different=DIFFERENT)
 Loss = Callable[[Tensor, BatchLinks], Tensor]

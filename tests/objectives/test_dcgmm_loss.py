@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 
+from places import VECTORS
 from samekind.objectives.dcgmm import Mixture, log_responsibilities, prior_loss, tilted_prior
 from samekind.objectives.links import BatchLinks
 
-BASELINES = json.loads((Path(__file__).parent.parent / "vectors" / "baselines.json").read_text())
+BASELINES = json.loads((VECTORS / "baselines.json").read_text())
 
 
 def case(seed: int = 0, n: int = 5, k: int = 3, d: int = 2) -> tuple[Tensor, Tensor, Mixture]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 
+from places import VECTORS
 from samekind.errors import InputError
 from samekind.objectives.dec import StudentShares, self_training, target_shares
 
-BASELINES = json.loads((Path(__file__).parent.parent / "vectors" / "baselines.json").read_text())
+BASELINES = json.loads((VECTORS / "baselines.json").read_text())
 DEC = BASELINES["DEC"]
 EXACT = {torch.float32: 1e-6, torch.float64: 1e-9}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -12,6 +11,7 @@ import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from places import VECTORS
 from samekind.errors import InputError
 from samekind.objectives import (
     BoostedContrast,
@@ -24,7 +24,7 @@ from samekind.objectives import (
 )
 from samekind.objectives.feedback import PROFILES, FeedbackProfile, confident, one_of
 
-IDC = json.loads((Path(__file__).parent.parent / "vectors" / "idc.json").read_text())["losses"]
+IDC = json.loads((VECTORS / "idc.json").read_text())["losses"]
 DTYPES = pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 EVERY = pytest.mark.parametrize("profile", PROFILES)
 

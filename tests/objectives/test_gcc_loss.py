@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from places import VECTORS
 from samekind.errors import InputError
 from samekind.objectives.gcc import GraphContrast
 from samekind.objectives.pica import PartitionConfidence
 
-VECTORS = json.loads((Path(__file__).parent.parent / "vectors" / "baselines.json").read_text())
+VECTORS = json.loads((VECTORS / "baselines.json").read_text())
 
 
 def example(n: int, m: int, d: int, seed: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:

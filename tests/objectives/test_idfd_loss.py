@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 
 import pytest
 import torch
-from objective_loops import cosine
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from objective_loops import cosine
+from places import VECTORS
 from samekind.errors import InputError
 from samekind.objectives.idfd import FeatureDecorrelation, InstanceDiscrimination
 
-VECTORS = json.loads((Path(__file__).parent.parent / "vectors" / "baselines.json").read_text())
+VECTORS = json.loads((VECTORS / "baselines.json").read_text())
 ITEMS = torch.tensor([0, 2, 3, 5])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +11,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from places import VECTORS
 from samekind.errors import InputError
 from samekind.objectives.mice import ExpertContrast, simplex
 
-WANTED = json.loads((Path(__file__).parent.parent / "vectors" / "baselines.json").read_text())[
-    "MiCE"
-]
+WANTED = json.loads((VECTORS / "baselines.json").read_text())["MiCE"]
 
 
 def example(n: int, k: int, q: int, d: int, seed: int) -> tuple[list[Tensor], dict[str, Tensor]]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from objective_loops import links_of
 from torch import Tensor
 
+from objective_loops import links_of
+from places import VECTORS
 from samekind.objectives import (
     ActiveContrast,
     ClusterContrast,
@@ -20,7 +20,7 @@ from samekind.objectives import (
     balance,
 )
 
-HERE = Path(__file__).parent.parent / "vectors"
+HERE = VECTORS
 PCL = json.loads((HERE / "pcl.json").read_text())
 OCC = json.loads((HERE / "occ.json").read_text())
 CC = json.loads((HERE / "cc.json").read_text())

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 
 import pytest
 import torch
-from objective_loops import cosine
 from torch import Tensor
 
+from objective_loops import cosine
+from places import VECTORS
 from samekind.errors import InputError
 from samekind.objectives.pica import PartitionConfidence, columns_alike, unbalance
 
-VECTORS = json.loads((Path(__file__).parent.parent / "vectors" / "baselines.json").read_text())
+VECTORS = json.loads((VECTORS / "baselines.json").read_text())
 
 
 def memberships(n: int, k: int, seed: int, dtype: torch.dtype = torch.float64) -> Tensor:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 
 import pytest
 import torch
-from objective_loops import cosine, dot
 from torch import Tensor
 
+from objective_loops import cosine, dot
+from places import VECTORS
 from samekind.errors import InputError
 from samekind.objectives import PrototypeScattering
 from samekind.objectives.prototypes import prototypes
 
-BASELINES = json.loads((Path(__file__).parent.parent / "vectors" / "baselines.json").read_text())
+BASELINES = json.loads((VECTORS / "baselines.json").read_text())
 LABELS = torch.tensor([0, 2, 0, -1, 2, 3, 3])  # group 1 is absent, item 3 in none
 Rows = list[list[float]]
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 
+from places import VECTORS
 from samekind.errors import InputError
 from samekind.objectives.scan import NeighbourAgreement, SelfLabelling
 
-WORKED = json.loads((Path(__file__).parent.parent / "vectors" / "baselines.json").read_text())
+WORKED = json.loads((VECTORS / "baselines.json").read_text())
 DTYPES = pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 
+from places import VECTORS
 from samekind.errors import InputError
 from samekind.objectives.dec import StudentShares, self_training, target_shares
 from samekind.objectives.links import BatchLinks
 from samekind.objectives.sdec import LinkedDistances
 
-BASELINES = json.loads((Path(__file__).parent.parent / "vectors" / "baselines.json").read_text())
+BASELINES = json.loads((VECTORS / "baselines.json").read_text())
 SAME, DIFFERENT = [(0, 3), (1, 4), (0, 4)], [(2, 3), (0, 2)]
 LINKS = BatchLinks.from_pairs(same=SAME, different=DIFFERENT)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from places import VECTORS
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.protocols import View
@@ -21,7 +21,7 @@ from samekind.strategies.pairs.evidence import Evidence, Trail
 from samekind.strategies.pairs.pcl_reference import known_answers
 from samekind.strategies.placement.placement import Nearest
 
-RECORDED = Path(__file__).parents[1] / "vectors" / "asked.json"
+RECORDED = VECTORS / "asked.json"
 """Runs of `questions_of`, recorded before anything was kept from one question to the next."""
 BATCHES, BATCH, KINDS = 12, 5, 4
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from places import VECTORS
 from samekind.errors import InputError
 from samekind.training.pseudo_labels import PseudoLabels
 
-VECTOR = json.loads((Path(__file__).parent.parent / "vectors" / "idc.json").read_text())
+VECTOR = json.loads((VECTORS / "idc.json").read_text())
 EXAMPLE = VECTOR["pseudo_memory"]
 
 

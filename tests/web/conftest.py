@@ -233,7 +233,7 @@ def make_desk() -> Iterator[MakeDesk]:
 
 @pytest.fixture
 def workspace(make_desk: MakeDesk, request: pytest.FixtureRequest) -> Workspace:
-    """A desk; ``parametrize("desk", ["about groups"], indirect=True)`` makes it ask about those."""
+    """A desk; ``parametrize("workspace", ["about groups"], indirect=True)`` makes it ask about those."""
     asking = {"alternating": Alternating(), "about groups": AboutGroups()}
     return make_desk(strategy=asking[getattr(request, "param", "alternating")])
 

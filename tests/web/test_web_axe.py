@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import Served, needs_browser
 
+from browsing import Served, needs_browser
+from places import ROOT
 from samekind.workspace.workspace import Workspace
 
-AXE = Path(__file__).parents[2] / "page" / "node_modules" / "axe-core" / "axe.min.js"
+AXE = ROOT / "page" / "node_modules" / "axe-core" / "axe.min.js"
 VIEWS = ("/", "/groups", "/groups/1", "/map", "/progress", "/answers", "/conflicts",
          "/orientations", "/finish")  # fmt: skip
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from browsing import Served, expect, needs_browser, press
 
+from browsing import Served, expect, needs_browser, press
 from samekind.ledger.store import MemoryStore
 from samekind.workspace.workspace import Workspace
 
@@ -210,7 +210,7 @@ def test_a_refit_that_fails_is_told_in_words(
 
 # -- questions about groups -----------------------------------------------------------------------
 
-about_groups = pytest.mark.parametrize("desk", ["about groups"], indirect=True)
+about_groups = pytest.mark.parametrize("workspace", ["about groups"], indirect=True)
 
 
 @about_groups

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-pytestmark = pytest.mark.parametrize("desk", ["about groups"], indirect=True)
+pytestmark = pytest.mark.parametrize("workspace", ["about groups"], indirect=True)
 
 
 def asked(client: TestClient) -> dict[str, Any]:

@@ -10,8 +10,10 @@ from types import ModuleType
 
 import pytest
 
+from places import ROOT
+
 pytest.importorskip("hatchling", reason="hatchling is not installed.")
-HOOK = Path(__file__).parents[2] / "hatch_build.py"
+HOOK = ROOT / "hatch_build.py"
 pytestmark = [
     pytest.mark.skipif(not HOOK.is_file(), reason="The build hook is not part of an installation."),
     pytest.mark.skipif(sys.platform == "win32", reason="The stand-ins for npm are shell scripts."),

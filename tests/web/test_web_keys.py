@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
+from places import ROOT
 from samekind.questions import OddOnes, SameGroups, SamePair, WhichGroup, wording
 
-FILE = Path(__file__).parents[2] / "page" / "src" / "default-keys.json"
+FILE = ROOT / "page" / "src" / "default-keys.json"
 
 
 def test_the_page_has_the_keys_of_the_terminal() -> None:

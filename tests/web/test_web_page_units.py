@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
-SOURCES = Path(__file__).parents[2] / "page"
+from places import ROOT
+
+SOURCES = ROOT / "page"
 NPM = shutil.which("npm")
 pytestmark = [
     pytest.mark.skipif(NPM is None, reason="There is no npm on this machine."),
