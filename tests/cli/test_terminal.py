@@ -281,7 +281,7 @@ class Terminal:
             env={
                 "SAMEKIND_HOME": str(home),
                 "TERM": "xterm-256color",
-                "PYTHONPATH": ":".join(sys.path),
+                "PYTHONPATH": ":".join([*sys.path, str(Path(__file__).parent)]),
             },
         )
         self.raw, self.seen = b"", ""

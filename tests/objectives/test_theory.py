@@ -14,12 +14,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from theory_cases import QUICK, SEEDS, TAUS, and_also, features, links, plane, rows_of
 from torch import Tensor
 
 from samekind.objectives import ActiveContrast, BatchLinks, ConstrainedContrast
 from samekind.objectives.similarity import cosines
 from samekind.strategies.pairs.uncertainty import uncertainty
+from theory_cases import QUICK, SEEDS, TAUS, and_also, features, links, plane, rows_of
 
 # PCL, Theorem 3.1
 

@@ -10,11 +10,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from theory_cases import QUICK, SEEDS, TAUS, and_also, features, links, plane, rows_of
 
 from samekind.objectives import ActiveContrast, BatchLinks
 from samekind.objectives.similarity import cosines
 from samekind.strategies.pairs.csd import discrepancy
+from theory_cases import QUICK, SEEDS, TAUS, and_also, features, links, plane, rows_of
 
 # OCC, the loss
 

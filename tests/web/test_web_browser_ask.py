@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from browsing import Served, expect, needs_browser, press
 
+from browsing import Served, expect, needs_browser, press
 from samekind.protocols import View
 from samekind.questions import OddOnes, Question, SameGroups, SamePair, WhichGroup
 from samekind.workspace.workspace import Workspace

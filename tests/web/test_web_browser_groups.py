@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browsing import Served, expect, needs_browser
 
+from browsing import Served, expect, needs_browser
 from samekind.items import Collection, Item, Preview
 from samekind.workspace.workspace import Workspace
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browsing import CHROMIUM, FLAGS, Served, expect, needs_browser, playwright_api
 from PIL import Image
 
+from browsing import CHROMIUM, FLAGS, Served, expect, needs_browser, playwright_api
 from samekind.workspace.workspace import Workspace
 
 pytestmark = needs_browser

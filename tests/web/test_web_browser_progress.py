@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from browsing import Served, expect, needs_browser, press
 
+from browsing import Served, expect, needs_browser, press
 from samekind.ledger.store import MemoryStore
 from samekind.protocols import Event
 from samekind.web import rendering as views

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import Served, expect, needs_browser
 from PIL import Image
 
+from browsing import Served, expect, needs_browser
 from samekind.encoders.simple import Pixels
 from samekind.web import static
 from samekind.web.app import create_app

@@ -17,8 +17,8 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from browsing import Served, expect, needs_browser
 
+from browsing import Served, expect, needs_browser
 from samekind.ledger.store import MemoryStore
 from samekind.session import Session
 from samekind.sources import open_labelled

@@ -31,7 +31,7 @@ def read(self, items):
     time.sleep(0.15)
     return whole(self, items)
 Pixels.read = read
-from samekind.cli import main
+from samekind.cli.main import main
 main(["serve", "--port", "0", *sys.argv[2:]])
 """
 """``samekind serve`` with an encoder that takes its time and writes down what it reads."""

@@ -232,6 +232,7 @@ def test_nothing_is_reported_to_a_collector_named_in_the_environment(
 def test_no_route_waits_on_the_event_loop() -> None:
     """Sessions work and lock; a route that were `async` would hold up all other requests."""
     folder = Path(samekind.web.__file__).parent
-    for name in ("asking.py", "acts.py", "grouping.py", "mapping.py", "static.py"):
-        tree = ast.parse((folder / name).read_text())
+    resources = ("questions", "acts", "groups", "map")
+    for path in (*(folder / "routes" / f"{name}.py" for name in resources), folder / "static.py"):
+        tree = ast.parse(path.read_text())
         assert not [node for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)]

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from samekind.cli.keys import KEYS
 from samekind.ledger.store import MemoryStore
 from samekind.questions import wording
 from samekind.session import Session
-from samekind.simulation import people as oracles
+from samekind.simulation import people
 from samekind.sources import open_labelled
 from samekind.workspace.workspace import Workspace
 
@@ -78,6 +79,6 @@ def test_someone_who_sorts_by_colour_gets_groups_by_colour(
 
 def test_the_page_and_the_terminal_have_the_same_keys() -> None:
     for choice, keys in wording.KEYS.items():
-        assert set(keys) <= set(oracles.KEYS[choice])
-    for act, verb in (("back", oracles.BACK), ("skip", oracles.SKIP), ("finish", oracles.STOP)):
-        assert wording.ACTS[act][0] == oracles.KEYS[verb]
+        assert set(keys) <= set(KEYS[choice])
+    for act, verb in (("back", people.BACK), ("skip", people.SKIP), ("finish", people.STOP)):
+        assert wording.ACTS[act][0] == KEYS[verb]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from samekind.items import Collection
 from samekind.web.app import create_app
-from samekind.web.desk import Desk
+from samekind.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from samekind.session import Session
@@ -30,7 +30,7 @@ def describe() -> str:
     def unused(name: str) -> Session:
         raise AssertionError("Describing the routes opens no session.")
 
-    schema = create_app(Desk(Collection("none", []), unused)).openapi()
+    schema = create_app(Workspace(Collection("none", []), unused)).openapi()
     paths = {
         path: {method: _succeeding(operation) for method, operation in methods.items()}
         for path, methods in schema["paths"].items()

@@ -116,7 +116,7 @@ def test_a_changed_frozen_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_shipped_vectors_are_small_and_hold_no_pickles() -> None:
-    folder = Path(str(files("samekind.sources") / "frozen"))
+    folder = Path(str(files("samekind.sources.sets") / "data" / "frozen"))
     found = sorted(folder.glob("*.npz"))
     assert [file.stem for file in found] == sorted(frozen_sets.SUMS)
     assert sum(file.stat().st_size for file in found) < 3_000_000
