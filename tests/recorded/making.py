@@ -24,15 +24,15 @@ import sklearn
 import torch
 from threadpoolctl import threadpool_limits
 
-from samekind.cli import main
+from samekind.cli.main import main
 from samekind.encoders import encode, make_encoder
 from samekind.items import Collection
-from samekind.oracles import person_named
 from samekind.protocols import Oracle
 from samekind.questions import Question
 from samekind.registry import find
 from samekind.session import Session
-from samekind.simulate import run as simulate
+from samekind.simulation.loop import run as simulate
+from samekind.simulation.people import person_named
 from samekind.sources import open_set
 
 HERE = Path(__file__).parent

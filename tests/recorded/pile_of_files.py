@@ -20,22 +20,22 @@ import numpy as np
 from making import HERE, one_core, private_home
 from PIL import Image
 
-from samekind.acts import merge, move, out, perform, split, together
-from samekind.clusterers.portable import PortableHead
-from samekind.commands.export_orientation import orientation_of
-from samekind.commands.placing import fitted_encoder, place_items
-from samekind.commands.polished import choose, keep, polished_folder, vectors_of
+from samekind.clusterers.live.portable import PortableHead
 from samekind.encoders import Encoded, default_cache, encode_more
 from samekind.exports import MANIFEST, OrientationFile, plan_export, run_export
 from samekind.items import Collection
-from samekind.oracles import Truth
-from samekind.pile import Pile, open_pile
+from samekind.ledger.store import open_store
 from samekind.protocols import View
 from samekind.questions import OddOnes, Question, SameGroups, SamePair, WhichGroup
 from samekind.session import Session
-from samekind.simulate import run
+from samekind.session.acts import merge, move, out, perform, split, together
+from samekind.simulation.loop import run
+from samekind.simulation.people import Truth
 from samekind.sources import open_labelled
-from samekind.store import open_store
+from samekind.workspace.orientation import orientation_of
+from samekind.workspace.pile import Pile, open_pile
+from samekind.workspace.polished_vectors import choose, keep, polished_folder, vectors_of
+from samekind.workspace.predict import fitted_encoder, place_items
 
 FILES = HERE / "files"
 LEDGER = "answers.samekind"

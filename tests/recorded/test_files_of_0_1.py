@@ -24,13 +24,13 @@ from pile_of_files import (
     write_pile,
 )
 
-from samekind.commands.polished import chosen, polished_folder
 from samekind.encoders import default_cache
 from samekind.exports import MANIFEST, undo_export
-from samekind.pile import Pile, open_pile
+from samekind.ledger.store import open_store
 from samekind.questions import KINDS
-from samekind.sources.images import ImageItem
-from samekind.store import open_store
+from samekind.sources.files.images import ImageItem
+from samekind.workspace.pile import Pile, open_pile
+from samekind.workspace.polished_vectors import chosen, polished_folder
 
 EXPECTED: dict[str, Any] = json.loads((FILES / "expected.json").read_text(encoding="utf-8"))
 EVENTS = {
