@@ -16,7 +16,9 @@
     ├── MissingExtra (ImportError)    12  an optional package is needed
     ├── Infeasible                    13  no grouping fits the answers and the number of groups
     ├── ExportError (OSError)         14  an export would overwrite something or was interrupted
-    └── ServerError (OSError)         15  the page cannot be served (port in use, page not built)
+    ├── ServerError (OSError)         15  the page cannot be served (port in use, page not built)
+    ├── NotFound (LookupError)        16  no orientation, question, answer, job or pile of that name
+    └── StateError                    17  not possible in the present state; nothing was changed
 
 Every message says what was wrong, what came, and what to do. Contradictory answers are not
 errors: they are kept aside in ``Constraints.conflicts`` and shown to the person.
@@ -128,3 +130,92 @@ class ServerError(SamekindError, OSError):
     """The page cannot be served."""
 
     exit_code = 15
+
+
+class NotFound(SamekindError, LookupError):
+    """A name or number that a workspace does not know."""
+
+    exit_code = 16
+
+
+class UnknownOrientation(NotFound):
+    """No orientation of that name has been started."""
+
+
+class UnknownQuestion(NotFound):
+    """No question with that number has been asked."""
+
+
+class UnknownAnswer(NotFound):
+    """No answer with that number is in force."""
+
+
+class UnknownGroup(NotFound):
+    """No group with that number exists in the current snapshot."""
+
+
+class UnknownJob(NotFound):
+    """No job has that id."""
+
+
+class UnknownPile(NotFound):
+    """No pile with that key was opened before."""
+
+
+class StateError(SamekindError):
+    """A request that is not possible in the present state; nothing was changed."""
+
+    exit_code = 17
+
+
+class OrientationExists(StateError):
+    """An orientation of that name exists already."""
+
+
+class AlreadyAnswered(StateError):
+    """The question has an answer, which has to be changed instead.
+
+    Parameters
+    ----------
+    number : the number of the question.
+    """
+
+    def __init__(self, message: str, number: int) -> None:
+        super().__init__(message)
+        self.number = number
+
+
+class JobRunning(StateError):
+    """A job of the same kind is still queued or running."""
+
+
+class NotResumable(StateError):
+    """A job that cannot be resumed."""
+
+
+class PileNotOpen(StateError):
+    """The pile has to be opened first."""
+
+
+class GroupsChanged(StateError):
+    """The groups have changed since the export was planned."""
+
+
+class NoOrientationFile(StateError):
+    """The groups cannot be written to an orientation file."""
+
+
+class CannotPolish(StateError):
+    """The orientation cannot be polished."""
+
+
+class NothingPolished(StateError):
+    """No polished groups wait to be accepted."""
+
+
+class PicturesChanged(StateError):
+    """The pictures have changed since they were polished."""
+
+
+class TooManyListeners(StateError):
+    """Too many pages listen to events at the same time."""

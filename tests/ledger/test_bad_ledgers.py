@@ -130,7 +130,7 @@ def test_removed_items_are_reported_and_their_answers_kept(
     (photos / shown_in(ledger)[0]).unlink()
     done = cli(*asked, typed="q\n")
     assert done.code == 0
-    assert "1 item that you answered about is gone" in done.err
+    assert "1 item with answers is missing" in done.err
     assert "2 answers are saved" in done.out
     assert answers_in(ledger) == ["same", "different"]
 

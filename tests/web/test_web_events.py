@@ -14,10 +14,10 @@ import pytest
 import uvicorn
 from fastapi.testclient import TestClient
 
+from samekind.errors import TooManyListeners
 from samekind.web.routes.events import told
 from samekind.web.server import serve
 from samekind.workspace import event_bus as event_bus
-from samekind.workspace.api_error import ApiError
 from samekind.workspace.event_bus import EventBus
 from samekind.workspace.workspace import Workspace
 
@@ -121,12 +121,12 @@ def test_closing_the_desk_ends_the_stream(workspace: Workspace) -> None:
 def test_too_many_pages_are_refused_and_who_leaves_makes_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(event_bus, "MOST", 2)
+    monkeypatch.setattr(event_bus, "MAX_LISTENERS", 2)
 
     async def scene() -> None:
         board = EventBus()
         first, _ = board.listen("main"), board.listen("main")
-        with pytest.raises(ApiError):
+        with pytest.raises(TooManyListeners):
             board.listen("main")
         board.leave(first)
         board.listen("main")

@@ -15,10 +15,9 @@ from PIL import Image
 from samekind.exports import OrientationFile
 from samekind.ledger.store import MemoryStore
 from samekind.web.app import create_app
-from samekind.workspace.opening import put_up
 from samekind.workspace.request import Request
 from samekind.workspace.workspace import Workspace
-from samekind.workspace.workspaces import OpenWorkspace, Workspaces
+from samekind.workspace.workspaces import Workspaces
 
 ORIGIN = "http://127.0.0.1:8765"
 
@@ -34,7 +33,7 @@ def workspaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Work
         Image.new("RGB", (20, 16), shade).save(folder / f"photo-{k:02}.png")
     request = Request(str(folder), encoder="pixels").remembered()
     workspaces = Workspaces.at_home()
-    workspaces.add(put_up("photos", request.pile(request.items()), request), first=True)
+    workspaces.open(request)
     yield workspaces
     workspaces.close()
 
@@ -43,7 +42,7 @@ def workspaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Work
 def workspace(workspaces: Workspaces) -> Workspace:
     opened = workspaces.find(None)
     assert opened is not None
-    return opened.workspace
+    return opened
 
 
 @pytest.fixture
@@ -206,6 +205,8 @@ def test_a_desk_of_a_program_offers_downloads_only(
     assert client.post("/api/finish/undo", json={"target": str(tmp_path)}).status_code == 403
 
 
-def test_the_hall_knows_its_desks(workspaces: Workspaces, workspace: Workspace) -> None:
-    assert workspaces.of(workspace).key == "photos"
-    assert isinstance(workspaces.find("photos"), OpenWorkspace) and workspaces.find("other") is None
+def test_open_workspaces_are_found_by_their_key(
+    workspaces: Workspaces, workspace: Workspace
+) -> None:
+    assert workspace.key.startswith("photos-")
+    assert workspaces.find(workspace.key) is workspace and workspaces.find("other") is None

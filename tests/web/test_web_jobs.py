@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from samekind.errors import InputError
+from samekind.errors import InputError, JobRunning
 from samekind.web.app import create_app
-from samekind.workspace.api_error import ApiError
 from samekind.workspace.jobs import JobContext, Jobs
 from samekind.workspace.workspace import Workspace
-from samekind.workspace.workspaces import OpenWorkspace, Workspaces
+from samekind.workspace.workspaces import Workspaces
 
 ORIGIN = "http://127.0.0.1:8765"
 
@@ -108,7 +107,7 @@ def test_the_same_work_twice_is_one_job_and_other_work_on_the_same_pile_is_refus
     jobs, work = make_jobs(), Held()
     job = jobs.submit("polish", "Polish", work, pile="a", spec={"method": "idc"})
     assert jobs.submit("polish", "Polish", Held(), pile="a", spec={"method": "idc"}) is job
-    with pytest.raises(ApiError, match="still going on"):
+    with pytest.raises(JobRunning, match="still running"):
         jobs.submit("polish", "Polish", Held(), pile="a", spec={"method": "pcl"})
     work.go_on.set()
     assert jobs.wait(job.id).state == "finished"
@@ -188,7 +187,7 @@ def test_listeners_hear_of_every_change_and_cannot_stop_the_work(
 @pytest.fixture
 def workspaces(workspace: Workspace) -> Iterator[Workspaces]:
     workspaces = Workspaces()
-    workspaces.add(OpenWorkspace("", workspace), first=True)
+    workspaces.add(workspace, first=True)
     yield workspaces
     workspaces.close()
 

@@ -16,7 +16,7 @@ from PIL import Image
 from samekind.web.app import create_app
 from samekind.web.router import WorkspaceRouter
 from samekind.workspace import inspection as looking
-from samekind.workspace.workspaces import MOST_OPEN, Workspaces
+from samekind.workspace.workspaces import MAX_OPEN, Workspaces
 
 ORIGIN = "http://127.0.0.1:8765"
 
@@ -180,7 +180,7 @@ def test_after_a_restart_the_same_address_leads_back_to_the_pile_and_its_answers
 def test_the_oldest_pile_makes_room(serve: Serve, home: Path) -> None:
     client, workspaces = serve()
     piles = []
-    for k in range(MOST_OPEN + 1):
+    for k in range(MAX_OPEN + 1):
         file = home / f"words-{k}.txt"
         file.write_text("\n".join(f"line {i}" for i in range(6)))
         piles.append(opened(client, workspaces, file))

@@ -18,7 +18,6 @@ from samekind.web.app import create_app
 from samekind.web.routes import polish as polishing
 from samekind.workspace import polish as polish_work
 from samekind.workspace import polished_vectors as polished
-from samekind.workspace.opening import put_up
 from samekind.workspace.request import Request
 from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
@@ -54,11 +53,10 @@ def opening(request_of: Request) -> Iterator[Opening]:
     def open_it() -> tuple[TestClient, Workspaces, Workspace]:
         workspaces = Workspaces.at_home()
         halls.append(workspaces)
-        opened = put_up("photos", request_of.pile(request_of.items()), request_of)
-        workspaces.add(opened, first=True)
-        app = create_app(opened.workspace, port=8765, workspaces=workspaces)
+        workspace = workspaces.open(request_of)
+        app = create_app(workspace, port=8765, workspaces=workspaces)
         client = TestClient(app, base_url=ORIGIN, raise_server_exceptions=False)
-        return client, workspaces, opened.workspace
+        return client, workspaces, workspace
 
     yield open_it
     for workspaces in halls:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from samekind.cli.console import say
+from samekind.cli.console import note, progress_bar, say
 from samekind.errors import InputError
 
 SUFFIX = ".orientation"
@@ -51,15 +51,18 @@ def export(
         say(undo_export(target).describe())
         return
     check_free(target)
-    request = Request(path, name, encoder, method, groups=groups, ledger=ledger)
+    request = Request(path, name, encoder, method, groups=groups, ledger=ledger, on_notice=note)
     if format == "orientation" or (format is None and target.suffix == SUFFIX):
         from samekind.exports.placements import check_new
         from samekind.workspace.orientation import write_orientation
 
         check_new([target])
-        say(write_orientation(*request.reopened(), target))
+        with progress_bar("Encoding") as progress:
+            pile, session = request.reopen(progress)
+        say(write_orientation(pile, session, target))
         return
-    _, session = request.reopened()
+    with progress_bar("Encoding") as progress:
+        _, session = request.reopen(progress)
     write_groups(session, target, format, mode, yes=yes)
 
 

@@ -55,9 +55,9 @@ def learn(
     from samekind.encoders.learned.training import Learning
     from samekind.sources import open_source
     from samekind.training.progress import Monitor
-    from samekind.workspace.request import check_place, note_skipped
+    from samekind.workspace.request import check_source, skipped_notices
 
-    check_place(path)
+    check_source(path)
     collection = open_source(path)
     choice = choose(encoder, collection, groups=groups, size=size, device=device, seed=seed)
     note(f"{len(collection):,} pictures in {collection.name}.")
@@ -65,7 +65,8 @@ def learn(
     watch = Monitor(report=bar, every=5 if choice.device == "cpu" else 50)
     with progress_bar("Reading") as progress:
         learning = Learning.chosen(choice, collection, watch=watch, progress=progress)
-    note_skipped((*collection.skipped, *learning.skipped))
+    for notice in skipped_notices((*collection.skipped, *learning.skipped)):
+        note(notice)
     if minutes is None and epochs is None:
         minutes = MINUTES
     target = learning.target(minutes=minutes, epochs=epochs)

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from samekind import __version__
 from samekind.cli.bench import bench
-from samekind.cli.console import complain, note, plain_warnings, say, screen
+from samekind.cli.console import complain, note, plain_warnings, progress_bar, say, screen
 from samekind.cli.export import export
 from samekind.cli.learn import learn
 from samekind.cli.plot import plot
@@ -99,10 +99,9 @@ def serve(
     workspaces = Workspaces.at_home(paths=token and host in OWN_MACHINE)
     workspace = None
     if path is not None:
-        from samekind.workspace.opening import open_first
-
-        request = Request(path, orientation, encoder, method, strategy, groups, seed, ledger)
-        workspace = open_first(workspaces, request.remembered())
+        request = Request(path, orientation, encoder, method, strategy, groups, seed, ledger, note)
+        with progress_bar("Encoding") as progress:
+            workspace = workspaces.open(request.remembered(), progress)
     run_server(
         workspace,
         workspaces=workspaces,
@@ -138,11 +137,12 @@ def ask(
     from samekind.simulation.loop import run
     from samekind.workspace.request import Request
 
-    request = Request(path, orientation, encoder, method, strategy, groups, seed, ledger)
+    request = Request(path, orientation, encoder, method, strategy, groups, seed, ledger, note)
     request = request.remembered()
     collection = request.items()
     store = request.store()
-    session = request.session(request.pile(collection), store)
+    with progress_bar("Encoding") as progress:
+        session = request.session(request.pile(collection, progress), store)
     with AtTerminal(screen, session) as person:
         log = run(session, person, questions)
     if session.progress()["until_refit"] < session.refit_every:
@@ -156,8 +156,8 @@ def ask(
     count = session.progress()["answers"]
     kept = "1 answer is" if count == 1 else f"{count} answers are"
     say(f"{kept} saved in {request.shown_target}.")
-    say(f"Go on:                 samekind ask {request.again()}")
-    say(f"Take the groups home:  samekind export {request.again()} groups.csv")
+    say(f"Go on:                 samekind ask {request.arguments()}")
+    say(f"Take the groups home:  samekind export {request.arguments()} groups.csv")
 
 
 @app.command()
@@ -175,8 +175,11 @@ def cluster(
     from samekind.workspace.request import Request
 
     check_free(out)
-    request = Request(path, encoder=encoder, method=method, groups=groups, seed=seed)
-    session = request.session(request.pile(request.items()), MemoryStore())
+    request = Request(
+        path, encoder=encoder, method=method, groups=groups, seed=seed, on_notice=note
+    )
+    with progress_bar("Encoding") as progress:
+        session = request.session(request.pile(request.items(), progress), MemoryStore())
     show_groups(session)
     if out is not None:
         write_groups(session, out, None, "copy", yes=True)

@@ -52,7 +52,7 @@ def predict(
     from samekind.cli.results import check_free, place_others
     from samekind.exports.orientation_file import OrientationFile
     from samekind.exports.placements import check_new
-    from samekind.workspace.request import Request, check_place
+    from samekind.workspace.request import Request, check_source
 
     check_free(out)
     targets = {"--csv": csv, "--json": json, "--copy-to": copy_to, "--link-to": link_to}
@@ -60,7 +60,7 @@ def predict(
         if out is not None:
             raise InputError("With an orientation file say --csv, --json, --copy-to or --link-to.")
         check_new([csv, json, copy_to, link_to])
-        check_place(new)
+        check_source(new)
         file = OrientationFile.load(path)
         items, placements = _placements(file, new, encoder, tolerance)
         write_placed(items, placements, csv=csv, json=json, copy_to=copy_to, link_to=link_to)
@@ -74,9 +74,12 @@ def predict(
             f"{given[0]} needs an orientation file; {path!r} is none. Make one: samekind export "
             f"{path} FILE.orientation. Or say --out FILE."
         )
-    check_place(new)
-    request = Request(path, orientation, encoder, method, groups=groups, ledger=ledger)
-    pile, session = request.reopened()
+    check_source(new)
+    request = Request(
+        path, orientation, encoder, method, groups=groups, ledger=ledger, on_notice=note
+    )
+    with progress_bar("Encoding") as progress:
+        pile, session = request.reopen(progress)
     place_others(pile, session, new, out)
 
 
@@ -96,7 +99,7 @@ def _placements(
     """Apply an orientation to a folder or table; says what it is and what is skipped."""
     from samekind.sources import open_source
     from samekind.workspace.predict import place_items
-    from samekind.workspace.request import note_skipped
+    from samekind.workspace.request import skipped_notices
 
     note(f"{file.describe()}.")
     for sentence in file.notes:
@@ -106,7 +109,8 @@ def _placements(
         placements = place_items(
             file, items, encoder=encoder, tolerance=tolerance, progress=progress
         )
-    note_skipped(placements.skipped)
+    for notice in skipped_notices(placements.skipped):
+        note(notice)
     return items, placements
 
 

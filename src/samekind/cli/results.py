@@ -11,10 +11,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from samekind.cli.console import progress_bar, say, screen
+from samekind.cli.console import note, progress_bar, say, screen
 from samekind.cli.drawings import printable
 from samekind.errors import ExportError, InputError, SourceError, VectorError
-from samekind.workspace.request import note_skipped
+from samekind.workspace.request import skipped_notices
 
 if TYPE_CHECKING:
     from samekind.session import Session
@@ -116,7 +116,8 @@ def place_others(pile: Pile, session: Session, new: str, out: Path | None) -> No
         )
     with progress_bar("Encoding") as progress:
         more = pile.vectors_of(items, progress)
-    note_skipped((*items.skipped, *more.failed))
+    for notice in skipped_notices((*items.skipped, *more.failed)):
+        note(notice)
     if not len(more.X):
         raise SourceError(f"None of the {len(items)} items of {new!r} could be read.")
     if more.X.shape[1] != pile.X.shape[1]:

@@ -79,7 +79,7 @@ def _labelled(
     source: str, labels: str | None, orientation: str | None, second: str | None
 ) -> tuple[LabelledSet, str]:
     """A set with labels, and the name of the label column that was asked for."""
-    from samekind.workspace.labelled import is_table, labelled_set
+    from samekind.workspace.request import is_table, labelled_set
 
     column = labels or orientation
     # Only in a table must somebody say which columns are labels; elsewhere all others are.

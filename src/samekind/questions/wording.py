@@ -37,6 +37,15 @@ ACTS = {
 """What can be done beside answering: the keys, and what a person calls it."""
 
 
+def plural(count: int, one: str, many: str = "") -> str:
+    """Return a count with its noun, and with a verb where one is given.
+
+    >>> plural(1, "file"), plural(2000, "file"), plural(2, "answer is", "answers are")
+    ('1 file', '2,000 files', '2 answers are')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
 def label(choice: str, words: Mapping[str, str] | None = None) -> str:
     """The words on the button of a choice; a number has only its key, and a picture.
 

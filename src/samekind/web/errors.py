@@ -12,10 +12,55 @@ from starlette.exceptions import HTTPException
 
 from samekind import errors
 from samekind.web.schemas.core import Failure, Trouble
-from samekind.workspace.api_error import ApiError
 
 log = logging.getLogger("samekind.web")
 
+
+class ApiError(Exception):
+    """A request that is refused, with its HTTP status and the words for the person."""
+
+    def __init__(self, status: int, type: str, message: str, what_to_do: str | None = None) -> None:
+        super().__init__(message)
+        self.status, self.type, self.message = status, type, message
+        self.what_to_do = what_to_do
+
+
+REPLIES: dict[type[errors.SamekindError], tuple[int, str, str | None]] = {
+    errors.UnknownOrientation: (
+        404,
+        "unknown-orientation",
+        "Begin it with POST /api/orientations.",
+    ),
+    errors.UnknownQuestion: (
+        404,
+        "unknown-question",
+        "Get the open question with GET /api/question.",
+    ),
+    errors.UnknownAnswer: (404, "unknown-answer", "GET /api/answers lists the answers in force."),
+    errors.UnknownGroup: (404, "unknown-group", "GET /api/groups lists the groups."),
+    errors.UnknownJob: (404, "unknown-job", "GET /api/jobs lists them."),
+    errors.UnknownPile: (404, "unknown-pile", "Open it by its path; your answers are kept."),
+    errors.OrientationExists: (409, "orientation-exists", "Switch to it, or choose another name."),
+    errors.AlreadyAnswered: (
+        409,
+        "answered-already",
+        "Change it with PUT /api/answers/{error.number}.",
+    ),
+    errors.JobRunning: (409, "busy", "Wait for it, or cancel it first."),
+    errors.NotResumable: (409, "not-again", "Begin it anew."),
+    errors.PileNotOpen: (409, "pile-not-open", "Open it first."),
+    errors.GroupsChanged: (409, "groups-changed", "Look at the plan again."),
+    errors.NoOrientationFile: (409, "no-orientation-file", None),
+    errors.CannotPolish: (409, "cannot-be-polished", None),
+    errors.NothingPolished: (409, "nothing-polished", "Polish first."),
+    errors.PicturesChanged: (409, "collection-changed", "Polish again."),
+    errors.TooManyListeners: (
+        429,
+        "too-many-pages",
+        "Close some of them; the page works without, and asks now and then instead.",
+    ),
+}
+"""Status, type and advice for errors of a workspace; the message is that of the error."""
 STATUS: tuple[tuple[type[errors.SamekindError], int], ...] = (
     (errors.NoSpace, 507),
     (errors.MissingExtra, 501),
@@ -64,6 +109,9 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(errors.SamekindError)
     def on_purpose(request: Request, fault: errors.SamekindError) -> JSONResponse:
+        if (known := REPLIES.get(type(fault))) is not None:
+            status, name, advice = known
+            return reply(status, name, str(fault), advice and advice.format(error=fault))
         status = next((code for kind, code in STATUS if isinstance(fault, kind)), 500)
         if status >= 500:
             log.error("%s %s: %s", request.method, request.url.path, fault)

@@ -42,7 +42,7 @@ def item(workspace: Workspace, position: int) -> models.ItemView:
     one = workspace.collection[position]
     version = hashlib.blake2b(f"{RUN}{one.stamp}".encode(errors="replace"), digest_size=6)
     address = f"/api/items/{quote(one.id, safe='')}/preview?v={version.hexdigest()}"
-    address += f"&pile={quote(workspace.key, safe='')}" if workspace.key else ""
+    address += f"&pile={quote(workspace.address, safe='')}" if workspace.address else ""
     return models.ItemView(id=one.id, kind=one.kind, preview=address)
 
 

@@ -10,9 +10,9 @@ from anyio import to_thread
 from fastapi import APIRouter
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from samekind.workspace.api_error import ApiError
+from samekind.web.errors import ApiError
 from samekind.workspace.workspace import Workspace
-from samekind.workspace.workspaces import OpenWorkspace, Workspaces
+from samekind.workspace.workspaces import Workspaces
 
 METHODS = ["GET", "POST", "PUT", "DELETE"]
 
@@ -43,25 +43,22 @@ class WorkspaceRouter:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
-        opened = self.workspaces.find(wanted(scope))
-        if opened is None:
+        workspace = self.workspaces.find(wanted(scope))
+        if workspace is None:
             await self._empty(scope, receive, send)
             return
-        workspace, app = self._apps.get(opened.key, (None, self._empty))
-        if workspace is not opened.workspace:  # building one takes a moment, in which others go on
-            app = await to_thread.run_sync(self._built, opened)
+        built, app = self._apps.get(workspace.key, (None, self._empty))
+        if built is not workspace:  # building one takes a moment, in which others go on
+            app = await to_thread.run_sync(self._built, workspace)
         await app(scope, receive, send)
 
-    def _built(self, opened: OpenWorkspace) -> ASGIApp:
+    def _built(self, workspace: Workspace) -> ASGIApp:
         with self._lock:
-            workspace, app = self._apps.get(opened.key, (None, self._empty))
-            if workspace is not opened.workspace:
-                app = self._make_app(opened.workspace)
+            built, app = self._apps.get(workspace.key, (None, self._empty))
+            if built is not workspace:
+                app = self._make_app(workspace)
                 held = {key: one for key, one in self._apps.items() if self.workspaces.has(key)}
-                self._apps = {
-                    **held,
-                    opened.key: (opened.workspace, app),
-                }  # the others are put away
+                self._apps = {**held, workspace.key: (workspace, app)}  # others were closed
             return app
 
     async def _live(self, receive: Receive, send: Send) -> None:

@@ -20,9 +20,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from samekind.web.errors import our_fault, reply
+from samekind.web.errors import ApiError, our_fault, reply
 from samekind.web.tokens import is_same
-from samekind.workspace.api_error import ApiError
 
 log = logging.getLogger("samekind.web")
 

@@ -85,7 +85,7 @@ def serve(
         if open_browser:
             _open(address)
         server = uvicorn.Server(config)
-        _hush_first(server, workspaces)
+        _close_events_first(server, workspaces)
         server.run(sockets=[listener])
 
 
@@ -95,12 +95,12 @@ def _open(address: str) -> None:
     webbrowser.open(address)
 
 
-def _hush_first(server: uvicorn.Server, workspaces: Workspaces) -> None:
+def _close_events_first(server: uvicorn.Server, workspaces: Workspaces) -> None:
     """Let a server end its streams of news before it waits for requests to come to an end."""
     stop = server.shutdown
 
     async def shutdown(sockets: list[socket.socket] | None = None) -> None:
-        workspaces.hush()
+        workspaces.close_events()
         await stop(sockets)
 
     server.shutdown = shutdown  # type: ignore[method-assign]

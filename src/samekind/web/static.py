@@ -7,7 +7,7 @@ from pathlib import Path
 from fastapi import APIRouter
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 
-from samekind.workspace.api_error import ApiError
+from samekind.web.errors import ApiError
 
 PAGE = Path(__file__).parent / "page"
 VIEWS = (

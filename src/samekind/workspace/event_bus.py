@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from samekind.workspace.api_error import ApiError
+from samekind.errors import TooManyListeners
 
-MOST = 100
-"""Pages that may listen at once."""
+MAX_LISTENERS = 100
+"""Pages that may listen at the same time."""
 News = tuple[str, Mapping[str, Any]]
 """What happened, and its details as plain JSON."""
 
@@ -71,13 +71,8 @@ class EventBus:
         """Begin to listen to what concerns a session; to be called in an event loop."""
         listener = Listener(session)
         with self._lock:
-            if len(self._listeners) >= MOST:
-                raise ApiError(
-                    429,
-                    "too-many-pages",
-                    f"{MOST} pages listen to this server already.",
-                    "Close some of them; the page works without, and asks now and then instead.",
-                )
+            if len(self._listeners) >= MAX_LISTENERS:
+                raise TooManyListeners(f"{MAX_LISTENERS} pages listen to this server already.")
             if self._closed:
                 listener.end()
             self._listeners.add(listener)

@@ -39,8 +39,8 @@ def typed(text: str) -> str:
     return text
 
 
-def whole(path: str) -> str:
-    """The same place, said so that it does not depend on where the server was started."""
+def absolute(path: str) -> str:
+    """Make a path independent of the folder in which the server was started."""
     from samekind.sources import SETS
 
     return path if path in SETS else os.path.abspath(os.path.expanduser(path))

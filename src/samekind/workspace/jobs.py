@@ -21,9 +21,8 @@ from typing import Any
 
 from samekind.atomic_files import beside
 from samekind.encoders.learned.plan import duration
-from samekind.errors import SamekindError
+from samekind.errors import JobRunning, SamekindError, UnknownJob
 from samekind.protocols import Progress
-from samekind.workspace.api_error import ApiError
 
 log = logging.getLogger("samekind.web")
 
@@ -171,7 +170,7 @@ class Jobs:
         with self._lock:
             job = self._jobs.get(id)
         if job is None:
-            raise ApiError(404, "unknown-job", "There is no such job.", "GET /api/jobs lists them.")
+            raise UnknownJob("There is no such job.")
         return job
 
     def cancel(self, id: str) -> Job:
@@ -240,12 +239,7 @@ class Jobs:
                 if job.spec == spec:
                     return job
                 if kind != "export":
-                    raise ApiError(
-                        409,
-                        "busy",
-                        f"“{job.title}” is still going on.",
-                        "Wait for it, or cancel it first.",
-                    )
+                    raise JobRunning(f"“{job.title}” is still running.")
         return None
 
     def _work(self) -> None:
@@ -270,8 +264,6 @@ class Jobs:
         try:
             result = dict(work(context) or {})
             return "finished", str(result.pop("words", "Done.")), result
-        except ApiError as problem:
-            return "failed", f"{problem.message} {problem.what_to_do or ''}".strip(), {}
         except SamekindError as problem:
             if context.stop.is_set():
                 state = "interrupted" if self._closed else "cancelled"

@@ -18,8 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.reports.plots.maps import turned
-
 Plane = NDArray[np.float32]
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
@@ -100,7 +98,13 @@ def aligned(layout: Floats, onto: Floats) -> Plane:
     """The layout turned and mirrored, which no distance notices, to lie on an earlier one."""
     here = np.asarray(layout, dtype=np.float64) - layout.mean(axis=0, dtype=np.float64)
     there = np.asarray(onto, dtype=np.float64) - onto.mean(axis=0, dtype=np.float64)
-    return in_square(turned(here, there))
+    return in_square(procrustes(here, there))
+
+
+def procrustes(plane: Floats, onto: Floats) -> NDArray[np.float64]:
+    """Rotate and mirror `plane` so that it comes closest to `onto` (orthogonal Procrustes)."""
+    left, _, right = np.linalg.svd(plane.T @ onto)
+    return np.asarray(plane @ (left @ right))
 
 
 def in_square(plane: Floats) -> Plane:

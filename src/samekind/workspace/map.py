@@ -10,12 +10,11 @@ from __future__ import annotations
 import logging
 import threading
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.web.schemas.map import Stage
 from samekind.workspace.event_bus import EventBus
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("samekind.web")
 
+Stage = Literal["pca", "neighbours"]
+"""A sketch along the two main axes, or a layout that puts similar items together."""
 KEPT = 3
 """Versions that can still be asked for: a page may be behind by one or two."""
 LARGEST = 300_000

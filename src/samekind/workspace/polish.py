@@ -146,11 +146,11 @@ def features(
 ) -> tuple[str, int]:
     """A network that has learnt from these pictures, kept from before or learnt now; its size."""
     from samekind.encoders.learned.weights import find_kept
-    from samekind.workspace.opening import learn
+    from samekind.workspace.pile import learn_encoder
 
     kept = find_kept("simclr", collection)
     if kept is None or kept.pile != collection.fingerprint:
-        kept = learn("simclr", collection, minutes, context, end=end)
+        kept = learn_encoder("simclr", collection, minutes, context, end=end)
     return str(kept.path), int(kept.size)
 
 

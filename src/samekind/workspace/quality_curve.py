@@ -12,6 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from samekind.constraints import Constraints
 from samekind.evaluation import acc
 from samekind.session.quality import Quality, checks_of, without
 from samekind.session.refit import fitted
-from samekind.web.schemas import progress as shapes
 
 if TYPE_CHECKING:
     from samekind.questions import Answer
@@ -39,6 +39,30 @@ NO_ANSWERS = "The curve begins with your first answers."
 
 Key = tuple[str, str]
 """The orientation, and a digest of the method and the answers that it learns from."""
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The groups that the first `answers` answers give.
+
+    Parameters
+    ----------
+    settled : share of the items that are already in the group in which they are now.
+    quality : measured on random checks that the groups were not learnt from; None: too few checks.
+    """
+
+    answers: int
+    settled: float
+    quality: Quality | None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The points computed so far, how many are still missing, or why there is no curve."""
+
+    points: tuple[CurvePoint, ...] = ()
+    pending: int = 0
+    message: str = ""
 
 
 def milestones(n: int, most: int = MOST) -> list[int]:
@@ -67,13 +91,13 @@ class Curves:
         self._thread: threading.Thread | None = None
         self._looked = 0.0
 
-    def of(self, session: Session) -> shapes.Curve:
+    def of(self, session: Session) -> Curve:
         """The curve as far as it is known; what is missing is begun."""
         self._looked = time.monotonic()
         answers, gone = session.answers, len(session.positions.gone)
         message = _why_not(session, answers, gone)
         if message:
-            return shapes.Curve(points=[], pending=0, message=message)
+            return Curve(message=message)
         keys = {
             k: (session.name, _digest(session.clusterer, answers[:k]))
             for k in milestones(len(answers))
@@ -82,10 +106,10 @@ class Curves:
         with self._lock:
             known = {k: self._labels.get(key) for k, key in keys.items()}
         now = session.clustering.labels
-        points = [
+        points = (
             _point(answers, k, labels, now) for k, labels in known.items() if labels is not None
-        ]
-        return shapes.Curve(points=points, pending=missing, message="")
+        )
+        return Curve(tuple(points), missing)
 
     def wait(self, patience: float = 60.0) -> None:
         """Wait for the computing under way."""
@@ -167,25 +191,9 @@ def _attempt(session: Session, answers: Sequence[Answer]) -> NDArray[np.intp] | 
 
 def _point(
     answers: Sequence[Answer], k: int, labels: NDArray[np.intp], now: NDArray[np.intp]
-) -> shapes.CurvePoint:
+) -> CurvePoint:
     """Quality by the checks among the first k answers, and by later ones about items then new."""
     early, later = checks_of(answers[:k]), checks_of(answers[k:])
     seen = {item for answer in answers[:k] for link in answer.links for item in link[:2]}
     fresh = [answer for answer in later if answer.question.items()[0] not in seen]
-    found = Quality.of([*early, *fresh], labels)
-    return shapes.CurvePoint(
-        answers=k,
-        settled=round(acc(now, labels), 4),
-        quality=None if found is None else quality(found),
-    )
-
-
-def quality(found: Quality) -> shapes.QualityView:
-    """The estimate as a page shows it."""
-    return shapes.QualityView(
-        checks=found.checks,
-        agreed=found.agreed,
-        share=round(found.share, 4),
-        low=round(found.low, 4),
-        high=round(found.high, 4),
-    )
+    return CurvePoint(k, round(acc(now, labels), 4), Quality.of([*early, *fresh], labels))

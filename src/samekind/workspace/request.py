@@ -1,37 +1,52 @@
-"""Request: what was asked for on the command line, checked before any long work begins."""
+"""Request: a pile and one grouping of it, checked before any long work."""
 
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from samekind.cli.console import note, progress_bar
 from samekind.clusterers import DEFAULT as DEFAULT_METHOD
 from samekind.errors import InputError, SourceError
 from samekind.ledger.fold import last_header
+from samekind.questions.wording import plural
 from samekind.registry import find, make_method
 from samekind.strategies import DEFAULT as DEFAULT_STRATEGY
 
 if TYPE_CHECKING:
     from samekind.items import Collection, Skipped
-    from samekind.protocols import Store
+    from samekind.protocols import Progress, Store
     from samekind.session import Session
+    from samekind.sources import LabelledSet
     from samekind.workspace.pile import Pile
 
 SETTINGS = ("encoder", "method", "strategy", "groups")
-"""What a ledger remembers, so that it need not be typed again."""
-MOST_SKIPPED = 5
-"""Skipped files that are named; of the others only the number is told."""
+"""Settings that a ledger remembers, so that they need not be given again."""
+MAX_NAMED_SKIPPED = 5
+"""Skipped files that are named; the others are only counted."""
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
+
+Notify = Callable[[str], None]
+"""Receives notices for the person, one sentence at a time."""
+
+
+def _silent(notice: str) -> None:
+    """Drop a notice."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A pile and a grouping of it, as named on the command line.
+    """A pile and one grouping of it, as a person names them.
 
-    What is None is taken from the ledger, as it was chosen the last time, or else left to us.
+    Settings that are None are taken from the ledger, as they were chosen the last time, or else
+    have their defaults.
+
+    Parameters
+    ----------
+    on_notice : receives notices, such as which files were skipped; none by default.
     """
 
     path: str
@@ -42,17 +57,18 @@ class Request:
     groups: int | None = None
     seed: int | None = None
     ledger: str | None = None
+    on_notice: Notify = field(default=_silent, compare=False)
 
     @property
     def target(self) -> str:
-        """Where the answers are kept: a file, or the address of a database."""
+        """Where the answers are stored: a file, or the URL of a database."""
         from samekind.workspace.pile import ledger_file
 
         return self.ledger or str(ledger_file(self.path))
 
     @property
     def shown_target(self) -> str:
-        """The same, without the password that an address may hold."""
+        """The same without the password that a URL may contain."""
         if not self._in_database():
             return self.target
         from samekind.ledger.postgres import describe_url, open_postgres
@@ -60,7 +76,7 @@ class Request:
         return describe_url(open_postgres(self.target)[1])
 
     def remembered(self) -> Request:
-        """The request with what it leaves open as it was chosen the last time, else the default."""
+        """Fill in missing settings: as chosen the last time, or else the defaults."""
         kept: dict[str, Any] = {}
         if self._has_ledger():
             kept = last_header(self.store(), self.orientation).get("settings", {})
@@ -70,37 +86,37 @@ class Request:
         return replace(self, **names)
 
     def store(self) -> Store:
-        """The ledger, made if it is not there."""
+        """Open the ledger; it is created if it does not exist."""
         from samekind.ledger.store import open_store
 
         return open_store(self.target)
 
     def items(self) -> Collection:
-        """The items, once all names of the request are known to be right."""
+        """Open the items, after every name of the request has been checked."""
         from samekind.sources import open_source
 
         check_names(self.method or DEFAULT_METHOD, self.strategy or DEFAULT_STRATEGY, self.encoder)
-        check_place(self.path)
+        check_source(self.path)
         collection = open_source(self.path)
         check_groups(self.groups, collection)
         return collection
 
-    def pile(self, collection: Collection) -> Pile:
-        """The items with their vectors; says what is skipped, and why this encoder."""
+    def pile(self, collection: Collection, progress: Progress | None = None) -> Pile:
+        """Encode the items; notices say which encoder was chosen and what was skipped."""
         from samekind.encoders import default_encoder
         from samekind.workspace.pile import encoded_pile
 
-        note(f"{len(collection):,} items in {collection.name}.")
+        self.on_notice(f"{plural(len(collection), 'item')} in {collection.name}.")
         if self.encoder is None:
-            note(f"Encoder: {default_encoder(collection)[1]}.")
-        with progress_bar("Encoding") as progress:
-            pile = encoded_pile(collection, encoder=self.encoder, progress=progress)
-        note_skipped(pile.collection.skipped)
+            self.on_notice(f"Encoder: {default_encoder(collection)[1]}.")
+        pile = encoded_pile(collection, encoder=self.encoder, progress=progress)
+        for notice in skipped_notices(pile.collection.skipped):
+            self.on_notice(notice)
         check_groups(self.groups, pile.collection)
         return pile
 
     def session(self, pile: Pile, store: Store, name: str | None = None) -> Session:
-        """The session of an orientation, new or as it was left; says what changed meanwhile."""
+        """Open the session of an orientation, new or as it was left."""
         from samekind.session import Session
         from samekind.workspace.polished_vectors import chosen, vectors_of
 
@@ -108,7 +124,7 @@ class Request:
         polish = chosen(store, name)
         better = vectors_of(polish, pile.collection) if polish else None
         if polish and better is None:
-            note("The pictures have changed since they were polished; polish them again.")
+            self.on_notice("The pictures have changed since they were polished. Polish them again.")
         session = Session(
             pile.collection,
             pile.X if better is None else better,
@@ -120,11 +136,12 @@ class Request:
             settings={s: getattr(self, s) for s in SETTINGS}
             | ({"polish": polish} if polish else {}),
         )
-        note_changes(session)
+        for notice in change_notices(session):
+            self.on_notice(notice)
         return session
 
-    def reopened(self) -> tuple[Pile, Session]:
-        """The session as it was left, learnt from every answer; an error when there is none."""
+    def reopen(self, progress: Progress | None = None) -> tuple[Pile, Session]:
+        """Open a session that exists already, learnt from every answer."""
         self = self.remembered()
         collection = self.items()
         known = self.store().sessions() if self._has_ledger() else []
@@ -132,16 +149,16 @@ class Request:
             others = f" There are: {', '.join(known)}." if known else ""
             raise InputError(
                 f"There is no grouping {self.orientation!r} of {self.path!r} yet.{others} "
-                f"Make one first: samekind ask {self.again()}"
+                f"Make one first: samekind ask {self.arguments()}"
             )
-        pile = self.pile(collection)
+        pile = self.pile(collection, progress)
         session = self.session(pile, self.store())
         if session.progress()["until_refit"] < session.refit_every:
             session.refit()
         return pile, session
 
-    def again(self) -> str:
-        """The path and the options that lead back to this grouping, to be typed again."""
+    def arguments(self) -> str:
+        """Return the path and options that lead back to this grouping on the command line."""
         options = {
             "orientation": None if self.orientation == "main" else self.orientation,
             "ledger": self.ledger and self.shown_target,
@@ -157,8 +174,33 @@ class Request:
         return self._in_database() or file.exists()
 
 
+def labelled_set(source: str, labels: Sequence[str], *, option: str) -> LabelledSet:
+    """Open a set or table with these label columns; without any, with all it knows to be labels.
+
+    `option` names the option that gives a column, for the message when one is needed.
+    """
+    from samekind.sources import open_labelled
+
+    check_source(source)
+    try:
+        return open_labelled(source, labels=labels)
+    except InputError as problem:
+        if not labels and is_table(source) and type(problem) is InputError:
+            raise InputError(
+                f"Which column of {source!r} holds the labels? Name it: {option} COLUMN."
+            ) from problem
+        raise
+
+
+def is_table(source: str) -> bool:
+    """Whether only its owner can say which columns are labels."""
+    from samekind.sources import SETS
+
+    return source not in SETS and Path(source).suffix.lower() in TABLE_SUFFIXES
+
+
 def check_names(method: str, strategy: str, encoder: str | None) -> None:
-    """A name that nobody knows is told before long work begins."""
+    """Raise on an unknown name, before any long work."""
     from samekind.encoders import make_encoder
 
     find("method", method)
@@ -167,8 +209,8 @@ def check_names(method: str, strategy: str, encoder: str | None) -> None:
         make_encoder(encoder)
 
 
-def check_place(path: str) -> None:
-    """Guess what was meant when neither a path nor a set has this name."""
+def check_source(path: str) -> None:
+    """Raise when neither a path nor a set has this name but a set has a similar one."""
     from samekind.sources import SETS
 
     if path in SETS or Path(path).expanduser().exists():
@@ -181,48 +223,41 @@ def check_place(path: str) -> None:
 
 
 def check_groups(groups: int | None, collection: Collection) -> None:
-    """More groups than items cannot be made."""
+    """Raise when more groups than items are wanted."""
     if groups is not None and groups > len(collection):
         raise InputError(
-            f"{groups} groups cannot be made of {len(collection)} items. "
-            f"Choose --groups from 1 to {len(collection)}, or leave it away."
+            f"Expected --groups from 1 to {len(collection)}, the number of items, got {groups}. "
+            "Choose fewer groups, or omit the option."
         )
 
 
-def note_skipped(skipped: tuple[Skipped, ...]) -> None:
-    """Say what was left out, and why."""
-    for file in skipped[:MOST_SKIPPED]:
-        note(f"Skipped {file.id}: {file.reason}")
-    if len(skipped) > MOST_SKIPPED:
-        note(f"... and {len(skipped) - MOST_SKIPPED} more were skipped.")
+def skipped_notices(skipped: Sequence[Skipped]) -> Iterator[str]:
+    """Say which files were skipped, and why."""
+    for file in skipped[:MAX_NAMED_SKIPPED]:
+        yield f"Skipped {file.id}: {file.reason}"
+    if len(skipped) > MAX_NAMED_SKIPPED:
+        yield f"... and {len(skipped) - MAX_NAMED_SKIPPED:,} more were skipped."
 
 
-def note_changes(session: Session) -> None:
-    """Say which items that were answered about have moved or gone."""
+def change_notices(session: Session) -> Iterator[str]:
+    """Say how many items with answers have been renamed or are missing."""
     progress = session.progress()
-    renamed, gone = len(progress["renamed"]), len(progress["gone"])
-    if renamed:
-        items = "1 item was" if renamed == 1 else f"{renamed} items were"
-        note(f"{items} renamed meanwhile; the answers came along.")
-    if gone:
-        items = (
-            "1 item that you answered about is"
-            if gone == 1
-            else (f"{gone} items that you answered about are")
-        )
-        note(f"{items} gone; the answers are kept, and what follows from them still holds.")
+    if renamed := len(progress["renamed"]):
+        items = plural(renamed, "item was", "items were")
+        yield f"{items} renamed since the last time; the answers still apply."
+    if gone := len(progress["gone"]):
+        items = plural(gone, "item with answers is", "items with answers are")
+        yield f"{items} missing; the answers are kept, and what follows from them still holds."
 
 
 def _strategy(name: str) -> Any:
-    """A strategy by its name; one of the person's own may not fit."""
     try:
         return find("strategy", name)()
-    except TypeError as problem:
+    except TypeError as problem:  # one of the person's own may not fit
         raise _misfit(name, "strategy", problem) from problem
 
 
 def _method(name: str, n_groups: int | None) -> Any:
-    """A method by its name; one of the person's own may not fit."""
     try:
         return make_method(name, n_groups)
     except TypeError as problem:

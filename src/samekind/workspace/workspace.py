@@ -1,4 +1,4 @@
-"""Desk: one collection with its orientations, as the page works on it."""
+"""Workspace: one pile with its orientations, shared by everybody who works on it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from samekind.errors import AnswerError
+from samekind.errors import (
+    AlreadyAnswered,
+    AnswerError,
+    OrientationExists,
+    UnknownAnswer,
+    UnknownOrientation,
+    UnknownQuestion,
+)
 from samekind.items import Collection
 from samekind.protocols import Store
-from samekind.workspace.api_error import ApiError
 from samekind.workspace.event_bus import EventBus
 from samekind.workspace.map import Maps
 from samekind.workspace.refitter import Refitter
@@ -18,19 +24,25 @@ if TYPE_CHECKING:
     from samekind.ledger.fold import Asked
     from samekind.questions import Answer
     from samekind.session import Session
+    from samekind.workspace.pile import Pile
+    from samekind.workspace.request import Request
 
 OpenSession = Callable[[str], "Session"]
 
 
 class Workspace:
-    """One collection, the orientations over it, and the refits in the background.
+    """One collection, its orientations, and the refits in the background.
 
     Parameters
     ----------
-    collection : the pile that is sorted; all orientations share it.
-    open_session : opens the session of an orientation, new or begun earlier; called once per name.
-    store : asked for the orientations that were begun earlier; None: only those of this run.
+    collection : the items; all orientations share them.
+    open_session : opens the session of an orientation, new or started earlier; called once per
+        name.
+    store : lists the orientations that were started earlier; None: only those of this run.
     first : the orientation that a page opens with.
+    key : names the workspace in addresses and jobs; empty for one that a program made.
+    pile : the items with their vectors and encoder; None if only the sessions are known.
+    encoder : the name of the encoder as the person chose it; empty: the default.
     """
 
     def __init__(
@@ -40,6 +52,9 @@ class Workspace:
         *,
         store: Store | None = None,
         first: str = "main",
+        key: str = "",
+        pile: Pile | None = None,
+        encoder: str = "",
     ) -> None:
         self.collection = collection
         self.store = store
@@ -47,60 +62,67 @@ class Workspace:
         self.event_bus = EventBus()
         self.refitter = Refitter(self.event_bus)
         self.maps = Maps(self.event_bus)
-        self.key = ""  # its name in addresses, where several piles are open
-        self.at_the_end: list[Callable[[], None]] = []  # to be called when it is closed
+        self.key, self.pile, self.encoder = key, pile, encoder
+        self.address = ""
+        """The key in addresses; empty for the first workspace of a server."""
+        self.on_close: list[Callable[[], None]] = []
         self._open_session = open_session
         self._sessions: dict[str, Session] = {}
         self._opening = threading.Lock()
         self._acting = threading.Lock()
 
+    @classmethod
+    def of(cls, request: Request, pile: Pile, *, encoder: str | None = None) -> Workspace:
+        """Open a workspace over a pile, with the ledger of the request and its first session."""
+        from samekind.workspace.pile import ledger_file
+
+        store = request.store()
+        workspace = cls(
+            pile.collection,
+            lambda name: request.session(pile, store, name),
+            store=store,
+            first=request.orientation,
+            key=ledger_file(request.path).stem,
+            pile=pile,
+            encoder=(request.encoder or "") if encoder is None else encoder,
+        )
+        workspace.session()
+        return workspace
+
     def names(self) -> list[str]:
-        """All orientations, the first one first."""
+        """Names of all orientations, the first one first."""
         stored = self.store.sessions() if self.store is not None else []
         others = ({*stored, *self._sessions}) - {self.first}
         return [self.first, *sorted(others)]
 
     def session(self, name: str | None = None) -> Session:
-        """The session of an orientation; opened when it is used for the first time."""
+        """Return the session of an orientation; it is opened on first use."""
         name = name or self.first
         session = self._sessions.get(name)
         if session is not None:
             return session
         if name not in self.names():
             known = ", ".join(self.names())
-            raise ApiError(
-                404,
-                "unknown-orientation",
-                f"There is no orientation {name!r}. There are: {known}.",
-                "Begin it with POST /api/orientations.",
-            )
+            raise UnknownOrientation(f"There is no orientation {name!r}. There are: {known}.")
         return self._opened(name)
 
     def begin(self, name: str) -> Session:
-        """Begin a new orientation over the same collection."""
+        """Start a new orientation of the same collection."""
         if name.casefold() in {known.casefold() for known in self.names()}:
-            raise ApiError(
-                409,
-                "orientation-exists",
-                f"There is an orientation {name!r} already.",
-                "Switch to it, or choose another name.",
-            )
+            raise OrientationExists(f"There is an orientation {name!r} already.")
         return self._opened(name)
 
     def tell(
         self, session: Session, number: int, choice: str, by: str, seconds: float | None
     ) -> None:
-        """Take an answer once, however often it is sent."""
+        """Store an answer once, however often it is sent."""
         with self._acting:
             told = find(session, number)
             if told is not None and told.choice == choice:
                 return
             if told is not None:
-                raise ApiError(
-                    409,
-                    "answered-already",
-                    f"Question {number} has been answered with {told.choice!r} already.",
-                    f"Change it with PUT /api/answers/{number}.",
+                raise AlreadyAnswered(
+                    f"Question {number} has been answered with {told.choice!r} already.", number
                 )
             self.asked(session, number).question.check(choice)
             session.tell(number, choice, by=by, seconds=seconds)
@@ -117,7 +139,7 @@ class Workspace:
         self.refitter.nudge(session, at_once=told.question.by_hand)
 
     def undo(self, session: Session, number: int | None = None) -> int | None:
-        """Take an answer away, the last one unless a number is given; None: there is none."""
+        """Take an answer back, by default the last one; None: there is none."""
         with self._acting:
             if number is not None:
                 self.told(session, number)
@@ -127,54 +149,42 @@ class Workspace:
         return undone
 
     def skip(self, session: Session, number: int) -> None:
-        """Put the open question off."""
+        """Postpone the open question."""
         with self._acting:
             self.asked(session, number)
             if find(session, number) is not None:
-                raise ApiError(
-                    409,
-                    "answered-already",
+                raise AlreadyAnswered(
                     f"Question {number} has been answered already, so it cannot be skipped.",
-                    "Get the open question with GET /api/question.",
+                    number,
                 )
             session.skip(number)
 
     @staticmethod
     def asked(session: Session, number: int) -> Asked:
-        """The question with this number, open or not."""
+        """Return the question with this number, answered or not."""
         try:
             return session.asked(number)
         except AnswerError as fault:
-            raise ApiError(
-                404,
-                "unknown-question",
-                str(fault),
-                "Get the open question with GET /api/question.",
-            ) from fault
+            raise UnknownQuestion(str(fault)) from fault
 
     @staticmethod
     def told(session: Session, number: int) -> Answer:
-        """The answer in force with this number."""
+        """Return the answer in force with this number."""
         told = find(session, number)
         if told is None:
-            raise ApiError(
-                404,
-                "unknown-answer",
-                f"There is no answer {number}; it may have been taken away.",
-                "GET /api/answers lists the answers in force.",
-            )
+            raise UnknownAnswer(f"There is no answer {number}; it may have been taken back.")
         return told
 
     def close(self) -> None:
-        """Let the refits under way come to an end."""
-        for leave in self.at_the_end:
+        """Wait for running refits, and start no more."""
+        for leave in self.on_close:
             leave()
         self.event_bus.close()
         self.maps.close()
         self.refitter.close()
 
     def reopen(self, name: str) -> Session:
-        """Open an orientation anew, after its settings have changed in the ledger."""
+        """Open an orientation again, after its settings have changed in the ledger."""
         with self._opening:
             self._sessions[name] = self._open_session(name)
             return self._sessions[name]
@@ -187,5 +197,5 @@ class Workspace:
 
 
 def find(session: Session, number: int) -> Answer | None:
-    """The answer in force with this number, or None; the latest ones are looked at first."""
+    """Return the answer in force with this number, or None."""
     return next((a for a in reversed(session.answers) if a.number == number), None)

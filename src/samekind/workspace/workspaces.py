@@ -1,47 +1,35 @@
-"""Hall: the piles that are open, the long work under way, and what was opened before."""
+"""Workspaces: the piles that are open, the jobs under way, and what was opened before."""
 
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from samekind.workspace.jobs import Jobs
-from samekind.workspace.recent import Recent, state_folder
+from samekind.errors import InputError, SourceError
+from samekind.questions.wording import plural
+from samekind.workspace.jobs import Job, JobContext, Jobs
+from samekind.workspace.recent import Recent, RecentPile, state_folder
+from samekind.workspace.request import Request
 
 if TYPE_CHECKING:
-    from samekind.workspace.pile import Pile
+    from samekind.items import Collection
+    from samekind.protocols import Progress
     from samekind.workspace.workspace import Workspace
 
-MOST_OPEN = 3
-"""Piles that stay in memory; the one not looked at for longest makes room."""
-
-
-@dataclass(frozen=True, eq=False)
-class OpenWorkspace:
-    """A pile on a desk.
-
-    Parameters
-    ----------
-    key : its name in addresses; empty for a desk that was set up by a program.
-    pile : items, vectors and the encoder; None where only the desk is known.
-    encoder : the name that was asked for; empty: left to us.
-    """
-
-    key: str
-    workspace: Workspace
-    pile: Pile | None = None
-    encoder: str = ""
+MAX_OPEN = 3
+"""Piles that stay in memory; the one not used for longest makes room."""
 
 
 class Workspaces:
-    """All desks of one server.
+    """All workspaces of one server.
 
     Parameters
     ----------
-    jobs : the worker. recent : the piles opened before.
-    paths : whether who uses the page may name files and folders of this machine: only where
-        nobody else can reach it.
+    jobs : runs long work in the background.
+    recent : the piles opened before.
+    paths : whether requests may name files and folders of this machine. Only allow it where
+        nobody else can reach the server.
     """
 
     def __init__(
@@ -51,69 +39,150 @@ class Workspaces:
         self.recent = Recent(None) if recent is None else recent
         self.paths = paths
         self.first: str | None = None
-        self._open: dict[str, OpenWorkspace] = {}
+        self._open: dict[str, Workspace] = {}
         self._lock = threading.Lock()
 
     @classmethod
     def at_home(cls, *, paths: bool = True) -> Workspaces:
-        """A hall that remembers, in the user's state folder."""
+        """Keep jobs and recent piles in the user's state folder."""
         folder = state_folder()
         recent = Recent(folder / "recent.json")
         return cls(jobs=Jobs(folder / "jobs"), recent=recent, paths=paths)
 
     @classmethod
     def around(cls, workspace: Workspace) -> Workspaces:
-        """A hall with one desk that a program set up; it reads and writes no paths."""
+        """Wrap one workspace that a program made; no paths can be read or written."""
         workspaces = cls()
-        workspaces.add(OpenWorkspace("", workspace), first=True)
+        workspaces.add(workspace, first=True)
         return workspaces
 
-    def add(self, opened: OpenWorkspace, *, first: bool = False) -> None:
-        """Put a pile up; one of the same name is replaced, and the oldest may have to go."""
+    def add(self, workspace: Workspace, *, first: bool = False) -> None:
+        """Add a workspace; one with the same key is replaced, and the oldest may be closed."""
         with self._lock:
-            before = self._open.pop(opened.key, None)
-            self._open[opened.key] = opened
+            before = self._open.pop(workspace.key, None)
+            self._open[workspace.key] = workspace
             if first:
-                self.first = opened.key
-            opened.workspace.key = "" if opened.key == self.first else opened.key
-            spare = [key for key in self._open if key not in (self.first, opened.key)]
-            going = {job.pile for job in self.jobs.all() if job.going}
-            old = [key for key in spare if key not in going][: max(0, len(spare) + 1 - MOST_OPEN)]
+                self.first = workspace.key
+            workspace.address = "" if workspace.key == self.first else workspace.key
+            spare = [key for key in self._open if key not in (self.first, workspace.key)]
+            busy = {job.pile for job in self.jobs.all() if job.going}
+            old = [key for key in spare if key not in busy][: max(0, len(spare) + 1 - MAX_OPEN)]
             leaving = [self._open.pop(key) for key in old]
         for one in (*leaving, *([before] if before else [])):
-            one.workspace.close()
+            one.close()
 
-    def find(self, key: str | None) -> OpenWorkspace | None:
-        """An open pile by its name in addresses; None leads to the first one."""
+    def find(self, key: str | None) -> Workspace | None:
+        """Return an open workspace by its key, or the first one for None."""
         with self._lock:
             key = self.first if key is None else key
             if key is None or key not in self._open:
                 return None
-            self._open[key] = self._open.pop(key)  # the one looked at last stands last
+            self._open[key] = self._open.pop(key)  # the one used last stands last
             return self._open[key]
 
     def has(self, key: str) -> bool:
-        """Whether a pile is open; does not count as a look at it."""
+        """Whether a pile is open; does not count as using it."""
         with self._lock:
             return key in self._open
 
-    def of(self, workspace: Workspace) -> OpenWorkspace:
-        """The pile on a desk."""
-        with self._lock:
-            found = (one for one in self._open.values() if one.workspace is workspace)
-            return next(found, OpenWorkspace("", workspace))
+    def open(self, request: Request, progress: Progress | None = None) -> Workspace:
+        """Open a pile now, as the first one; notices go to the request's `on_notice`."""
+        from samekind.workspace.inspection import absolute
+        from samekind.workspace.workspace import Workspace
 
-    def hush(self) -> None:
-        """End the streams of news: the server stops, and must not wait for pages that listen."""
+        workspace = Workspace.of(request, request.pile(request.items(), progress))
+        self.add(workspace, first=True)
+        if request.ledger is None:  # the list of recent piles knows no other ledgers
+            there, path = workspace.collection, absolute(request.path)
+            known = RecentPile(
+                workspace.key, path, there.name, there.kind, len(there), workspace.encoder
+            )
+            self.recent.note(replace(known, finished=True))
+        return workspace
+
+    def submit_open(self, path: str, encoder: str | None, minutes: float | None) -> Job:
+        """Open a pile in the background; wrong names fail now.
+
+        Parameters
+        ----------
+        encoder : None: as chosen the last time, or the default for these items.
+        minutes : how long an encoder that has to be trained first learns from the pictures.
+        """
+        from samekind.encoders import make_encoder
+        from samekind.workspace.inspection import items_at
+        from samekind.workspace.pile import ledger_file
+
+        if encoder is not None:
+            make_encoder(encoder)
+        key = ledger_file(path).stem
+        collection = items_at(path)
+        if encoder is not None and collection.kind not in make_encoder(encoder).kinds:
+            raise InputError(
+                f"The encoder {encoder!r} does not read {collection.kind} items. Choose another."
+            )
+        known = RecentPile(
+            key, path, collection.name, collection.kind, len(collection), encoder or "", minutes
+        )
+        before = self.recent.find(key)
+        if before is not None and before.encoder == known.encoder:
+            known = replace(known, finished=before.finished)
+
+        def work(context: JobContext) -> dict[str, Any]:
+            return self._opened(known, collection, context)
+
+        self.jobs.forget_interrupted("open", key, "")
+        spec = {"path": path, "encoder": encoder, "minutes": minutes}
+        self.recent.note(known)
+        return self.jobs.submit("open", f"Open {collection.name}", work, pile=key, spec=spec)
+
+    def _opened(
+        self, known: RecentPile, collection: Collection, context: JobContext
+    ) -> dict[str, Any]:
+        """Encode a pile and add its workspace; a job that is stopped keeps what it has done."""
+        from samekind.workspace.inspection import learns_first
+        from samekind.workspace.pile import LEARN_MINUTES, encoded_pile, learn_encoder
+        from samekind.workspace.workspace import Workspace
+
+        already = self.find(known.pile)
+        if already is not None and already.encoder == known.encoder and _same(already, collection):
+            self.recent.note(replace(known, finished=True))
+            return {"words": "It is open already.", "pile": known.pile}
+        request = Request(known.path, encoder=known.encoder or None).remembered()
+        begin = 0.0
+        if learns_first(request.encoder, collection):
+            begin, minutes = 0.8, known.minutes or LEARN_MINUTES
+            learn_encoder(str(request.encoder), collection, minutes, context, end=begin)
+        context.tell(begin, f"Reading {plural(len(collection), 'item')} …")
+        progress = context.progress("Turned", "items into vectors", begin=begin, end=0.97)
+        pile = encoded_pile(collection, encoder=request.encoder, progress=progress)
+        context.tell(0.98, "Looking for first groups …")
+        self.add(Workspace.of(request, pile, encoder=known.encoder))
+        self.recent.note(replace(known, items=len(pile.collection), finished=True))
+        skipped = len(pile.collection.skipped)
+        left = f" {plural(skipped, 'file was', 'files were')} skipped." if skipped else ""
+        ready = plural(len(pile.collection), "item is", "items are")
+        return {"words": f"{ready} ready.{left}", "pile": known.pile}
+
+    def close_events(self) -> None:
+        """End all event streams: a server that stops must not wait for open pages."""
         with self._lock:
-            opened = list(self._open.values())
-        for one in opened:
-            one.workspace.event_bus.close()
+            workspaces = list(self._open.values())
+        for one in workspaces:
+            one.event_bus.close()
 
     def close(self) -> None:
-        """Let what is under way come to an end."""
+        """Stop all jobs and refits."""
         self.jobs.close()
         with self._lock:
-            opened = list(self._open.values())
-        for one in opened:
-            one.workspace.close()
+            workspaces = list(self._open.values())
+        for one in workspaces:
+            one.close()
+
+
+def _same(workspace: Workspace, collection: Collection) -> bool:
+    """Whether an open workspace shows the items that are at the path now."""
+    there = workspace.collection
+    try:
+        return len(there) == len(collection) and there.fingerprint == collection.fingerprint
+    except SourceError:
+        return False

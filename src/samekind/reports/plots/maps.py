@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.workspace.layout import procrustes
+
 Plane = NDArray[np.float64]
 FEWEST = 8
 """Below so many items neighbourhoods mean nothing, and the two main axes are drawn."""
@@ -24,14 +26,8 @@ def maps(spaces: Sequence[NDArray[Any]], *, seed: int = 0) -> list[Plane]:
     found: list[Plane] = []
     for space in spaces:
         plane = _neighbourhoods(space, found[0] if found else None, seed)
-        found.append(turned(plane, found[0]) if found else plane)
+        found.append(procrustes(plane, found[0]) if found else plane)
     return [_in_square(plane) for plane in found]
-
-
-def turned(plane: Plane, onto: Plane) -> Plane:
-    """The rotation or reflection of `plane` that comes closest to `onto` (Procrustes)."""
-    left, _, right = np.linalg.svd(plane.T @ onto)
-    return np.asarray(plane @ (left @ right))
 
 
 def _neighbourhoods(space: NDArray[Any], start: Plane | None, seed: int) -> Plane:

@@ -39,7 +39,7 @@ def routes(workspace: Workspace, jobs: Jobs) -> APIRouter:
     def heard(job: Job) -> None:
         workspace.event_bus.publish("job", job_view(job).model_dump(), key=job.id)
 
-    workspace.at_the_end.append(jobs.listen(heard))
+    workspace.on_close.append(jobs.listen(heard))
 
     @api.get("/events")
     def events(session: Name = None) -> StreamingResponse:

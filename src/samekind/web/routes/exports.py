@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Response
 
 from samekind.errors import ExportError, InputError, SamekindError
+from samekind.web.errors import ApiError
 from samekind.web.routes.jobs import job_view
 from samekind.web.routes.questions import Name
 from samekind.web.routes.start import allowed_path
 from samekind.web.schemas import core as models
 from samekind.web.schemas import jobs as models_jobs
-from samekind.workspace.api_error import ApiError
 from samekind.workspace.download import formats
 from samekind.workspace.jobs import JobContext
 from samekind.workspace.workspace import Workspace
-from samekind.workspace.workspaces import OpenWorkspace, Workspaces
+from samekind.workspace.workspaces import Workspaces
 
 if TYPE_CHECKING:
     from samekind.exports import OrientationFile, Plan
@@ -57,7 +57,7 @@ def routes(workspaces: Workspaces, workspace: Workspace) -> APIRouter:
         target = Path(allowed_path(workspaces, wish.target))
         check_target(target, wish.target)
         if wish.format == "orientation":
-            return orientation_plan(workspaces.of(workspace), one, wish, target)
+            return orientation_plan(workspace, one, wish, target)
         return plan_view(planned(one, wish, target), one, wish)
 
     @api.post("/run", status_code=202)
@@ -71,15 +71,14 @@ def routes(workspaces: Workspaces, workspace: Workspace) -> APIRouter:
                 "Look at the plan again.",
             )
         target = Path(allowed_path(workspaces, wish.target))
-        opened = workspaces.of(workspace)
 
         def work(context: JobContext) -> dict[str, Any]:
-            return written(opened, one, wish, target, context)
+            return written(workspace, one, wish, target, context)
 
         spec = {"format": wish.format, "mode": wish.mode, "target": wish.target}
         title = f"Export {one.name} to {wish.target}"
         job = workspaces.jobs.submit(
-            "export", title, work, pile=opened.key, session=one.name, spec=spec
+            "export", title, work, pile=workspace.key, session=one.name, spec=spec
         )
         return job_view(job)
 
@@ -90,7 +89,7 @@ def routes(workspaces: Workspaces, workspace: Workspace) -> APIRouter:
     @api.get("/orientation", response_class=Response)
     def orientation(session: Name = None) -> Response:
         one = learnt(workspace, workspace.session(session))
-        file = orientation_of(workspaces.of(workspace), one)
+        file = orientation_of(workspace, one)
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", one.name).strip("-.") or "main"
         headers = {"Content-Disposition": f'attachment; filename="{name}.orientation"'}
         with TemporaryDirectory(prefix="samekind-") as folder:
@@ -114,7 +113,6 @@ def finish_view(
     workspaces: Workspaces, workspace: Workspace, session: Session
 ) -> models_jobs.FinishView:
     """The formats that can be written here, and what was written."""
-    opened = workspaces.of(workspace)
     there = formats()
     name = re.sub(r"[^\w.-]+", "-", f"{workspace.collection.name}-{session.name}").strip("-.")
     shown = []
@@ -123,7 +121,7 @@ def finish_view(
         if key == "parquet" and key not in there:
             why_not = "Needs pyarrow: pip install 'samekind[parquet]'"
         if key == "orientation":
-            why_not = _no_orientation(opened, session)
+            why_not = _no_orientation(workspace, session)
         shown.append(
             models_jobs.FormatView(
                 name=key,  # type: ignore[arg-type]
@@ -136,7 +134,7 @@ def finish_view(
             )
         )
     return models_jobs.FinishView(
-        paths=workspaces.paths, formats=shown, made=_made(workspaces, opened.key, session.name)
+        paths=workspaces.paths, formats=shown, made=_made(workspaces, workspace.key, session.name)
     )
 
 
@@ -231,10 +229,10 @@ def plan_view(plan: Plan, session: Session, wish: models_jobs.ExportWish) -> mod
 
 
 def orientation_plan(
-    opened: OpenWorkspace, session: Session, wish: models_jobs.ExportWish, target: Path
+    workspace: Workspace, session: Session, wish: models_jobs.ExportWish, target: Path
 ) -> models_jobs.PlanView:
     """What an orientation file would hold."""
-    file = orientation_of(opened, session)
+    file = orientation_of(workspace, session)
     conflicts = []
     with suppress(OSError):
         if target.exists() or target.is_symlink():
@@ -256,28 +254,28 @@ def orientation_plan(
     )
 
 
-def orientation_of(opened: OpenWorkspace, session: Session) -> OrientationFile:
+def orientation_of(workspace: Workspace, session: Session) -> OrientationFile:
     """The file that ``samekind export`` would write."""
     from samekind.workspace.orientation import orientation_of as made
 
-    why_not = _no_orientation(opened, session)
-    if why_not or opened.pile is None:
+    why_not = _no_orientation(workspace, session)
+    if why_not or workspace.pile is None:
         raise ApiError(409, "no-orientation-file", why_not)
-    return made(opened.pile, session)
+    return made(workspace.pile, session)
 
 
-def _no_orientation(opened: OpenWorkspace, session: Session) -> str:
-    if opened.pile is None:
+def _no_orientation(workspace: Workspace, session: Session) -> str:
+    if workspace.pile is None:
         return "This server does not know how the vectors were made."
     if session.settings.get("polish"):
         return "Polished groups rest on a whole network, which such a file does not hold."
-    if not hasattr(opened.pile.encoded.encoder, "state"):
+    if not hasattr(workspace.pile.encoded.encoder, "state"):
         return "Vectors of this encoder cannot be made from a small file."
     return ""
 
 
 def written(
-    opened: OpenWorkspace,
+    workspace: Workspace,
     session: Session,
     wish: models_jobs.ExportWish,
     target: Path,
@@ -287,7 +285,7 @@ def written(
     from samekind.exports import run_export
 
     if wish.format == "orientation":
-        size = orientation_of(opened, session).save(target)
+        size = orientation_of(workspace, session).save(target)
         return {"words": f"{wish.target} is written ({size / 1e6:.2f} MB).", "files": 1}
     plan = planned(session, wish, target)
     if plan.conflicts:

@@ -11,11 +11,11 @@ from fastapi import APIRouter, Path, Query, Response
 from samekind.errors import SourceError
 from samekind.session import members
 from samekind.web import rendering as views
+from samekind.web.errors import ApiError
 from samekind.web.routes.questions import Name
 from samekind.web.schemas import acts as models_acts
 from samekind.web.schemas import core as models
 from samekind.workspace import download
-from samekind.workspace.api_error import ApiError
 from samekind.workspace.workspace import Workspace
 
 GroupNumber = Annotated[int, Path(ge=1, le=models.LARGEST)]

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
+from samekind.web.errors import ApiError
 from samekind.web.schemas import core as models
 from samekind.web.schemas import jobs as models_jobs
-from samekind.workspace.api_error import ApiError
 from samekind.workspace.jobs import Job
 from samekind.workspace.workspaces import Workspaces
 
@@ -59,22 +59,18 @@ def take_up(workspaces: Workspaces, job: Job) -> Job:
     if job.going:
         return job
     if job.kind == "open":
-        from samekind.workspace.opening import begin_opening
-
         spec = job.spec
-        return begin_opening(
-            workspaces, str(spec["path"]), spec.get("encoder"), spec.get("minutes")
-        )
+        return workspaces.submit_open(str(spec["path"]), spec.get("encoder"), spec.get("minutes"))
     if job.kind == "polish":
         from samekind.web.routes.polish import begin_polish
 
-        opened = workspaces.find(job.pile) if job.pile else workspaces.find(None)
-        if opened is None:
+        workspace = workspaces.find(job.pile or None)
+        if workspace is None:
             raise ApiError(
                 409, "pile-not-open", "The pile of this work is not open.", "Open it first."
             )
         spec = job.spec
         return begin_polish(
-            workspaces, opened, job.session, str(spec["method"]), spec.get("minutes")
+            workspaces, workspace, job.session, str(spec["method"]), spec.get("minutes")
         )
     raise ApiError(409, "not-again", "This work cannot be taken up again.", "Begin it anew.")

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from samekind.web import rendering as views
+from samekind.web.errors import ApiError
 from samekind.web.routes.questions import Name
 from samekind.web.schemas import core as models
 from samekind.web.schemas import map as models_map
-from samekind.workspace.api_error import ApiError
 from samekind.workspace.workspace import Workspace
 
 MOST = 200

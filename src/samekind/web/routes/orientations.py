@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from samekind.evaluation import ari
 from samekind.ledger.fold import Ledger
 from samekind.web import rendering as views
+from samekind.web.errors import ApiError
 from samekind.web.schemas import core as models
 from samekind.web.schemas import orientations as shapes
-from samekind.workspace.api_error import ApiError
 from samekind.workspace.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -9,16 +9,16 @@ from fastapi import APIRouter
 
 from samekind.errors import InputError
 from samekind.web import rendering as views
+from samekind.web.errors import ApiError
 from samekind.web.routes.jobs import job_view
 from samekind.web.routes.questions import Name
 from samekind.web.schemas import core as models
 from samekind.web.schemas import jobs as models_jobs
 from samekind.workspace import polished_vectors as polished
-from samekind.workspace.api_error import ApiError
 from samekind.workspace.jobs import Job, JobContext
 from samekind.workspace.polish import FEWEST_ANSWERS, polish, verdict
 from samekind.workspace.workspace import Workspace
-from samekind.workspace.workspaces import OpenWorkspace, Workspaces
+from samekind.workspace.workspaces import Workspaces
 
 if TYPE_CHECKING:
     from samekind.session import Session
@@ -41,19 +41,17 @@ def routes(workspaces: Workspaces, workspace: Workspace) -> APIRouter:
 
     @api.get("")
     def about(session: Name = None) -> models_jobs.PolishView:
-        return polish_view(workspaces, workspaces.of(workspace), workspace.session(session))
+        return polish_view(workspaces, workspace, workspace.session(session))
 
     @api.post("", status_code=202)
     def begin(wish: models_jobs.Polish, session: Name = None) -> models_jobs.JobView:
         one = workspace.session(session)
-        return job_view(
-            begin_polish(workspaces, workspaces.of(workspace), one.name, wish.method, wish.minutes)
-        )
+        return job_view(begin_polish(workspaces, workspace, one.name, wish.method, wish.minutes))
 
     @api.post("/accept")
     def accept(_: models.Nothing, session: Name = None) -> models_jobs.PolishView:
         one = workspace.session(session)
-        job = waiting(workspaces, workspaces.of(workspace).key, one.name)
+        job = waiting(workspaces, workspace.key, one.name)
         if job is None:
             raise ApiError(
                 409, "nothing-polished", "There are no polished groups to accept.", "Polish first."
@@ -71,11 +69,10 @@ def routes(workspaces: Workspaces, workspace: Workspace) -> APIRouter:
     @api.post("/reject")
     def reject(_: models.Nothing, session: Name = None) -> models_jobs.PolishView:
         one = workspace.session(session)
-        opened = workspaces.of(workspace)
-        job = waiting(workspaces, opened.key, one.name)
+        job = waiting(workspaces, workspace.key, one.name)
         if job is not None:
             workspaces.jobs.settle(job, {"settled": "rejected"})
-        return polish_view(workspaces, opened, one)
+        return polish_view(workspaces, workspace, one)
 
     @api.post("/back")
     def back(_: models.Nothing, session: Name = None) -> models_jobs.PolishView:
@@ -96,14 +93,13 @@ def _switched(
         workspace.refitter.request(session)
     if job is not None:
         workspaces.jobs.settle(job, {"settled": "accepted"})
-    return polish_view(workspaces, workspaces.of(workspace), session)
+    return polish_view(workspaces, workspace, session)
 
 
 def begin_polish(
-    workspaces: Workspaces, opened: OpenWorkspace, name: str, method: str, minutes: float | None
+    workspaces: Workspaces, workspace: Workspace, name: str, method: str, minutes: float | None
 ) -> Job:
     """Put polishing into the queue."""
-    workspace = opened.workspace
     session = workspace.session(name)
     why_not = _why_not(session)
     if why_not:
@@ -119,10 +115,12 @@ def begin_polish(
         polished.keep(id, workspace.collection, vectors, facts)
         return {"words": "Ready to be compared with the groups of now.", "polish": id}
 
-    workspaces.jobs.forget_interrupted("polish", opened.key, name)
+    workspaces.jobs.forget_interrupted("polish", workspace.key, name)
     spec = {"method": method, "minutes": minutes}
     title = f"Polish {name} with {method}"
-    return workspaces.jobs.submit("polish", title, work, pile=opened.key, session=name, spec=spec)
+    return workspaces.jobs.submit(
+        "polish", title, work, pile=workspace.key, session=name, spec=spec
+    )
 
 
 def waiting(workspaces: Workspaces, pile: str, name: str) -> Job | None:
@@ -136,7 +134,7 @@ def waiting(workspaces: Workspaces, pile: str, name: str) -> Job | None:
 
 
 def polish_view(
-    workspaces: Workspaces, opened: OpenWorkspace, session: Session
+    workspaces: Workspaces, workspace: Workspace, session: Session
 ) -> models_jobs.PolishView:
     """Whether it is offered, what it costs, and what came of it."""
     from samekind.registry import first_line
@@ -144,7 +142,7 @@ def polish_view(
     gpu, device = _gpu()
     minutes = _minutes(len(session.collection), gpu)
     why_not = _why_not(session)
-    job = waiting(workspaces, opened.key, session.name)
+    job = waiting(workspaces, workspace.key, session.name)
     chosen = str(session.settings.get("polish") or "")
     facts = polished.facts_of(chosen) if chosen else None
     answers = len(session.answers)
@@ -160,7 +158,7 @@ def polish_view(
             models_jobs.PolishMethod(name=name, line=first_line("method", name))  # type: ignore[arg-type]
             for name in _offered()
         ],
-        result=None if job is None else result_view(opened.workspace, str(job.result["polish"])),
+        result=None if job is None else result_view(workspace, str(job.result["polish"])),
         accepted=None if facts is None else str(facts["method"]),
     )
 

@@ -11,11 +11,11 @@ from fastapi import APIRouter
 
 from samekind.questions import UNSURE, Answer, wording
 from samekind.session import Session
-from samekind.session.quality import FEWEST, checks_of, in_words
+from samekind.session.quality import FEWEST, Quality, checks_of, in_words
 from samekind.web.routes.questions import Name
 from samekind.web.schemas import core as models
 from samekind.web.schemas import progress as shapes
-from samekind.workspace.quality_curve import Curves
+from samekind.workspace.quality_curve import Curve, Curves
 from samekind.workspace.workspace import Workspace
 
 
@@ -30,9 +30,33 @@ def routes(workspace: Workspace) -> APIRouter:
 
     @api.get("/curve")
     def curve(session: Name = None) -> shapes.Curve:
-        return curves.of(workspace.session(session))
+        return curve_view(curves.of(workspace.session(session)))
 
     return api
+
+
+def curve_view(curve: Curve) -> shapes.Curve:
+    """Render a quality curve."""
+    points = [
+        shapes.CurvePoint(
+            answers=point.answers,
+            settled=point.settled,
+            quality=None if point.quality is None else quality_view(point.quality),
+        )
+        for point in curve.points
+    ]
+    return shapes.Curve(points=points, pending=curve.pending, message=curve.message)
+
+
+def quality_view(found: Quality) -> shapes.QualityView:
+    """Render an estimate of the quality."""
+    return shapes.QualityView(
+        checks=found.checks,
+        agreed=found.agreed,
+        share=round(found.share, 4),
+        low=round(found.low, 4),
+        high=round(found.high, 4),
+    )
 
 
 def of(session: Session) -> shapes.Report:

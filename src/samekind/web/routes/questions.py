@@ -6,11 +6,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, BackgroundTasks, Path, Query
 
+from samekind.session.conflicts import contradictions
 from samekind.session.review import odd_answers
 from samekind.web import rendering as views
 from samekind.web.schemas import core as models
 from samekind.web.schemas import progress as models_progress
-from samekind.web.services import conflicts as clashes
+from samekind.web.services.conflicts import contradiction_view
 from samekind.workspace.workspace import Workspace
 
 Name = Annotated[str | None, Query(alias="session", max_length=200, description="Orientation")]
@@ -111,7 +112,7 @@ def _about_answers(api: APIRouter, workspace: Workspace) -> None:
     @api.get("/conflicts")
     def conflicts(session: Name = None) -> models_progress.ClashList:
         one = workspace.session(session)
-        found = [clashes.clash(workspace, one, conflict) for conflict in one.constraints.conflicts]
+        found = [contradiction_view(workspace, one, each) for each in contradictions(one)]
         return models_progress.ClashList(conflicts=found)
 
     @api.get("/odd")

@@ -8,11 +8,10 @@ import threading
 from fastapi import APIRouter
 
 from samekind.errors import UnknownName
+from samekind.web.errors import ApiError
 from samekind.web.routes.jobs import job_view
 from samekind.web.schemas import core as models
 from samekind.web.schemas import jobs as models_jobs
-from samekind.workspace.api_error import ApiError
-from samekind.workspace.opening import begin_opening
 from samekind.workspace.workspaces import Workspaces
 
 DEMOS = {"tiles": "384 drawn tiles: sort them by colour, shape, pattern or count."}
@@ -53,7 +52,7 @@ def routes(workspaces: Workspaces, version: str) -> APIRouter:
     def open_path(wish: models_jobs.Open) -> models_jobs.JobView:
         path = allowed_path(workspaces, wish.path)
         check_encoder(wish.encoder, path)
-        return job_view(begin_opening(workspaces, path, wish.encoder, wish.minutes))
+        return job_view(workspaces.submit_open(path, wish.encoder, wish.minutes))
 
     @api.post("/again", status_code=202)
     def again(wish: models_jobs.Reopen) -> models_jobs.JobView:
@@ -65,7 +64,7 @@ def routes(workspaces: Workspaces, version: str) -> APIRouter:
                 "This address names a pile that is not known here any more.",
                 "Open it by its path; your answers are kept.",
             )
-        return job_view(begin_opening(workspaces, known.path, known.encoder or None, known.minutes))
+        return job_view(workspaces.submit_open(known.path, known.encoder or None, known.minutes))
 
     @api.post("/forget")
     def forget(wish: models_jobs.Reopen) -> models_jobs.StartView:
@@ -77,7 +76,7 @@ def routes(workspaces: Workspaces, version: str) -> APIRouter:
 
 def allowed_path(workspaces: Workspaces, text: str) -> str:
     """The path that was typed, if this page may name paths at all."""
-    from samekind.workspace.inspection import typed, whole
+    from samekind.workspace.inspection import absolute, typed
 
     path = typed(text)
     if not workspaces.paths and path not in DEMOS:
@@ -87,7 +86,7 @@ def allowed_path(workspaces: Workspaces, text: str) -> str:
             "This server can be reached by others, so files are not opened or written by path.",
             "Start samekind with the path, or without --host and --no-token.",
         )
-    return whole(path)
+    return absolute(path)
 
 
 def check_encoder(name: str | None, path: str) -> None:

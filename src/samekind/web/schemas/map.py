@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from samekind.web.schemas.core import ItemView, Shape
-
-Stage = Literal["pca", "neighbours"]
+from samekind.workspace.map import Stage
 
 
 class PlacedView(ItemView):
