@@ -17,8 +17,8 @@ from fastapi.testclient import TestClient
 from samekind.errors import TooManyListeners
 from samekind.web.routes.events import told
 from samekind.web.server import serve
-from samekind.workspace import event_bus as event_bus
-from samekind.workspace.event_bus import EventBus
+from samekind.workspace import refitter
+from samekind.workspace.refitter import EventBus
 from samekind.workspace.workspace import Workspace
 
 
@@ -121,7 +121,7 @@ def test_closing_the_desk_ends_the_stream(workspace: Workspace) -> None:
 def test_too_many_pages_are_refused_and_who_leaves_makes_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(event_bus, "MAX_LISTENERS", 2)
+    monkeypatch.setattr(refitter, "MAX_LISTENERS", 2)
 
     async def scene() -> None:
         board = EventBus()

@@ -15,7 +15,7 @@ from PIL import Image
 from samekind.exports import OrientationFile
 from samekind.ledger.store import MemoryStore
 from samekind.web.app import create_app
-from samekind.workspace.request import Request
+from samekind.workspace.pile import Request
 from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from samekind.workspace.map import LARGEST, Maps
+from samekind.workspace.map import MAX_LAYOUT_ITEMS, Maps
 from samekind.workspace.workspace import Workspace
 
 N = 48
@@ -145,8 +145,8 @@ def test_a_map_that_fails_leaves_the_sketch(
 def test_a_very_large_pile_keeps_the_sketch(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert LARGEST >= 100_000
-    monkeypatch.setattr("samekind.workspace.map.LARGEST", 10)
+    assert MAX_LAYOUT_ITEMS >= 100_000
+    monkeypatch.setattr("samekind.workspace.map.MAX_LAYOUT_ITEMS", 10)
     workspace.maps.current(workspace.session())
     assert workspace.maps.wait() and workspace.maps.current(workspace.session()).stage == "pca"
 

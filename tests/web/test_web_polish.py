@@ -18,7 +18,7 @@ from samekind.web.app import create_app
 from samekind.web.routes import polish as polishing
 from samekind.workspace import polish as polish_work
 from samekind.workspace import polished_vectors as polished
-from samekind.workspace.request import Request
+from samekind.workspace.pile import Request
 from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
 

@@ -150,7 +150,7 @@ def test_a_method_that_learns_for_long_has_no_curve_but_a_reason(
     session.tell(asked.number, "same")
     monkeypatch.setattr(session.clusterer, "get_params", lambda: {"warm_start": True})
     curve = Curves(lambda name: False).of(session)
-    assert curve.points == () and "learns for long" in curve.message
+    assert curve.points == () and "takes long to train" in curve.message
 
 
 def test_milestones_are_round_few_and_end_with_the_last_answer() -> None:

@@ -44,7 +44,7 @@ def export(
     """Take the groups home: a table, one folder per group, or a file that sorts other items."""
     from samekind.cli.results import check_free, write_groups
     from samekind.exports import undo_export
-    from samekind.workspace.request import Request
+    from samekind.workspace.pile import Request
 
     target, name = named_target(target, orientation)
     if undo:

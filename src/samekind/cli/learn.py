@@ -55,7 +55,7 @@ def learn(
     from samekind.encoders.learned.training import Learning
     from samekind.sources import open_source
     from samekind.training.progress import Monitor
-    from samekind.workspace.request import check_source, skipped_notices
+    from samekind.workspace.pile import check_source, skipped_notices
 
     check_source(path)
     collection = open_source(path)

@@ -90,7 +90,7 @@ def serve(
     """Answer on a page in your browser."""
     from samekind.web.server import listen
     from samekind.web.server import serve as run_server
-    from samekind.workspace.request import Request
+    from samekind.workspace.pile import Request
 
     if port:
         listen(host, port).close()  # a port in use is told before long work begins
@@ -135,7 +135,7 @@ def ask(
     from samekind.cli.results import show_contradictions, show_groups
     from samekind.cli.terminal import AtTerminal
     from samekind.simulation.loop import run
-    from samekind.workspace.request import Request
+    from samekind.workspace.pile import Request
 
     request = Request(path, orientation, encoder, method, strategy, groups, seed, ledger, note)
     request = request.remembered()
@@ -172,7 +172,7 @@ def cluster(
     """Group a pile without asking anything."""
     from samekind.cli.results import check_free, show_groups, write_groups
     from samekind.ledger.store import MemoryStore
-    from samekind.workspace.request import Request
+    from samekind.workspace.pile import Request
 
     check_free(out)
     request = Request(

@@ -145,7 +145,8 @@ def picks(
     """Map which items each way of choosing would ask about, before any answer."""
     from samekind.reports.plots.canvas import check_picture, new_figure, write_picture
     from samekind.reports.plots.picks import draw_picks
-    from samekind.workspace.request import check_groups, check_names, is_table, labelled_set
+    from samekind.workspace.labelled import is_table, labelled_set
+    from samekind.workspace.pile import check_groups, check_names
 
     check_picture(out)
     new_figure(1, 1)  # what is not installed is told before long work begins
@@ -180,7 +181,8 @@ class _Evolution:
 
     def simulate(self, source: str, orientations: list[str]) -> Snapshots:
         """Run each orientation, and keep the first and the last snapshots."""
-        from samekind.workspace.request import check_groups, check_names, is_table, labelled_set
+        from samekind.workspace.labelled import is_table, labelled_set
+        from samekind.workspace.pile import check_groups, check_names
 
         check_names(self.method, self.strategy, self.encoder)
         wanted = orientations if is_table(source) else []

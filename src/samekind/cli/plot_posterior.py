@@ -151,8 +151,8 @@ def _drawn(n: int, seed: int) -> _Pile:
 
 
 def _labelled(source: str, orientation: str | None, encoder: str | None) -> _Pile:
+    from samekind.workspace.labelled import is_table, labelled_set
     from samekind.workspace.pile import encoded_pile
-    from samekind.workspace.request import is_table, labelled_set
 
     wanted = [orientation] if orientation and is_table(source) else []
     labelled = labelled_set(source, wanted, option="--orientation")

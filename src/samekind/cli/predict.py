@@ -52,7 +52,7 @@ def predict(
     from samekind.cli.results import check_free, place_others
     from samekind.exports.orientation_file import OrientationFile
     from samekind.exports.placements import check_new
-    from samekind.workspace.request import Request, check_source
+    from samekind.workspace.pile import Request, check_source
 
     check_free(out)
     targets = {"--csv": csv, "--json": json, "--copy-to": copy_to, "--link-to": link_to}
@@ -98,8 +98,8 @@ def _placements(
 ) -> tuple[Collection, Placements]:
     """Apply an orientation to a folder or table; says what it is and what is skipped."""
     from samekind.sources import open_source
+    from samekind.workspace.pile import skipped_notices
     from samekind.workspace.predict import place_items
-    from samekind.workspace.request import skipped_notices
 
     note(f"{file.describe()}.")
     for sentence in file.notes:

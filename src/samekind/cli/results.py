@@ -14,7 +14,7 @@ from rich.text import Text
 from samekind.cli.console import note, progress_bar, say, screen
 from samekind.cli.drawings import printable
 from samekind.errors import ExportError, InputError, SourceError, VectorError
-from samekind.workspace.request import skipped_notices
+from samekind.workspace.pile import skipped_notices
 
 if TYPE_CHECKING:
     from samekind.session import Session

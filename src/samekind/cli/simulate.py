@@ -51,7 +51,7 @@ def simulate(
     from samekind.clusterers import DEFAULT as DEFAULT_METHOD
     from samekind.simulation.experiment import Experiment
     from samekind.strategies import DEFAULT as DEFAULT_STRATEGY
-    from samekind.workspace.request import check_groups, check_names
+    from samekind.workspace.pile import check_groups, check_names
 
     method, strategy = method or DEFAULT_METHOD, strategy or DEFAULT_STRATEGY
     check_names(method, strategy, encoder)
@@ -79,7 +79,7 @@ def _labelled(
     source: str, labels: str | None, orientation: str | None, second: str | None
 ) -> tuple[LabelledSet, str]:
     """A set with labels, and the name of the label column that was asked for."""
-    from samekind.workspace.request import is_table, labelled_set
+    from samekind.workspace.labelled import is_table, labelled_set
 
     column = labels or orientation
     # Only in a table must somebody say which columns are labels; elsewhere all others are.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +14,15 @@ from urllib.parse import unquote, urlsplit
 from samekind.errors import InputError, SamekindError, SourceError, StoreError
 
 if TYPE_CHECKING:
+    from samekind.encoders.learned.weights import Kept
     from samekind.items import Collection
     from samekind.protocols import Encoder, Store
+    from samekind.workspace.jobs import JobContext
 
 WARM, TRIED = 4, 24
 """Items that an encoder begins with, and those on which it is timed."""
+LEARN_MINUTES = 10.0
+"""How long an encoder learns from the pictures by default."""
 LEARNERS = ("simclr", "byol")
 """Encoders that learn from the pictures and need nobody to say how many groups there are."""
 
@@ -37,13 +41,6 @@ def typed(text: str) -> str:
     if not text or "\0" in text:
         raise InputError("No path came. Type the path of a folder or table.")
     return text
-
-
-def absolute(path: str) -> str:
-    """Make a path independent of the folder in which the server was started."""
-    from samekind.sources import SETS
-
-    return path if path in SETS else os.path.abspath(os.path.expanduser(path))
 
 
 def items_at(path: str) -> Collection:
@@ -152,6 +149,29 @@ def _why_not(name: str) -> str:
 
     weights = LITE2 if name.endswith("2") else LITE0
     return "" if weights.installed else "its network is not installed"
+
+
+def learn_encoder(
+    name: str, collection: Collection, minutes: float, context: JobContext, *, end: float
+) -> Kept:
+    """Train an encoder on the pictures; a training that was interrupted goes on."""
+    from samekind.encoders.learned.training import Learning
+    from samekind.training.progress import Monitor, TrainingReport
+
+    report: list[Callable[[TrainingReport], None]] = [lambda told: context.check()]
+    monitor = Monitor(report=lambda told: report[0](told), stop=context.stop, every=2)
+    reading = context.progress("Read", "pictures", end=end * 0.1)
+    learning = Learning.of(name, collection, watch=monitor, progress=reading)
+    context.tell(end * 0.1, "Measuring how fast this machine learns …")
+    target = learning.target(minutes=minutes)
+
+    def tell(told: TrainingReport) -> None:
+        done = learning.begun
+        share = end * (0.1 + 0.9 * done / max(target.epochs, 1e-9))
+        context.tell(share, f"Learning from your pictures: epoch {done:.1f} of {target.epochs:.1f}")
+
+    report[0] = tell
+    return learning.run(target)
 
 
 @dataclass(frozen=True)

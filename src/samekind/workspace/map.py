@@ -1,8 +1,7 @@
-"""Maps: a chart of the plane for each orientation, sketched at once and drawn better meanwhile.
+"""Maps: all items in the plane, sketched at once and then refined in the background.
 
-The first chart is a sketch. A chart by neighbours follows, and another one whenever somebody looks
-after the groups have been learnt again: it begins where the one before ended, so that items are
-seen to move.
+The first chart is a sketch. A layout by neighbours follows, and another one whenever somebody looks
+at the map after a refit. It starts from the previous layout, so that items are seen to move.
 """
 
 from __future__ import annotations
@@ -15,20 +14,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.workspace.event_bus import EventBus
+from samekind.workspace.refitter import EventBus
 
 if TYPE_CHECKING:
     from samekind.clustering import Clustering
     from samekind.session import Session
 
-log = logging.getLogger("samekind.web")
+log = logging.getLogger("samekind")
 
 Stage = Literal["pca", "neighbours"]
 """A sketch along the two main axes, or a layout that puts similar items together."""
-KEPT = 3
-"""Versions that can still be asked for: a page may be behind by one or two."""
-LARGEST = 300_000
-"""Items up to which neighbours are looked for; larger piles keep the sketch."""
+KEPT_VERSIONS = 3
+"""Versions that can still be requested: a page may be behind by one or two."""
+MAX_LAYOUT_ITEMS = 300_000
+"""Items up to which a layout by neighbours is computed; larger piles keep the sketch."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +36,9 @@ class Chart:
 
     Parameters
     ----------
-    places : (n, 2) from -1 to 1. index : (n,) place of each item's group in `numbers`.
-    labels, space : what it was made from, to see whether it is still the newest.
+    places : (n, 2) coordinates from -1 to 1.
+    index : (n,) position of each item's group in `numbers`.
+    labels, space : what the chart was made from, to see whether it is up to date.
     """
 
     version: int
@@ -51,15 +51,15 @@ class Chart:
     space: NDArray[np.float32] | None
 
     def as_bytes(self) -> bytes:
-        """n x 2 float32, then n x uint16, all little-endian."""
+        """Return n x 2 float32, then n x uint16, all little-endian."""
         return self.places.astype("<f4").tobytes() + self.index.astype("<u2").tobytes()
 
-    def news(self) -> dict[str, Any]:
-        """What pages are told about it."""
+    def event(self) -> dict[str, Any]:
+        """Return what pages are told about it."""
         return {"version": self.version, "stage": self.stage}
 
-    def coloured(self, clustering: Clustering) -> Chart:
-        """The same places with other groups, as the next version."""
+    def with_groups(self, clustering: Clustering) -> Chart:
+        """Return the next version: the same places with other groups."""
         numbers = clustering.numbers
         index = np.minimum(np.searchsorted(numbers, clustering.labels), 65_535)
         return replace(
@@ -73,10 +73,10 @@ class Chart:
 
 
 class Maps:
-    """The charts of all orientations of a pile; better ones are drawn one at a time."""
+    """The charts of all orientations; layouts are computed one at a time."""
 
     def __init__(self, event_bus: EventBus) -> None:
-        self._bulletin = event_bus
+        self._event_bus = event_bus
         self._lock = threading.Lock()
         self._charts: dict[str, list[Chart]] = {}
         self._waiting: dict[str, Session] = {}
@@ -84,19 +84,19 @@ class Maps:
         self._closed = False
 
     def known(self, name: str) -> Chart | None:
-        """The newest chart of an orientation, if anybody has asked for one."""
+        """Return the newest chart of an orientation; None before the first request."""
         with self._lock:
             charts = self._charts.get(name)
             return charts[-1] if charts else None
 
     def version(self, name: str, version: int) -> Chart | None:
-        """A chart that was handed out a moment ago."""
+        """Return a recent version of a chart."""
         with self._lock:
             found = (c for c in self._charts.get(name, ()) if c.version == version)
             return next(found, None)
 
     def current(self, session: Session) -> Chart:
-        """The chart with the groups as they stand; a better one is begun where there is none."""
+        """Return the chart with the current groups; a layout is started where it is missing."""
         from samekind.workspace.layout import sketch
 
         clustering = session.clustering
@@ -104,29 +104,29 @@ class Maps:
         with self._lock:
             charts = self._charts.setdefault(session.name, [])
             if not charts and first is not None:
-                charts.append(_drawn(first, clustering))
+                charts.append(_first_chart(first, clustering))
             elif charts[-1].labels is not clustering.labels:
-                self._add(session.name, charts[-1].coloured(clustering))
+                self._add(session.name, charts[-1].with_groups(clustering))
             chart = self._charts[session.name][-1]
-            if chart.space is not clustering.space and len(chart.places) <= LARGEST:
-                self._want(session)
+            if chart.space is not clustering.space and len(chart.places) <= MAX_LAYOUT_ITEMS:
+                self._request(session)
         return chart
 
-    def wait(self, patience: float = 60.0) -> bool:
-        """Wait until nothing is being drawn; False when that took too long."""
+    def wait(self, timeout: float = 60.0) -> bool:
+        """Wait until no layout is being computed; False after `timeout` seconds."""
         with self._lock:
             thread = self._thread
         if thread is not None:
-            thread.join(patience)
+            thread.join(timeout)
         return thread is None or not thread.is_alive()
 
     def close(self) -> None:
-        """Draw nothing more; what is being drawn stops at its next step."""
+        """Start no more layouts, and stop the running one at its next step."""
         with self._lock:
             self._closed = True
             self._waiting.clear()
 
-    def _want(self, session: Session) -> None:
+    def _request(self, session: Session) -> None:
         if self._closed:
             return
         self._waiting[session.name] = session
@@ -143,11 +143,11 @@ class Maps:
                 name = next(iter(self._waiting))
                 session = self._waiting.pop(name)
             try:
-                self._draw(session)
+                self._lay_out(session)
             except Exception:  # the sketch stays; nothing else depends on it
-                log.exception("The map could not be drawn")
+                log.exception("The map could not be laid out")
 
-    def _draw(self, session: Session) -> None:
+    def _lay_out(self, session: Session) -> None:
         from samekind.workspace.layout import aligned, by_neighbours
 
         before, clustering = self.known(session.name), session.clustering
@@ -161,16 +161,16 @@ class Maps:
         with self._lock:
             if self._closed:
                 return
-            latest = self._charts[session.name][-1]  # it may have got other colours meanwhile
+            latest = self._charts[session.name][-1]  # its groups may have changed meanwhile
             chart = replace(latest, stage="neighbours", places=places, space=clustering.space)
-            self._add(session.name, chart.coloured(session.clustering))
+            self._add(session.name, chart.with_groups(session.clustering))
 
     def _add(self, name: str, chart: Chart) -> None:
-        self._charts[name] = [*self._charts[name], chart][-KEPT:]
-        self._bulletin.publish("map", chart.news(), session=name)
+        self._charts[name] = [*self._charts[name], chart][-KEPT_VERSIONS:]
+        self._event_bus.publish("map", chart.event(), session=name)
 
 
-def _drawn(places: NDArray[np.float32], clustering: Clustering) -> Chart:
-    nobody = np.zeros(0, dtype=np.uint16)
-    bare = Chart(0, "pca", clustering.snapshot, places, nobody, (), clustering.labels, None)
-    return bare.coloured(clustering)
+def _first_chart(places: NDArray[np.float32], clustering: Clustering) -> Chart:
+    empty = np.zeros(0, dtype=np.uint16)
+    bare = Chart(0, "pca", clustering.snapshot, places, empty, (), clustering.labels, None)
+    return bare.with_groups(clustering)

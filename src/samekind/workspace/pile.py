@@ -1,16 +1,23 @@
-"""Pile: items with their vectors, opened from a path, and where its ledger is stored."""
+"""Pile and Request: a path opened as items with vectors, and one grouping of them.
+
+A request is checked before any long work. Nothing is printed: notices go to a callback.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from samekind.clusterers import DEFAULT as DEFAULT_METHOD
 from samekind.clustering import Vectors
 from samekind.encoders import (
     Encoded,
@@ -18,18 +25,30 @@ from samekind.encoders import (
     default_encoder,
     encode,
     encode_more,
+    make_encoder,
     named_encoder,
 )
+from samekind.errors import InputError, SourceError
 from samekind.items import Collection
+from samekind.ledger.fold import last_header
 from samekind.protocols import Progress
-from samekind.sources import is_set, open_source
+from samekind.questions.wording import plural
+from samekind.registry import find, make_method
+from samekind.sources import SETS, is_set, open_source
+from samekind.strategies import DEFAULT as DEFAULT_STRATEGY
 
 if TYPE_CHECKING:
-    from samekind.encoders.learned.weights import Kept
-    from samekind.workspace.jobs import JobContext
+    from samekind.items import Skipped
+    from samekind.protocols import Store
+    from samekind.session import Session
 
-LEARN_MINUTES = 10.0
-"""How long an encoder learns from the pictures by default."""
+SETTINGS = ("encoder", "method", "strategy", "groups")
+"""Settings that a ledger remembers, so that they need not be given again."""
+MAX_NAMED_SKIPPED = 5
+"""Skipped files that are named; the others are only counted."""
+
+Notify = Callable[[str], None]
+"""Receives notices for the person, one sentence at a time."""
 
 
 @dataclass(frozen=True)
@@ -77,27 +96,210 @@ def encoded_pile(
     return Pile(collection, encoded, reason)
 
 
-def learn_encoder(
-    name: str, collection: Collection, minutes: float, context: JobContext, *, end: float
-) -> Kept:
-    """Train an encoder on the pictures; a training that was interrupted goes on."""
-    from samekind.encoders.learned.training import Learning
-    from samekind.training.progress import Monitor, TrainingReport
+def _silent(notice: str) -> None:
+    """Drop a notice."""
 
-    report: list[Callable[[TrainingReport], None]] = [lambda told: context.check()]
-    monitor = Monitor(report=lambda told: report[0](told), stop=context.stop, every=2)
-    reading = context.progress("Read", "pictures", end=end * 0.1)
-    learning = Learning.of(name, collection, watch=monitor, progress=reading)
-    context.tell(end * 0.1, "Measuring how fast this machine learns …")
-    target = learning.target(minutes=minutes)
 
-    def tell(told: TrainingReport) -> None:
-        done = learning.begun
-        share = end * (0.1 + 0.9 * done / max(target.epochs, 1e-9))
-        context.tell(share, f"Learning from your pictures: epoch {done:.1f} of {target.epochs:.1f}")
+@dataclass(frozen=True)
+class Request:
+    """A pile and one grouping of it, as a person names them.
 
-    report[0] = tell
-    return learning.run(target)
+    Settings that are None are taken from the ledger, as they were chosen the last time, or else
+    have their defaults.
+
+    Parameters
+    ----------
+    on_notice : receives notices, such as which files were skipped; none by default.
+    """
+
+    path: str
+    orientation: str = "main"
+    encoder: str | None = None
+    method: str | None = None
+    strategy: str | None = None
+    groups: int | None = None
+    seed: int | None = None
+    ledger: str | None = None
+    on_notice: Notify = field(default=_silent, compare=False)
+
+    @property
+    def target(self) -> str:
+        """Where the answers are stored: a file, or the URL of a database."""
+        return self.ledger or str(ledger_file(self.path))
+
+    @property
+    def shown_target(self) -> str:
+        """The same without the password that a URL may contain."""
+        if not self._in_database():
+            return self.target
+        from samekind.ledger.postgres import describe_url, open_postgres
+
+        return describe_url(open_postgres(self.target)[1])
+
+    def remembered(self) -> Request:
+        """Fill in missing settings: as chosen the last time, or else the defaults."""
+        kept: dict[str, Any] = {}
+        if self._has_ledger():
+            kept = last_header(self.store(), self.orientation).get("settings", {})
+        names: dict[str, Any] = {s: getattr(self, s) or kept.get(s) for s in SETTINGS}
+        names["method"] = names["method"] or DEFAULT_METHOD
+        names["strategy"] = names["strategy"] or DEFAULT_STRATEGY
+        return replace(self, **names)
+
+    def store(self) -> Store:
+        """Open the ledger; it is created if it does not exist."""
+        from samekind.ledger.store import open_store
+
+        return open_store(self.target)
+
+    def items(self) -> Collection:
+        """Open the items, after every name of the request has been checked."""
+        check_names(self.method or DEFAULT_METHOD, self.strategy or DEFAULT_STRATEGY, self.encoder)
+        check_source(self.path)
+        collection = open_source(self.path)
+        check_groups(self.groups, collection)
+        return collection
+
+    def pile(self, collection: Collection, progress: Progress | None = None) -> Pile:
+        """Encode the items; notices say which encoder was chosen and what was skipped."""
+        self.on_notice(f"{plural(len(collection), 'item')} in {collection.name}.")
+        if self.encoder is None:
+            self.on_notice(f"Encoder: {default_encoder(collection)[1]}.")
+        pile = encoded_pile(collection, encoder=self.encoder, progress=progress)
+        for notice in skipped_notices(pile.collection.skipped):
+            self.on_notice(notice)
+        check_groups(self.groups, pile.collection)
+        return pile
+
+    def session(self, pile: Pile, store: Store, name: str | None = None) -> Session:
+        """Open the session of an orientation, new or as it was left."""
+        from samekind.session import Session
+
+        name = name or self.orientation
+        polish = str(last_header(store, name).get("settings", {}).get("polish") or "")
+        better = self._polished(polish, pile.collection) if polish else None
+        session = Session(
+            pile.collection,
+            pile.X if better is None else better,
+            store=store,
+            name=name,
+            clusterer=_method(self.method or DEFAULT_METHOD, self.groups),
+            strategy=_strategy(self.strategy or DEFAULT_STRATEGY),
+            seed=self.seed,
+            settings={s: getattr(self, s) for s in SETTINGS}
+            | ({"polish": polish} if polish else {}),
+        )
+        for notice in change_notices(session):
+            self.on_notice(notice)
+        return session
+
+    def reopen(self, progress: Progress | None = None) -> tuple[Pile, Session]:
+        """Open a session that exists already, learnt from every answer."""
+        self = self.remembered()
+        collection = self.items()
+        known = self.store().sessions() if self._has_ledger() else []
+        if self.orientation not in known:
+            others = f" There are: {', '.join(known)}." if known else ""
+            raise InputError(
+                f"There is no grouping {self.orientation!r} of {self.path!r} yet.{others} "
+                f"Make one first: samekind ask {self.arguments()}"
+            )
+        pile = self.pile(collection, progress)
+        session = self.session(pile, self.store())
+        if session.progress()["until_refit"] < session.refit_every:
+            session.refit()
+        return pile, session
+
+    def arguments(self) -> str:
+        """Return the path and options that lead back to this grouping on the command line."""
+        options = {
+            "orientation": None if self.orientation == "main" else self.orientation,
+            "ledger": self.ledger and self.shown_target,
+        }
+        given = [(f"--{name}", str(value)) for name, value in options.items() if value is not None]
+        return shlex.join([self.path, *(word for pair in given for word in pair)])
+
+    def _polished(self, polish: str, collection: Collection) -> Vectors | None:
+        from samekind.workspace.polished_vectors import vectors_of
+
+        vectors = vectors_of(polish, collection)
+        if vectors is None:
+            self.on_notice("The pictures have changed since they were polished. Polish them again.")
+        return vectors
+
+    def _in_database(self) -> bool:
+        return "://" in self.target and not self.target.startswith("sqlite:///")
+
+    def _has_ledger(self) -> bool:
+        file = Path(self.target.removeprefix("sqlite:///")).expanduser()
+        return self._in_database() or file.exists()
+
+
+def check_names(method: str, strategy: str, encoder: str | None) -> None:
+    """Raise on an unknown name, before any long work."""
+    find("method", method)
+    find("strategy", strategy)
+    if encoder is not None:
+        make_encoder(encoder)
+
+
+def check_source(path: str) -> None:
+    """Raise when neither a path nor a set has this name but a set has a similar one."""
+    if path in SETS or Path(path).expanduser().exists():
+        return
+    close = get_close_matches(path, SETS, n=1)
+    if close:
+        raise SourceError(
+            f"There is no file, folder or set {path!r}. Did you mean the set {close[0]!r}?"
+        )
+
+
+def check_groups(groups: int | None, collection: Collection) -> None:
+    """Raise when more groups than items are wanted."""
+    if groups is not None and groups > len(collection):
+        raise InputError(
+            f"Expected --groups from 1 to {len(collection)}, the number of items, got {groups}. "
+            "Choose fewer groups, or omit the option."
+        )
+
+
+def skipped_notices(skipped: Sequence[Skipped]) -> Iterator[str]:
+    """Say which files were skipped, and why."""
+    for file in skipped[:MAX_NAMED_SKIPPED]:
+        yield f"Skipped {file.id}: {file.reason}"
+    if len(skipped) > MAX_NAMED_SKIPPED:
+        yield f"... and {len(skipped) - MAX_NAMED_SKIPPED:,} more were skipped."
+
+
+def change_notices(session: Session) -> Iterator[str]:
+    """Say how many items with answers have been renamed or are missing."""
+    progress = session.progress()
+    if renamed := len(progress["renamed"]):
+        items = plural(renamed, "item was", "items were")
+        yield f"{items} renamed since the last time; the answers still apply."
+    if gone := len(progress["gone"]):
+        items = plural(gone, "item with answers is", "items with answers are")
+        yield f"{items} missing; the answers are kept, and what follows from them still holds."
+
+
+def _strategy(name: str) -> Any:
+    try:
+        return find("strategy", name)()
+    except TypeError as problem:  # one of the person's own may not fit
+        raise _misfit(name, "strategy", problem) from problem
+
+
+def _method(name: str, n_groups: int | None) -> Any:
+    try:
+        return make_method(name, n_groups)
+    except TypeError as problem:
+        raise _misfit(name, "method", problem) from problem
+
+
+def _misfit(name: str, kind: str, problem: TypeError) -> InputError:
+    return InputError(
+        f"{name!r} cannot be used as a {kind}: {problem}. See the guide on writing your own."
+    )
 
 
 def cache_folder() -> Path:
@@ -116,12 +318,15 @@ def ledger_file(source: str | Path) -> Path:
 
 def data_folder() -> Path:
     """Folder of ledgers, which hold the person's answers; nothing deletes them."""
-    from os import environ
-
-    if environ.get("SAMEKIND_HOME"):
-        return Path(environ["SAMEKIND_HOME"]) / "sessions"
+    if os.environ.get("SAMEKIND_HOME"):
+        return Path(os.environ["SAMEKIND_HOME"]) / "sessions"
     try:
         from platformdirs import user_data_path
     except ImportError:
         return Path.home() / ".local" / "share" / "samekind"
     return user_data_path("samekind", appauthor=False)
+
+
+def absolute(path: str) -> str:
+    """Make a path independent of the current folder; the name of a set stays as it is."""
+    return path if is_set(path) else os.path.abspath(os.path.expanduser(path))

@@ -146,7 +146,7 @@ def features(
 ) -> tuple[str, int]:
     """A network that has learnt from these pictures, kept from before or learnt now; its size."""
     from samekind.encoders.learned.weights import find_kept
-    from samekind.workspace.pile import learn_encoder
+    from samekind.workspace.inspection import learn_encoder
 
     kept = find_kept("simclr", collection)
     if kept is None or kept.pile != collection.fingerprint:

@@ -1,8 +1,8 @@
-"""Curves: how good the groups were after the first 5, 10, ... answers, learnt again by the way.
+"""Quality curves: how good the groups were after 5, 10, ... answers, recomputed in the background.
 
-The past is not kept but computed: the first k answers in force, the vectors and the seed give the
-groups as they were. So answers that were changed or taken back leave no trace, and a curve is the
-same after a restart. Each point costs one fit, which runs in the background and is kept.
+The past is not stored but computed: the first k answers in force, the vectors and the seed give
+the groups as they were. So answers that were changed or taken back leave no trace, and a curve is
+the same after a restart. Each point costs one fit, which is cached.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from samekind.questions import Answer
     from samekind.session import Session
 
-log = logging.getLogger("samekind.web")
+log = logging.getLogger("samekind")
 
-MOST = 12
-"""Points of a curve, besides its beginning."""
-INTEREST = 15.0
-"""Seconds after which nobody looks any more, so that no further point is computed."""
-TOO_LONG = "This method learns for long, so it is not taken back to earlier answers."
-GONE = "Items of earlier questions have gone, so the past cannot be learnt again."
-NO_ANSWERS = "The curve begins with your first answers."
+MAX_POINTS = 12
+"""Points of a curve after its first one."""
+MAX_IDLE = 15.0
+"""Seconds without a request after which no further point is computed."""
+TOO_SLOW = "This method takes long to train, so earlier groups are not recomputed."
+GONE = "Items of earlier questions are missing, so earlier groups cannot be recomputed."
+NO_ANSWERS = "The curve starts with your first answers."
 
 Key = tuple[str, str]
-"""The orientation, and a digest of the method and the answers that it learns from."""
+"""The orientation, and a digest of the method and the answers."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Curve:
     message: str = ""
 
 
-def milestones(n: int, most: int = MOST) -> list[int]:
-    """Numbers of answers at which a curve has points: round ones, always the same, and the last.
+def milestones(n: int, most: int = MAX_POINTS) -> list[int]:
+    """Return the numbers of answers at which a curve has points: round ones, and the last.
 
     >>> milestones(23), milestones(0)
     ([0, 5, 10, 15, 20, 23], [0])
@@ -77,11 +77,11 @@ def milestones(n: int, most: int = MOST) -> list[int]:
 
 
 class Curves:
-    """The curves of all orientations of a desk, computed in one thread.
+    """The curves of all orientations of a workspace, computed in one thread.
 
     Parameters
     ----------
-    busy : whether the groups of an orientation are being refreshed; that goes first.
+    busy : whether a refit of an orientation is running; refits go first.
     """
 
     def __init__(self, busy: Callable[[str], bool]) -> None:
@@ -89,11 +89,11 @@ class Curves:
         self._lock = threading.Lock()
         self._labels: dict[Key, NDArray[np.intp] | None] = {}
         self._thread: threading.Thread | None = None
-        self._looked = 0.0
+        self._requested = 0.0
 
     def of(self, session: Session) -> Curve:
-        """The curve as far as it is known; what is missing is begun."""
-        self._looked = time.monotonic()
+        """Return the points known so far, and start computing the others."""
+        self._requested = time.monotonic()
         answers, gone = session.answers, len(session.positions.gone)
         message = _why_not(session, answers, gone)
         if message:
@@ -111,15 +111,15 @@ class Curves:
         )
         return Curve(tuple(points), missing)
 
-    def wait(self, patience: float = 60.0) -> None:
-        """Wait for the computing under way."""
+    def wait(self, timeout: float = 60.0) -> None:
+        """Wait until no point is being computed."""
         with self._lock:
             thread = self._thread
         if thread is not None:
-            thread.join(patience)
+            thread.join(timeout)
 
     def _begin(self, session: Session, answers: Sequence[Answer], keys: dict[int, Key]) -> int:
-        """Start the thread if something is missing; how many points are."""
+        """Start the thread if points are missing; return how many are."""
         with self._lock:
             for key in [k for k in self._labels if k[0] == session.name]:
                 if key not in keys.values():
@@ -140,7 +140,7 @@ class Curves:
             for k, key in todo:
                 while self._busy(session.name):
                     time.sleep(0.1)
-                if time.monotonic() - self._looked > INTEREST:
+                if time.monotonic() - self._requested > MAX_IDLE:
                     return
                 labels = _attempt(session, answers[:k])
                 with self._lock:
@@ -155,7 +155,7 @@ def _why_not(session: Session, answers: Sequence[Answer], gone: int) -> str:
         return NO_ANSWERS
     clusterer: Any = session.clusterer
     if clusterer.get_params().get("warm_start"):
-        return TOO_LONG
+        return TOO_SLOW
     return GONE if gone else ""
 
 
@@ -165,7 +165,7 @@ def _digest(clusterer: Any, answers: Sequence[Answer]) -> str:
 
 
 def _ends_first(numbers: Sequence[int]) -> list[int]:
-    """The last, the first, then always the middle of the widest gap: a curve that sharpens."""
+    """Order points: the last, the first, then the middle of the widest gap."""
     left = sorted(numbers)
     order = [left.pop()]
     if left:
@@ -178,7 +178,7 @@ def _ends_first(numbers: Sequence[int]) -> list[int]:
 
 
 def _attempt(session: Session, answers: Sequence[Answer]) -> NDArray[np.intp] | None:
-    """Groups from these answers, without what they say about the random checks among them."""
+    """Fit these answers, without what they say about the random checks among them."""
     try:
         known = Constraints.from_answers(len(session.collection), answers)
         held_out = [answer.question.items()[0] for answer in checks_of(answers)]

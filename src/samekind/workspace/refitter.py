@@ -1,26 +1,122 @@
-"""Refits in the background, so that the person goes on answering."""
+"""Refitter and EventBus: refits in the background, and events for whoever is listening."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from samekind.errors import SamekindError
-from samekind.workspace.event_bus import EventBus
+from samekind.errors import SamekindError, TooManyListeners
 
 if TYPE_CHECKING:
     from samekind.session import Session
 
-log = logging.getLogger("samekind.web")
+log = logging.getLogger("samekind")
+
+MAX_LISTENERS = 100
+"""Pages that may listen at the same time."""
+Event = tuple[str, Mapping[str, Any]]
+"""The kind of an event, and its details as plain JSON."""
+
+
+class Listener:
+    """One page that listens, in the event loop in which it was made.
+
+    Only the latest event of each kind is kept: a page that was asleep needs no history.
+    """
+
+    def __init__(self, session: str) -> None:
+        self.session = session
+        self._loop = asyncio.get_running_loop()
+        self._ready = asyncio.Event()
+        self._lock = threading.Lock()
+        self._events: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self._closed = False
+
+    def put(self, kind: str, key: str, data: Mapping[str, Any]) -> None:
+        """Queue an event; may be called from any thread."""
+        with self._lock:
+            self._events.pop((kind, key), None)  # so that it moves to the end
+            self._events[kind, key] = data
+        self._wake()
+
+    def close(self) -> None:
+        """End the stream after the events that are queued."""
+        self._closed = True
+        self._wake()
+
+    async def next(self, timeout: float) -> list[Event] | None:
+        """Return what is new, nothing after `timeout` seconds without events, None at the end."""
+        try:
+            await asyncio.wait_for(self._ready.wait(), timeout)
+        except TimeoutError:
+            return []
+        self._ready.clear()
+        with self._lock:
+            found = [(kind, data) for (kind, _), data in self._events.items()]
+            self._events.clear()
+        return None if self._closed and not found else found
+
+    def _wake(self) -> None:
+        with suppress(RuntimeError):  # the loop has ended, and the page with it
+            self._loop.call_soon_threadsafe(self._ready.set)
+
+
+class EventBus:
+    """Passes events on to all listeners. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._listeners: set[Listener] = set()
+        self._closed = False
+
+    def listen(self, session: str) -> Listener:
+        """Start listening to a session; to be called in an event loop."""
+        listener = Listener(session)
+        with self._lock:
+            if len(self._listeners) >= MAX_LISTENERS:
+                raise TooManyListeners(f"{MAX_LISTENERS} pages listen to this server already.")
+            if self._closed:
+                listener.close()
+            self._listeners.add(listener)
+        return listener
+
+    def leave(self, listener: Listener) -> None:
+        """Stop listening."""
+        with self._lock:
+            self._listeners.discard(listener)
+
+    def publish(
+        self, kind: str, data: Mapping[str, Any], *, session: str | None = None, key: str = ""
+    ) -> None:
+        """Send an event to everybody who listens to this session, or to all sessions.
+
+        Parameters
+        ----------
+        key : an event replaces an earlier one of the same kind only if the keys are equal.
+        """
+        with self._lock:
+            listeners = [one for one in self._listeners if session in (None, one.session)]
+        for listener in listeners:
+            listener.put(kind, key, data)
+
+    def close(self) -> None:
+        """End all streams, now and later: the server stops."""
+        with self._lock:
+            self._closed = True
+            listeners = list(self._listeners)
+        for listener in listeners:
+            listener.close()
 
 
 @dataclass
-class _Bench:
-    """What goes on for one session."""
+class _State:
+    """The refit of one session."""
 
     thread: threading.Thread | None = None
     again: bool = False
@@ -30,90 +126,90 @@ class _Bench:
 class Refitter:
     """Runs ``session.refit()`` in a thread, one at a time per session.
 
-    A refit that fails is remembered in words and tried again with the next answer; it stops
-    nothing else. Threads are daemons, because a refit that is cut off loses nothing: what the
-    person told is in the ledger. Open pages are told of every answer and every refit.
+    A refit that fails is remembered with its reason and tried again after the next answer; nothing
+    else stops. The threads are daemons, because an interrupted refit loses nothing: the answers
+    are in the ledger. Every answer and every refit is published on the event bus.
     """
 
     def __init__(self, event_bus: EventBus | None = None) -> None:
-        self._bulletin = EventBus() if event_bus is None else event_bus
+        self._event_bus = EventBus() if event_bus is None else event_bus
         self._lock = threading.Lock()
-        self._benches: dict[str, _Bench] = {}
+        self._states: dict[str, _State] = {}
         self._closed = False
 
     def nudge(self, session: Session, *, at_once: bool = False) -> None:
-        """Refit if enough answers have come, or `at_once`; to be called after every answer."""
+        """Refit if it is due, or `at_once`; to be called after every answer."""
         data = {"answers": len(session.answers)}
-        self._bulletin.publish("answers", data, session=session.name)
+        self._event_bus.publish("answers", data, session=session.name)
         if at_once or session.due:
             self.request(session)
 
     def request(self, session: Session) -> None:
-        """Refit now, or right after the refit that is under way."""
+        """Refit now, or right after the refit that is running."""
         with self._lock:
             if self._closed:
                 return
-            bench = self._benches.setdefault(session.name, _Bench())
-            if bench.thread is not None:
-                bench.again = True
+            state = self._states.setdefault(session.name, _State())
+            if state.thread is not None:
+                state.again = True
                 return
-            bench.thread = threading.Thread(
-                target=self._work, args=(session, bench), name=f"refit-{session.name}", daemon=True
+            state.thread = threading.Thread(
+                target=self._work, args=(session, state), name=f"refit-{session.name}", daemon=True
             )
-            bench.thread.start()
+            state.thread.start()
 
     def busy(self, name: str) -> bool:
-        """Whether a refit of this session is under way."""
+        """Whether a refit of this session is running."""
         with self._lock:
-            bench = self._benches.get(name)
-            return bench is not None and bench.thread is not None
+            state = self._states.get(name)
+            return state is not None and state.thread is not None
 
     def trouble(self, name: str) -> str | None:
-        """Why the last refit of this session failed; None when it did not."""
+        """Return why the last refit of this session failed; None when it did not."""
         with self._lock:
-            bench = self._benches.get(name)
-            return bench.trouble if bench else None
+            state = self._states.get(name)
+            return state.trouble if state else None
 
-    def close(self, patience: float = 5.0) -> None:
-        """Start no more refits, and wait a moment for those under way."""
+    def close(self, timeout: float = 5.0) -> None:
+        """Start no more refits, and wait a moment for those that are running."""
         with self._lock:
             self._closed = True
-            threads = [bench.thread for bench in self._benches.values() if bench.thread]
+            threads = [state.thread for state in self._states.values() if state.thread]
         for thread in threads:
-            thread.join(patience)
+            thread.join(timeout)
 
-    def wait(self, name: str, patience: float = 60.0) -> bool:
-        """Wait until no refit of this session is under way; False when it took too long."""
+    def wait(self, name: str, timeout: float = 60.0) -> bool:
+        """Wait until no refit of this session is running; False after `timeout` seconds."""
         with self._lock:
-            bench = self._benches.get(name)
-            thread = bench.thread if bench else None
+            state = self._states.get(name)
+            thread = state.thread if state else None
         if thread is not None:
-            thread.join(patience)
+            thread.join(timeout)
         return not self.busy(name)
 
-    def _work(self, session: Session, bench: _Bench) -> None:
+    def _work(self, session: Session, state: _State) -> None:
         while True:
             self._publish(session, refitting=True)
             trouble = _attempt(partial(session.refit, check=False))
-            # A failed refit leaves the session due; trying at once again would spin.
+            # A failed refit leaves the session due; trying again at once would spin.
             due = trouble is None and session.due
             with self._lock:
-                bench.trouble = trouble
-                if self._closed or not (bench.again or due):
-                    bench.thread = None
+                state.trouble = trouble
+                if self._closed or not (state.again or due):
+                    state.thread = None
                     self._publish(session, refitting=False)  # before another one can begin
                     break
-                bench.again = False
-        if trouble is None and not self._closed:  # the groups are there: this may take its time
+                state.again = False
+        if trouble is None and not self._closed:  # the groups are ready: this may take its time
             _attempt(session.check)
 
     def _publish(self, session: Session, *, refitting: bool) -> None:
         data = {"snapshot": session.clustering.snapshot, "refitting": refitting}
-        self._bulletin.publish("refit", data, session=session.name)
+        self._event_bus.publish("refit", data, session=session.name)
 
 
 def _attempt(refit: Callable[[], object]) -> str | None:
-    """Run a refit; the reason in words if it fails."""
+    """Run a refit; return the reason if it fails."""
     try:
         refit()
     except SamekindError as fault:
@@ -123,6 +219,6 @@ def _attempt(refit: Callable[[], object]) -> str | None:
         log.exception("The groups could not be refreshed")
         return (
             f"The groups could not be refreshed ({type(fault).__name__}). Your answers are safe; "
-            "the terminal where samekind runs shows the details."
+            "see the terminal in which samekind runs for details."
         )
     return None

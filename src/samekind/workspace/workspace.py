@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from samekind.errors import (
@@ -16,16 +17,15 @@ from samekind.errors import (
 )
 from samekind.items import Collection
 from samekind.protocols import Store
-from samekind.workspace.event_bus import EventBus
-from samekind.workspace.map import Maps
-from samekind.workspace.refitter import Refitter
+from samekind.workspace.refitter import EventBus, Refitter
 
 if TYPE_CHECKING:
     from samekind.ledger.fold import Asked
     from samekind.questions import Answer
     from samekind.session import Session
-    from samekind.workspace.pile import Pile
-    from samekind.workspace.request import Request
+    from samekind.workspace.map import Maps
+    from samekind.workspace.pile import Pile, Request
+    from samekind.workspace.quality_curve import Curves
 
 OpenSession = Callable[[str], "Session"]
 
@@ -61,11 +61,11 @@ class Workspace:
         self.first = first
         self.event_bus = EventBus()
         self.refitter = Refitter(self.event_bus)
-        self.maps = Maps(self.event_bus)
         self.key, self.pile, self.encoder = key, pile, encoder
         self.address = ""
         """The key in addresses; empty for the first workspace of a server."""
         self.on_close: list[Callable[[], None]] = []
+        self._closed = False
         self._open_session = open_session
         self._sessions: dict[str, Session] = {}
         self._opening = threading.Lock()
@@ -88,6 +88,24 @@ class Workspace:
         )
         workspace.session()
         return workspace
+
+    @cached_property
+    def maps(self) -> Maps:
+        """The maps of all orientations."""
+        from samekind.workspace.map import Maps
+
+        maps = Maps(self.event_bus)
+        self.on_close.append(maps.close)
+        if self._closed:
+            maps.close()
+        return maps
+
+    @cached_property
+    def curves(self) -> Curves:
+        """The quality curves of all orientations."""
+        from samekind.workspace.quality_curve import Curves
+
+        return Curves(self.refitter.busy)
 
     def names(self) -> list[str]:
         """Names of all orientations, the first one first."""
@@ -177,10 +195,10 @@ class Workspace:
 
     def close(self) -> None:
         """Wait for running refits, and start no more."""
-        for leave in self.on_close:
-            leave()
+        self._closed = True
+        for close in self.on_close:
+            close()
         self.event_bus.close()
-        self.maps.close()
         self.refitter.close()
 
     def reopen(self, name: str) -> Session:

@@ -2,23 +2,112 @@
 
 from __future__ import annotations
 
+import json
+import logging
+import os
 import threading
-from dataclasses import replace
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from samekind.atomic_files import beside
 from samekind.errors import InputError, SourceError
 from samekind.questions.wording import plural
 from samekind.workspace.jobs import Job, JobContext, Jobs
-from samekind.workspace.recent import Recent, RecentPile, state_folder
-from samekind.workspace.request import Request
+from samekind.workspace.pile import Request, absolute, encoded_pile, ledger_file
+from samekind.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from samekind.items import Collection
     from samekind.protocols import Progress
-    from samekind.workspace.workspace import Workspace
+
+log = logging.getLogger("samekind")
 
 MAX_OPEN = 3
 """Piles that stay in memory; the one not used for longest makes room."""
+
+
+MAX_RECENT = 12
+"""Piles that are listed as recent."""
+
+
+@dataclass(frozen=True)
+class RecentPile:
+    """A pile that was opened before.
+
+    Parameters
+    ----------
+    pile : its key in addresses, which does not reveal the path.
+    path : as the person gave it.
+    encoder : as the person chose it; empty: the default.
+    finished : whether all vectors had been computed.
+    """
+
+    pile: str
+    path: str
+    name: str
+    kind: str
+    items: int
+    encoder: str = ""
+    minutes: float | None = None
+    at: float = 0.0
+    finished: bool = False
+
+
+class Recent:
+    """The list of recent piles in a JSON file.
+
+    A damaged file counts as empty. A file that cannot be written is logged and otherwise ignored.
+
+    Parameters
+    ----------
+    file : None keeps the list in memory.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        self.file = file
+        self._lock = threading.Lock()
+        self._held: list[RecentPile] = []
+
+    def all(self) -> list[RecentPile]:
+        """Return the piles, the one opened last first."""
+        if self.file is None:
+            return list(self._held)
+        try:
+            forms = json.loads(self.file.read_text(encoding="utf-8"))["piles"]
+            return [RecentPile(**form) for form in forms][:MAX_RECENT]
+        except (OSError, ValueError, TypeError, KeyError):
+            return []
+
+    def find(self, pile: str) -> RecentPile | None:
+        """Return the pile with this key."""
+        return next((known for known in self.all() if known.pile == pile), None)
+
+    def note(self, known: RecentPile) -> None:
+        """Put a pile at the top of the list."""
+        with self._lock:
+            others = [other for other in self.all() if other.pile != known.pile]
+            self._write([replace(known, at=time.time()), *others][:MAX_RECENT])
+
+    def forget(self, pile: str) -> None:
+        """Remove a pile from the list; its answers are kept."""
+        with self._lock:
+            self._write([known for known in self.all() if known.pile != pile])
+
+    def _write(self, piles: list[RecentPile]) -> None:
+        self._held = piles
+        if self.file is None:
+            return
+        draft = beside(self.file)
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            text = json.dumps({"piles": [asdict(known) for known in piles]}, indent=1)
+            draft.write_text(text, encoding="utf-8")
+            os.replace(draft, self.file)
+        except OSError as problem:
+            log.warning("The list of recent piles cannot be written: %s", problem)
+            draft.unlink(missing_ok=True)
 
 
 class Workspaces:
@@ -87,9 +176,6 @@ class Workspaces:
 
     def open(self, request: Request, progress: Progress | None = None) -> Workspace:
         """Open a pile now, as the first one; notices go to the request's `on_notice`."""
-        from samekind.workspace.inspection import absolute
-        from samekind.workspace.workspace import Workspace
-
         workspace = Workspace.of(request, request.pile(request.items(), progress))
         self.add(workspace, first=True)
         if request.ledger is None:  # the list of recent piles knows no other ledgers
@@ -110,7 +196,6 @@ class Workspaces:
         """
         from samekind.encoders import make_encoder
         from samekind.workspace.inspection import items_at
-        from samekind.workspace.pile import ledger_file
 
         if encoder is not None:
             make_encoder(encoder)
@@ -139,9 +224,7 @@ class Workspaces:
         self, known: RecentPile, collection: Collection, context: JobContext
     ) -> dict[str, Any]:
         """Encode a pile and add its workspace; a job that is stopped keeps what it has done."""
-        from samekind.workspace.inspection import learns_first
-        from samekind.workspace.pile import LEARN_MINUTES, encoded_pile, learn_encoder
-        from samekind.workspace.workspace import Workspace
+        from samekind.workspace.inspection import LEARN_MINUTES, learn_encoder, learns_first
 
         already = self.find(known.pile)
         if already is not None and already.encoder == known.encoder and _same(already, collection):
@@ -186,3 +269,14 @@ def _same(workspace: Workspace, collection: Collection) -> bool:
         return len(there) == len(collection) and there.fingerprint == collection.fingerprint
     except SourceError:
         return False
+
+
+def state_folder() -> Path:
+    """Folder of recent piles and jobs; safe to delete."""
+    if os.environ.get("SAMEKIND_HOME"):
+        return Path(os.environ["SAMEKIND_HOME"]) / "state"
+    try:
+        from platformdirs import user_state_path
+    except ImportError:
+        return Path.home() / ".local" / "state" / "samekind"
+    return user_state_path("samekind", appauthor=False)

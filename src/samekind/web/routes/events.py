@@ -18,8 +18,8 @@ from fastapi.responses import StreamingResponse
 from samekind.web.routes.jobs import job_view
 from samekind.web.routes.questions import Name
 from samekind.web.schemas import core as models
-from samekind.workspace.event_bus import News
 from samekind.workspace.jobs import Job, Jobs
+from samekind.workspace.refitter import Event
 from samekind.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ async def told(
     end = time.monotonic() + life
     try:
         yield AGAIN
-        news: list[News] | None = await to_thread.run_sync(standing, workspace, session)
+        news: list[Event] | None = await to_thread.run_sync(standing, workspace, session)
         while news is not None:
             for kind, data in news:
                 yield written(kind, data)
@@ -71,15 +71,15 @@ async def told(
         workspace.event_bus.leave(listener)
 
 
-def standing(workspace: Workspace, session: Session) -> list[News]:
+def standing(workspace: Workspace, session: Session) -> list[Event]:
     """What a page that has just come should know."""
     busy = workspace.refitter.busy(session.name)
-    found: list[News] = [
+    found: list[Event] = [
         ("answers", {"answers": len(session.answers)}),
         ("refit", {"snapshot": session.clustering.snapshot, "refitting": busy}),
     ]
     chart = workspace.maps.known(session.name)
-    return found if chart is None else [*found, ("map", chart.news())]
+    return found if chart is None else [*found, ("map", chart.event())]
 
 
 def written(kind: str, data: Mapping[str, Any]) -> str:

@@ -15,14 +15,13 @@ from samekind.session.quality import FEWEST, Quality, checks_of, in_words
 from samekind.web.routes.questions import Name
 from samekind.web.schemas import core as models
 from samekind.web.schemas import progress as shapes
-from samekind.workspace.quality_curve import Curve, Curves
+from samekind.workspace.quality_curve import Curve
 from samekind.workspace.workspace import Workspace
 
 
 def routes(workspace: Workspace) -> APIRouter:
     """Routes under /api/progress."""
     api = APIRouter(prefix="/api/progress", responses=models.FAILURES)
-    curves = Curves(workspace.refitter.busy)
 
     @api.get("/report")
     def report(session: Name = None) -> shapes.Report:
@@ -30,7 +29,7 @@ def routes(workspace: Workspace) -> APIRouter:
 
     @api.get("/curve")
     def curve(session: Name = None) -> shapes.Curve:
-        return curve_view(curves.of(workspace.session(session)))
+        return curve_view(workspace.curves.of(workspace.session(session)))
 
     return api
 

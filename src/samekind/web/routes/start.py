@@ -76,7 +76,8 @@ def routes(workspaces: Workspaces, version: str) -> APIRouter:
 
 def allowed_path(workspaces: Workspaces, text: str) -> str:
     """The path that was typed, if this page may name paths at all."""
-    from samekind.workspace.inspection import absolute, typed
+    from samekind.workspace.inspection import typed
+    from samekind.workspace.pile import absolute
 
     path = typed(text)
     if not workspaces.paths and path not in DEMOS:
