@@ -7,7 +7,7 @@ PIP := $(BIN)/pip --disable-pip-version-check
 # Two workers with one thread each: more threads only wait for each other.
 TESTS := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: run test check lint types quick install system guard page bench bench-quick clean
+.PHONY: run test check lint types quick durations install system guard page bench bench-quick clean
 
 run: $(VENV)/.core
 	$(BIN)/samekind demo --port $(PORT)
@@ -28,6 +28,10 @@ types: $(VENV)/.dev
 
 quick: $(VENV)/.dev
 	$(TESTS) -m "not browser and not slow"
+
+# Measured durations decide which tests are quick: run this on a quiet machine after adding tests.
+durations: $(VENV)/.dev system
+	$(TESTS) --record-durations
 
 install: $(VENV)/.dev
 

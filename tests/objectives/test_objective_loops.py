@@ -6,6 +6,7 @@ import math
 
 import pytest
 import torch
+
 from objective_loops import (
     case,
     columns,
@@ -16,7 +17,6 @@ from objective_loops import (
     pcl_paper,
     pcl_reference,
 )
-
 from samekind.objectives import (
     ActiveContrast,
     ClusterContrast,

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from objective_loops import case, links_of
 from torch import Tensor
 
+from objective_loops import case, links_of
 from samekind.errors import InputError
 from samekind.objectives import (
     ActiveContrast,

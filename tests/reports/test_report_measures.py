@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from synthetic_rows import Row, synthetic_rows, write_rows
 
 from samekind.reports.comparison import Comparison
 from samekind.reports.lines import band, line
@@ -15,6 +14,7 @@ from samekind.reports.measures import Reached, area, final, span
 from samekind.reports.runs import Block, Run, read_runs
 from samekind.reports.statistics import signed_rank
 from samekind.reports.study import Study
+from synthetic_rows import Row, synthetic_rows, write_rows
 
 
 def run(scores: dict[int, float], *, seed: int = 0, budget: int | None = None) -> Run:

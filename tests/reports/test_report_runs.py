@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from synthetic_rows import synthetic_row, synthetic_rows, write_rows
 
 from samekind.errors import InputError, SourceError, UnknownName
 from samekind.reports.runs import read_runs
+from synthetic_rows import synthetic_row, synthetic_rows, write_rows
 
 
 def test_broken_lines_are_passed_over_with_a_sentence(tmp_path: Path) -> None:
