@@ -42,7 +42,7 @@ def main() -> None:
         person = Noisy(Truth(truth), wanted.noise, seed) if wanted.noise else Truth(truth)
         told = 0
         for until in AT:
-            told += run(session, person, until - told).told
+            told += run(session, person, until - told).n_answers
             found = session.progress()["quality"]
             real = agreement(session, truth)
             rows.append({"seed": seed, "answers": told, "truth": real, **(found or {})})

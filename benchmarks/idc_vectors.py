@@ -127,7 +127,7 @@ def asked(pile: Pile, method: str, strategy: str, seed: int, wanted: argparse.Na
     before = scores(pile, session)
     oracle = person(pile, session.clustering.labels, seed, wanted)
     if wanted.refit_every:
-        told = run(session, oracle, wanted.questions).told
+        told = run(session, oracle, wanted.questions).n_answers
         if session.progress()["until_refit"] < session.refit_every:  # the last answers
             session.refit()
     else:

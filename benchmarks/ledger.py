@@ -206,7 +206,7 @@ def measure_session(
         _, reopening = timed(lambda: Session(collection, X, store=store))
     return {
         "part": "session",
-        "questions": log.told,
+        "questions": log.n_answers,
         "open_seconds": round(opening, 2),
         "reopen_seconds": round(reopening, 2),
         "ask_ms": percentiles(log.ask_seconds),

@@ -177,7 +177,7 @@ def measured(items: int, wanted: argparse.Namespace) -> Row:
     over = after["VmHWM"] - before["VmRSS"]
     return {
         "benchmark": NAME, "items": items, "width": wanted.width, "kinds": wanted.kinds,
-        "seed": wanted.seed, "questions": log.told, "refit_every": wanted.refit_every,
+        "seed": wanted.seed, "questions": log.n_answers, "refit_every": wanted.refit_every,
         "refits": len(log.refit_seconds), "first_groups_seconds": round(first, 2),
         **session.percentiles(), "vectors_mb": round(vectors, 1),
         "baseline_mb": before["VmRSS"], "peak_over_baseline_mb": round(over, 1),

@@ -131,9 +131,9 @@ def asked(pile: Pile, strategy: str, seed: int, wanted: argparse.Namespace) -> R
             curve[told] = score(session, pile)
 
         log = run(session, Truth(pile.truth), max(wanted.at), on_refit=note)
-        if log.told not in curve:
+        if log.n_answers not in curve:
             session.refit()
-            note(session, log.told)
+            note(session, log.n_answers)
     kinds = Counter(answer.question.kind for answer in session.answers)
     known = session.constraints
     return {
@@ -141,7 +141,7 @@ def asked(pile: Pile, strategy: str, seed: int, wanted: argparse.Namespace) -> R
         "weights": Path(weights).name if weights else "package", "seed": seed,
         "items": len(pile.truth), "true_groups": len(np.unique(pile.truth)),
         "whole_draws": getattr(session.clustering, "draws", None) is not None,
-        "told": log.told, "kinds": dict(kinds), "conflicts": len(known.conflicts),
+        "told": log.n_answers, "kinds": dict(kinds), "conflicts": len(known.conflicts),
         "links": len(known.links().a), "curve": list(at_counts(curve, wanted.at)),
         "first_fit_seconds": round(first, 3),
         "refit_seconds": round(float(np.mean(log.refit_seconds or [0.0])), 3),

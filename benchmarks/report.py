@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from samekind.simulation import provenance as around
-from samekind.simulation.provenance import commit
+from samekind.simulation import provenance
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.jsonl"
@@ -47,12 +46,12 @@ def emit(row: Mapping[str, Any], file: Path | None) -> None:
 
 def surroundings() -> dict[str, Any]:
     """What a figure depends on besides the seed."""
-    return around.surroundings(command(), commit())
+    return provenance.provenance(command(), provenance.commit())
 
 
 def command() -> str:
     """The command line, with the last part of paths that lead nowhere on other machines."""
-    return around.command_line(f"python benchmarks/{Path(sys.argv[0]).name}", sys.argv[1:])
+    return provenance.command_line(f"python benchmarks/{Path(sys.argv[0]).name}", sys.argv[1:])
 
 
 def percentiles(seconds: Sequence[float]) -> dict[str, float]:

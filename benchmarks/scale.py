@@ -59,7 +59,7 @@ def measure(path: Path, truth: Any, questions: int, seed: int) -> dict[str, Any]
     return {
         "items": len(encoded.X),
         "width": encoded.X.shape[1],
-        "questions": log.told,
+        "questions": log.n_answers,
         "vectors_mb": round(vectors, 1),
         "baseline_mb": before["VmRSS"],
         "peak_over_baseline_mb": round(after["VmHWM"] - before["VmRSS"], 1),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from report import HERE, arguments, surroundings, table
 
 from samekind.compute import best_device, synchronise
-from samekind.simulation.experiment import peak_memory_mb
+from samekind.simulation.provenance import peak_memory_mib
 from samekind.strategies.value.greedy import Greedy
 from samekind.strategies.value.mining import closeness, hardness, unit
 from samekind.strategies.value.neighbours import as_tensor, nearest_cosines, one_thread
@@ -57,7 +57,7 @@ def main() -> None:
         "dtype": str(z.dtype),
         "vectors_mb": round(z.nbytes / 2**20, 1),
         **measured(z, labels, chosen, device.device),
-        "peak_memory_mb": peak_memory_mb(),
+        "peak_memory_mb": peak_memory_mib(),
     }
     show(row)
     keep({**row, **surroundings()}, chosen.json or RESULTS)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from report import arguments, emit, table
-
 from samekind.simulation.experiment import Experiment
+
 from samekind.sources import LabelledSet, open_set
 from samekind.strategies import DEFAULT
 

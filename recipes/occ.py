@@ -69,7 +69,7 @@ def main() -> None:
         log = run(session, oracle, wanted.questions, on_refit=note)
         while session.clustering.snapshot + 1 < wanted.epochs and not over(began, wanted.seconds):
             session.refit()
-            note(session, log.told)
+            note(session, log.n_answers)
     if wanted.save_features:
         session.model.save_features(wanted.save_features)
     album.add(session, int(curve[-1]["questions"]))

@@ -79,8 +79,8 @@ def main() -> None:
             if over(began, wanted.seconds):
                 break
             session.refit()
-            every(wanted.score_every, note)(session, log.told)
-        note(session, log.told)
+            every(wanted.score_every, note)(session, log.n_answers)
+        note(session, log.n_answers)
     if wanted.save_features:
         session.model.save_features(wanted.save_features)
     album.add(session, int(curve[-1]["questions"]))

@@ -129,9 +129,8 @@ def test_a_session_in_memory_needs_no_database_and_no_server() -> None:
         "import sys\n"
         "for name in ('sqlalchemy', 'fastapi', 'pydantic', 'uvicorn', 'platformdirs'):\n"
         "    sys.modules[name] = None\n"
-        "from samekind.simulation.experiment import Experiment\n"
-        "from samekind.sources import open_labelled\n"
-        "row = Experiment('digit', questions=2).run(open_labelled('digits'))\n"
+        "from samekind.simulation import simulate\n"
+        "row = simulate('digits', orientation='digit', questions=2)\n"
         "print(row['questions'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

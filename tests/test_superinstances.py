@@ -143,7 +143,7 @@ def test_a_person_who_is_unsure_or_wrong_now_and_then_still_gets_groups() -> Non
     collection = _collection(240)
     session = Session(collection, X, clusterer="cobras", strategy="cobras", seed=3)
     person = Unsure(Noisy(Truth(KIND), 0.05, seed=1), 0.1, seed=1)
-    assert run(session, person, 80).told == 80
+    assert run(session, person, 80).n_answers == 80
     assert ari(KIND, session.refit().labels) > 0.5
 
 
@@ -194,7 +194,7 @@ def test_cobra_ends_when_its_sets_are_merged_or_told_apart() -> None:
     session = Session(
         _collection(240), X, clusterer=COBRA(n_parts=12), strategy=asking.COBRA(n_parts=12), seed=0
     )
-    told = run(session, Truth(KIND), 200).told
+    told = run(session, Truth(KIND), 200).n_answers
     assert 11 <= told <= 12 * 11 // 2
     assert ari(KIND, session.refit().labels) > 0.95
 

@@ -18,7 +18,8 @@ import ncp_answers as answers
 
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
 from samekind.clusterers.ncp.amortized.weights import save
-from samekind.reports.plots.bands import lines, read_rows
+from samekind.reports.plots.curves import lines
+from samekind.simulation.rows import read_runs
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ def test_with_all_pairs_answered_any_network_finds_the_truth(weights: str, tmp_p
         "--sets", "mixtures", "--runs", "1", "--points", "8", "--at", "0", "4", "28", "--weights",
         weights, "--refit-every", "2", "--strategies", "random", "placement", "--json", str(file),
     ])  # fmt: skip
-    rows = read_rows([file])
+    rows = read_runs([file])
     assert set(lines(rows, by=["strategy"])) == {"random", "placement"}
     for row in rows:
         assert [point["questions"] for point in row["curve"]] == [0, 4, 28]

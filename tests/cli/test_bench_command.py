@@ -96,17 +96,17 @@ def test_a_line_that_was_cut_off_is_passed_over_and_its_run_done_again(
     rows = file.with_suffix(".jsonl")
     rows.write_text(rows.read_text()[:-40])
     done = cli(*order)
-    assert "line 2 is cut off" in done.err and "1 there already" in done.out
-    assert [row["seed"] for row in read_rows(rows)] == [0, 1]
+    assert "line 2 is broken" in done.err and "1 there already" in done.out
+    assert [row["seed"] for row in read_rows(rows).rows] == [0, 1]
 
 
 def test_a_row_is_added_after_a_line_without_an_end(tmp_path: Path) -> None:
     rows = tmp_path / "rows.jsonl"
     rows.write_text('{"run": "a", "complete": true}\n{"run": "b", "com')
     append_row(rows, {"run": "c", "complete": False})
-    said: list[str] = []
-    assert [row["run"] for row in read_rows(rows, said.append)] == ["a", "c"]
-    assert len(said) == 1 and "line 2" in said[0]
+    found = read_rows(rows)
+    assert [row["run"] for row in found.rows] == ["a", "c"]
+    assert found.broken == [2] and "line 2 is broken" in found.problem
 
 
 def test_a_run_that_was_cut_short_is_kept_and_done_again(

@@ -15,8 +15,7 @@ from command_line import Cli, cli  # noqa: F401
 from piles import clouds
 from places import ROOT
 from samekind.reports.plots import Snapshots
-from samekind.simulation.experiment import Experiment
-from samekind.sources import open_labelled
+from samekind.simulation import simulate
 
 pytest.importorskip("matplotlib")
 QUICK = ("--method", "kmeans", "--strategy", "random", "--questions", 6)
@@ -71,10 +70,10 @@ def test_the_accuracies_are_those_of_simulate(cli: Cli, things: Path) -> None:
 def test_all_orientations_begin_with_the_same_groups(things: Path) -> None:
     starts = []
     for asked in ("side", "row"):
-        Experiment(asked, "kmeans", "random", questions=1).run(
-            open_labelled(things),
-            on_refit=lambda session, told: starts.append(session.clustering) if not told else None,
-        )
+        simulate(
+            things, orientation=asked, method="kmeans", strategy="random", questions=1,
+            on_record=lambda session, n: None if n else starts.append(session.clustering),
+        )  # fmt: skip
     one, other = starts
     assert one.labels.tolist() == other.labels.tolist()
     assert np.array_equal(one.space, other.space)
@@ -126,13 +125,13 @@ def test_curves_of_simulations_are_drawn(cli: Cli, things: Path) -> None:
     assert twice.code == 2 and "--by" in twice.err
 
 
-def test_an_experiment_tells_every_snapshot_of_its_curve(things: Path) -> None:
+def test_every_point_of_a_curve_is_passed_to_the_callback(things: Path) -> None:
     seen: list[tuple[int, int]] = []
-    row = Experiment("side", "kmeans", "random", questions=7, refit_every=3).run(
-        open_labelled(things),
-        on_refit=lambda session, told: seen.append((told, session.clustering.snapshot)),
-    )
-    assert [told for told, _ in seen] == [r["questions"] for r in row["curve"]] == [0, 3, 6, 7]
+    row = simulate(
+        things, orientation="side", method="kmeans", strategy="random", questions=7, refit_every=3,
+        on_record=lambda session, n: seen.append((n, session.clustering.snapshot)),
+    )  # fmt: skip
+    assert [n for n, _ in seen] == [r["questions"] for r in row["curve"]] == [0, 3, 6, 7]
     assert [snapshot for _, snapshot in seen] == [0, 1, 2, 3]
 
 

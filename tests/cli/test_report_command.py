@@ -16,7 +16,7 @@ import pytest
 
 from command_line import Cli, cli  # noqa: F401
 from samekind.reports.report import Report
-from samekind.reports.runs import read_runs
+from samekind.reports.results import read_results
 from samekind.reports.study import Study
 from synthetic_rows import Row, synthetic_row, synthetic_rows, write_rows
 
@@ -81,7 +81,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = synthetic_rows(LEVELS, sets=SETS, people=PEOPLE)
     for row in rows:
         row["groups_given"] = 10 if row["system"] == "margin" else None
-    runs = read_runs([write_rows(folder / "rows.jsonl", rows)])
+    runs = read_results([write_rows(folder / "rows.jsonl", rows)])
     return Report.of(Study(runs), "Mine & <yours>").write(folder / "new" / "out").parent
 
 
@@ -114,9 +114,7 @@ def test_the_tables_hold_what_was_computed(out: Path) -> None:
     assert (best["system"], best["mean_rank"], best["units"]) == ("live", "1.0", "6")
     never = [r for r in table(out, "reach") if r["system"] == "random" and r["quality"] == "0.8"]
     assert all(r["never"] == "3" and r["questions_more_than"] == "60.0" for r in never)
-    assert (
-        "No run of these gets there on any of the sets: random." in (out / "report.md").read_text()
-    )
+    assert "No run reaches it on any of the sets: random." in (out / "report.md").read_text()
 
 
 def test_the_same_rows_give_the_same_bytes_over_an_earlier_report(cli: Cli, tmp_path: Path) -> None:
@@ -135,7 +133,7 @@ def test_another_page_is_not_written_over(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "index.html").write_text("<p>my own</p>")
     done = cli("report", rows, "--out", tmp_path / "out")
-    assert done.code == 14 and "not a report of samekind" in done.err
+    assert done.code == 14 and "not a samekind report" in done.err
     assert (tmp_path / "out" / "index.html").read_text() == "<p>my own</p>"
     assert cli("report", rows, "--out", rows).code == 14
 
@@ -154,7 +152,7 @@ def test_few_blocks_come_with_a_caveat_in_words(cli: Cli, tmp_path: Path) -> Non
     text = (out / "report.md").read_text()
     assert "There is only 1 block" in text
     assert "Seeds of one set are not independent sets" in text
-    assert "Mean ranks are not drawn" in text
+    assert "Mean ranks are not shown" in text
 
 
 def test_different_score_points_are_said_and_missing_costs_have_no_panel(
@@ -206,7 +204,7 @@ def test_published_figures_stand_beside_ours_with_their_protocol(cli: Cli, tmp_p
     section = text[text.index("## Published figures beside ours") :]
     assert re.search(r"\| PCL.* \| PCL, Table 3 \| .*\.873", section)
     assert "| **live** | here (synthetic), perfect, 3 seeds | 60 |" in section
-    assert "### How these were run" in section and "K was told to nobody" in section
+    assert "### How these were run" in section and "K was not given" in section
 
 
 def test_provenance_and_missing_runs_are_told(cli: Cli, tmp_path: Path) -> None:
@@ -216,7 +214,7 @@ def test_provenance_and_missing_runs_are_told(cli: Cli, tmp_path: Path) -> None:
         row["machine"] = {"cores": 2, "load": [at]}
     out = report(cli, tmp_path, [row for row in rows if row["seed"] or row["system"] != "random"])
     text = (out / "report.md").read_text()
-    assert "Runs of several commits are mixed" in text
+    assert "The runs come from several commits" in text
     assert "| commits | abc1234 (7); fffffff (1) |" in text
     assert "| machines | cores 2 |" in text
     assert "Missing: 1 run." in text
@@ -277,5 +275,5 @@ def test_systems_that_were_never_run_together_are_not_ranked_against_each_other(
     rows += synthetic_rows({"b": 0.9, "c": 0.8})
     rows += synthetic_rows({"c": 0.8, "d": 0.7}, sets=[("digits", "parity")])
     text = (report(cli, tmp_path, rows) / "report.md").read_text()
-    assert "so nobody leads overall" in text
+    assert "so no system leads overall" in text
     assert re.search(r"\| alone \| .* \| \u2013 \| .* \| 1 of 3 \|", text)  # no rank

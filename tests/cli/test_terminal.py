@@ -245,7 +245,7 @@ def test_the_person_can_go_back_and_finish(monkeypatch: pytest.MonkeyPatch) -> N
     assert isinstance(written, io.StringIO)
     shown = written.getvalue()
     assert [answer.choice for answer in session.answers] == ["same", "unsure"]
-    assert log.told == 2 and person.finished
+    assert log.n_answers == 2 and person.finished
     assert "There is no answer to take back yet." in shown
     assert "'nonsense' is not one of the keys." in shown
     assert "nothing has to be confirmed" in shown

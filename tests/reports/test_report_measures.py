@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from samekind.reports.bands import band, line
 from samekind.reports.comparison import Comparison
-from samekind.reports.lines import band, line
 from samekind.reports.measures import Reached, area, final, span
-from samekind.reports.runs import Block, Run, read_runs
+from samekind.reports.results import Block, Result, read_results
 from samekind.reports.statistics import signed_rank
 from samekind.reports.study import Study
 from synthetic_rows import Row, synthetic_rows, write_rows
 
 
-def run(scores: dict[int, float], *, seed: int = 0, budget: int | None = None) -> Run:
+def run(scores: dict[int, float], *, seed: int = 0, budget: int | None = None) -> Result:
     """A run with these scores after so many questions; a question is 3 pairs and 4 seconds."""
     points = tuple(
         {"questions": float(q), "pairs": 3.0 * q, "person_seconds": 4.0 * q, "ari": ari}
@@ -25,11 +25,11 @@ def run(scores: dict[int, float], *, seed: int = 0, budget: int | None = None) -
     )
     last = max(scores)
     row: dict[str, Any] = {"questions": last, "groups_given": None}
-    return Run(Block("s", "set", "o", "perfect"), "live", seed, points, budget or last, row)
+    return Result(Block("s", "set", "o", "perfect"), "live", seed, points, budget or last, row)
 
 
 def study(tmp_path: Path, rows: list[Row], **how: Any) -> Study:
-    return Study(read_runs([write_rows(tmp_path / "rows.jsonl", rows)]), **how)
+    return Study(read_results([write_rows(tmp_path / "rows.jsonl", rows)]), **how)
 
 
 def test_the_area_over_the_whole_range_is_that_of_the_curve() -> None:
@@ -77,11 +77,12 @@ def test_a_run_that_stopped_early_never_gets_there_within_the_whole_budget() -> 
 def test_a_band_is_the_mean_where_all_seeds_have_been() -> None:
     runs = [run({0: 0.0, 20: 1.0}), run({10: 0.7, 20: 0.8, 30: 0.9}, seed=1)]
     found = band([runs], "ari")
-    assert found is not None and found.runs == 2
+    assert found is not None and found.seeds == 2
     assert found.x.tolist() == [10, 20]
     assert found.mean.tolist() == pytest.approx([0.6, 0.9])
-    assert found.low.tolist() == pytest.approx([0.5, 0.8])
-    assert found.high.tolist() == pytest.approx([0.7, 1.0])
+    half = 12.706 * 0.1  # Student with one degree of freedom; the score ends at 1
+    assert found.low.tolist() == pytest.approx([0.6 - half, 0.9 - half], abs=1e-3)
+    assert found.high.tolist() == [1.0, 1.0]
     over_pairs = band([runs], "ari", "pairs")
     assert over_pairs is not None and over_pairs.x[[0, -1]].tolist() == [30, 60]
 
@@ -90,7 +91,7 @@ def test_there_is_no_band_without_a_common_range_or_without_the_cost() -> None:
     assert band([[run({0: 0.1, 10: 0.2}), run({20: 0.1, 30: 0.2})]], "ari") is None
     bare = run({0: 0.1, 10: 0.2})
     points = tuple({k: v for k, v in p.items() if k != "pairs"} for p in bare.points)
-    without = Run(bare.block, "live", 0, points, 10, bare.row)
+    without = Result(bare.block, "live", 0, points, 10, bare.row)
     assert line(without, "ari", "pairs") is None
     assert band([[without]], "ari", "pairs") is None
 

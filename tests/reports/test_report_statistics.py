@@ -12,15 +12,14 @@ from scipy import stats
 
 from samekind.errors import InputError
 from samekind.reports.statistics import (
-    bootstrap_mean,
     friedman,
     holm,
+    indistinguishable,
+    mean_interval,
     mean_ranks,
     median_with_never,
     nemenyi,
     signed_rank,
-    stratified_mean,
-    told_together,
 )
 
 
@@ -118,38 +117,41 @@ def test_a_friedman_test_of_equal_columns_finds_nothing_and_of_two_is_refused() 
 
 
 def test_bars_join_the_longest_stretches() -> None:
-    assert told_together([1.0, 1.5, 2.2, 4.0], 1.3) == [(0, 2)]
-    assert told_together([1.0, 2.0, 3.0], 1.0) == [(0, 1), (1, 2)]
-    assert told_together([1.0, 3.0, 5.0], 1.0) == []
+    assert indistinguishable([1.0, 1.5, 2.2, 4.0], 1.3) == [(0, 2)]
+    assert indistinguishable([1.0, 2.0, 3.0], 1.0) == [(0, 1), (1, 2)]
+    assert indistinguishable([1.0, 3.0, 5.0], 1.0) == []
 
 
-def test_the_bootstrap_is_seeded_and_holds_the_mean() -> None:
-    values = np.random.default_rng(2).normal(0.8, 0.05, (40, 3))
-    mean, low, high = bootstrap_mean(values)
-    again = bootstrap_mean(values)
-    assert all((a == b).all() for a, b in zip((mean, low, high), again, strict=True))
-    assert mean == pytest.approx(values.mean(axis=0))
-    half = 1.96 * values.std(axis=0) / np.sqrt(40)
-    assert low == pytest.approx(mean - half, abs=0.004)
-    assert high == pytest.approx(mean + half, abs=0.004)
+def test_the_interval_of_one_part_is_that_of_student() -> None:
+    values = np.random.default_rng(2).uniform(0.4, 0.6, (5, 3))
+    mean, low, high = mean_interval([values])
+    theirs = stats.t.interval(0.95, 4, values.mean(axis=0), stats.sem(values, axis=0))
+    assert np.allclose(mean, values.mean(axis=0))
+    assert np.allclose(low, theirs[0]) and np.allclose(high, theirs[1])
 
 
-def test_the_bootstrap_is_close_to_that_of_scipy() -> None:
-    values = np.random.default_rng(3).beta(5, 2, 12)
-    theirs = stats.bootstrap((values,), np.mean, method="percentile", rng=4, n_resamples=20000)
-    _, low, high = bootstrap_mean(values)
-    found = theirs.confidence_interval
-    assert (float(low), float(high)) == pytest.approx((found.low, found.high), abs=0.006)
+def test_the_interval_over_two_parts_is_that_of_welch() -> None:
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(0.5, 0.05, 4), rng.normal(0.4, 0.01, 7)
+    # Welch's interval of the difference of means is as wide as that of their sum.
+    theirs = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
+    _, low, high = mean_interval([a, b])
+    assert float(high - low) == pytest.approx((theirs.high - theirs.low) / 2)
 
 
-def test_each_block_is_resampled_by_itself_and_counts_alike() -> None:
-    mean, low, high = stratified_mean([[0.2, 0.2, 0.2], [0.8]])
-    assert float(mean) == pytest.approx(0.5)
-    assert float(low) == pytest.approx(0.5) and float(high) == pytest.approx(0.5)
-    wide = stratified_mean([[0.0, 1.0], [0.5, 0.5]])
-    assert float(wide[1]) == pytest.approx(0.25) and float(wide[2]) == pytest.approx(0.75)
+def test_parts_count_alike_and_one_seed_adds_nothing_to_the_width() -> None:
+    mean, low, high = map(float, mean_interval([[0.2, 0.2, 0.2], [0.8]]))
+    assert (mean, low, high) == pytest.approx((0.5, 0.5, 0.5))
+    narrow, wide = mean_interval([[0.4, 0.5, 0.6], [0.8]]), mean_interval([[0.4, 0.5, 0.6]])
+    assert narrow[0] - narrow[1] == pytest.approx((wide[0] - wide[1]) / 2)
+    assert [float(end) for end in mean_interval([[0.5]])] == [0.5, 0.5, 0.5]
     with pytest.raises(InputError, match="at least one value"):
-        stratified_mean([[]])
+        mean_interval([[]])
+
+
+def test_no_interval_exceeds_the_best_score() -> None:
+    mean, low, high = map(float, mean_interval([[0.9, 1.0, 0.95]]))
+    assert low < mean < high == 1.0
 
 
 def test_the_median_of_runs_that_never_get_there_is_never() -> None:

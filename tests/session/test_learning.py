@@ -16,10 +16,9 @@ from samekind.errors import InputError
 from samekind.evaluation import acc, ari
 from samekind.questions import WhichGroup
 from samekind.session import Session
-from samekind.simulation.experiment import Experiment
+from samekind.simulation import simulate
 from samekind.simulation.loop import run
 from samekind.simulation.people import Noisy, Truth
-from samekind.sources import open_labelled
 
 
 def test_the_persons_orientation_is_found_where_the_default_is_another() -> None:
@@ -32,7 +31,7 @@ def test_the_persons_orientation_is_found_where_the_default_is_another() -> None
 
 
 def test_digits_need_fifty_questions_and_no_number_of_groups() -> None:
-    row = Experiment("digit", questions=50, seed=3).run(open_labelled("digits"))
+    row = simulate("digits", orientation="digit", questions=50, seed=3)
     final = row["curve"][-1]
     assert final["questions"] == 50
     assert final["ari"] > 0.88
@@ -68,7 +67,7 @@ def test_asking_ends_only_when_every_item_is_placed() -> None:
     X, kinds = clouds(12)
     session = Session(points(12), X, refit_every=2)
     log = run(session, Truth(kinds), 500)
-    assert log.told == 11, "each item but the first is asked about once"
+    assert log.n_answers == 11, "each item but the first is asked about once"
     assert session.ask() is None
     assert len(session.constraints.touched) == 12
 

@@ -97,5 +97,5 @@ def test_a_recorded_session_replays_to_the_same_ledger(table: Path) -> None:
     run(recorded, Truth(clouds()[1]), 14)
     again = Session(pile.collection, pile.X, store=second, seed=4)
     log = run(again, Replay(recorded.answers), 14)
-    assert log.told == 14
+    assert log.n_answers == 14
     assert events(second) == events(first)

@@ -20,9 +20,10 @@ from samekind.ledger.recordings import recorded_answers, write_answers
 from samekind.ledger.store import MemoryStore, SqlStore
 from samekind.questions import Answer, OddOnes, SamePair, WhichGroup
 from samekind.session import Session
-from samekind.simulation.experiment import Experiment
+from samekind.simulation import simulate as simulate_run
 from samekind.simulation.loop import run
 from samekind.simulation.people import STOP, Noisy, Recorded, Truth, person_named
+from samekind.simulation.suite import Person
 from samekind.sources import open_labelled
 
 X, KINDS = clouds(48)
@@ -87,7 +88,7 @@ def test_where_nothing_follows_a_recorded_person_may_stop() -> None:
     assert person.answer(SamePair(2, 3)) == "unsure", "that they were unsure is on record"
     session = Session(points(48), X, clusterer="kmeans", strategy="random", seed=8)
     log = run(session, person_named("replay", KINDS, answers=[answers[0]], otherwise="stop"), 30)
-    assert log.told == 0
+    assert log.n_answers == 0
     with pytest.raises(InputError, match="'unsure' or says 'stop'; 'guess' came"):
         Recorded(5, answers, otherwise="guess")
     with pytest.raises(InputError, match="needs a recorded session"):
@@ -223,13 +224,18 @@ def test_simulate_takes_every_person_from_its_options(things: Path, tmp_path: Pa
     assert near["noise"] == 0.3 and 0 < near["wrong_answers"] < 0.7
 
 
-def test_an_experiment_refuses_what_does_not_go_together(things: Path) -> None:
-    with pytest.raises(InputError, match="go together"):
-        Experiment("side", person="replay")
-    with pytest.raises(InputError, match="go together"):
-        Experiment("side", replay="me.samekind")
-    with pytest.raises(InputError, match="has one orientation"):
-        Experiment("side", second="row")
-    plan = Experiment("side", "kmeans", questions=2, person_with={"speed": 3})
-    with pytest.raises(UnknownName, match="parameter of the person 'shown': 'speed'"):
-        plan.run(open_labelled(things))
+@pytest.mark.parametrize(
+    ("person", "complaint"),
+    [
+        (Person("r", "replay"), "needs a recorded session"),
+        (Person("s", parameters={"record": "me.samekind"}), "parameter of the person 'shown'"),
+        (Person("s", parameters={"second": "row"}), "has one orientation"),
+        (Person("s", parameters={"speed": 3}), "parameter of the person 'shown': 'speed'"),
+    ],
+    ids=str,
+)
+def test_a_simulation_refuses_parameters_of_other_persons(
+    things: Path, person: Person, complaint: str
+) -> None:
+    with pytest.raises(InputError, match=complaint):
+        simulate_run(things, orientation="side", method="kmeans", person=person)

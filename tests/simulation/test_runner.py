@@ -13,13 +13,13 @@ from samekind.errors import InputError, UnknownName
 from samekind.questions import Answer, OddOnes, SameGroups, SamePair, WhichGroup
 from samekind.simulation.costs import comparisons
 from samekind.simulation.curve_recorder import in_place
-from samekind.simulation.datasets import opened
+from samekind.simulation.datasets import open_dataset
 from samekind.simulation.runner import Limit, run_one
 from samekind.simulation.suite import Run
 from samekind.simulation.suite_file import parsed
 
 FIELDS = {
-    "run", "suite", "set", "orientation", "encoder", "items", "width", "kinds", "system", "method",
+    "schema", "run", "suite", "set", "orientation", "encoder", "items", "width", "kinds", "system", "method",
     "strategy", "parameters", "strategy_with", "groups_given", "person", "noise", "unsure", "seed",
     "budget", "questions", "curve", "choices", "conflicts", "ask_seconds", "tell_seconds",
     "refit_seconds", "seconds", "memory_mib", "protocol", "complete", "command", "commit", "when",
@@ -203,21 +203,21 @@ def test_random_checks_are_kept_beside_the_share_that_they_estimate() -> None:
 
 @pytest.mark.slow
 def test_parts_of_a_set_are_held_out_joined_or_left_as_they_are() -> None:
-    own, together = opened("tiles", held_out="given"), opened("tiles", held_out=False)
-    assert own.X.shape == (384, 3, 96, 96) and own.apart is not None and len(own.apart) == 128
-    assert together.X.shape == (512, 3, 96, 96) and together.apart is None
+    own, together = open_dataset("tiles", held_out="given"), open_dataset("tiles", held_out=False)
+    assert own.X.shape == (384, 3, 96, 96) and own.heldout is not None and len(own.heldout) == 128
+    assert together.X.shape == (512, 3, 96, 96) and together.heldout is None
     assert len(together.truth("colour")[0]) == len(together.labelled.collection) == 512
-    made, none = opened("digits", held_out=True), opened("digits", held_out="given")
-    assert made.apart is not None and (len(made.X), len(made.apart)) == (1438, 359)
-    assert len(none.X) == 1797 and none.apart is None
+    made, none = open_dataset("digits", held_out=True), open_dataset("digits", held_out="given")
+    assert made.heldout is not None and (len(made.X), len(made.heldout)) == (1438, 359)
+    assert len(none.X) == 1797 and none.heldout is None
 
 
 def test_rows_that_were_joined_are_still_ready_vectors() -> None:
-    together = opened("cifar10-frozen", held_out=False, encoder="default")
+    together = open_dataset("cifar10-frozen", held_out=False, encoder="default")
     assert together.X.shape == (8000, 64) and together.encoder == "vectors"
     assert len(set(together.labelled.collection.ids())) == 8000
-    apart = opened("cifar10-frozen", held_out="given", encoder="default", items=100)
-    assert apart.apart is not None and (len(apart.X), len(apart.apart)) == (100, 2000)
+    apart = open_dataset("cifar10-frozen", held_out="given", encoder="default", items=100)
+    assert apart.heldout is not None and (len(apart.X), len(apart.heldout)) == (100, 2000)
     assert len(apart.truth("class")[0]) == 100 and len(apart.labelled.collection) == 100
     assert np.array_equal(together.X[:100], apart.X)
 
@@ -228,12 +228,12 @@ def test_cifar_pictures_come_from_the_folder_that_is_given(tmp_path: Any) -> Non
     for number in range(5):
         rows[2 * number : 2 * number + 2].tofile(tmp_path / f"data_batch_{number + 1}.bin")
     rows.tofile(tmp_path / "test_batch.bin")
-    together = opened("cifar10-2", str(tmp_path), False)
-    assert together.X.shape == (20, 3, 32, 32) and together.apart is None
+    together = open_dataset("cifar10-2", str(tmp_path), False)
+    assert together.X.shape == (20, 3, 32, 32) and together.heldout is None
     wanted = [0, 1, 0, 1, 1, 1, 0, 1, 0, 1]
     assert together.truth("personalized")[0].tolist() == wanted * 2
-    some = opened("cifar10-2", str(tmp_path), True, items=4)
-    assert len(some.X) == len(some.truth("default")[0]) == 4 and some.apart is not None
+    some = open_dataset("cifar10-2", str(tmp_path), True, items=4)
+    assert len(some.X) == len(some.truth("default")[0]) == 4 and some.heldout is not None
 
 
 @pytest.mark.slow

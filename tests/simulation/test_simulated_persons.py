@@ -16,9 +16,9 @@ from places import VECTORS
 from samekind.cli.simulate import simulate
 from samekind.errors import InputError, UnknownName
 from samekind.questions import SamePair, WhichGroup
-from samekind.simulation.experiment import Experiment
+from samekind.simulation import simulate as simulate_run
 from samekind.simulation.people import Matched, Noisy, Truth, Unsure
-from samekind.sources import open_labelled
+from samekind.simulation.suite import Person
 
 # Cluster 5 holds kinds 0 (three items) and 1 (two); kind 2 is alone in cluster 7.
 KINDS = np.array([0, 0, 0, 1, 1, 2, 2])
@@ -104,22 +104,21 @@ def test_a_person_may_be_unsure_and_wrong(outside: str) -> None:
     assert 0.15 < np.mean([choice != "1" for choice in answered]) < 0.25
 
 
-def test_an_experiment_tells_who_answered(things: Path) -> None:
-    plan = Experiment("side", "kmeans", "value", questions=20, groups=2, unsure=0.4, seed=1)
-    row = plan.run(open_labelled(things))
+def test_a_simulation_reports_who_answered(things: Path) -> None:
+    how = {"orientation": "side", "method": "kmeans", "strategy": "value", "groups": 2}
+    row = simulate_run(things, **how, questions=20, seed=1, person=Person("x", unsure=0.4))
     assert row["person"] == "shown" and row["unsure"] == 0.4
     assert 3 <= row["choices"]["unsure"] <= 13
-    matched = Experiment("side", "kmeans", "value", questions=8, groups=2, person="matched")
-    row = matched.run(open_labelled(things))
+    row = simulate_run(things, **how, questions=8, person="matched")
     assert row["person"] == "matched" and row["questions"] == 8
     assert "unsure" not in row["choices"]
 
 
-def test_an_experiment_refuses_persons_that_there_are_not() -> None:
+def test_a_simulation_refuses_unknown_persons(things: Path) -> None:
     with pytest.raises(UnknownName, match="Did you mean 'matched'"):
-        Experiment("side", person="match")
-    with pytest.raises(InputError, match="share of unsure must be from 0 to 1"):
-        Experiment("side", unsure=2)
+        simulate_run(things, orientation="side", person="match")
+    with pytest.raises(InputError, match="share of unsure from 0 to 1, got 2"):
+        simulate_run(things, orientation="side", person=Person("x", unsure=2))
 
 
 def test_simulate_takes_the_person_from_its_options(things: Path, tmp_path: Path) -> None:

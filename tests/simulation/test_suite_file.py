@@ -12,7 +12,8 @@ import pytest
 
 from places import ROOT
 from samekind.errors import InputError, SamekindError, SourceError, UnknownName
-from samekind.simulation.settings import KINDS, Segment, Settings
+from samekind.simulation.loop import Segment
+from samekind.simulation.settings import KINDS, Settings
 from samekind.simulation.suite import Suite
 from samekind.simulation.suite_file import open_suite, parsed, shipped
 
@@ -30,7 +31,10 @@ def test_every_suite_that_comes_with_the_package_can_be_read(name: str) -> None:
     assert suite.runs() and suite.about
     assert len({run.name for run in suite.runs()}) == len(suite.runs())
     for run in suite.runs(seeds=[0]):
-        assert [leg.until for leg in run.settings.legs()][-1:] in ([run.settings.questions], [])
+        assert [segment.until for segment in run.settings.segments()][-1:] in (
+            [run.settings.questions],
+            [],
+        )
     for figure in suite.published:
         assert figure["source"] and 0 < figure["acc"] < 1
 
@@ -203,7 +207,7 @@ def test_a_file_that_is_not_there_or_no_toml_is_told_with_the_known_suites(tmp_p
 
 def test_who_answers_is_said_in_one_place() -> None:
     for base, variant in (({"noise": 0.1}, {}), ({}, {"one": {"unsure": 0.1}})):
-        with pytest.raises(InputError, match=r"Say it in \[person.NAME\]"):
+        with pytest.raises(InputError, match=r"Set it in \[person.NAME\]"):
             suite_of(base, variant, person={"me": {}})
     runs = suite_of(
         {}, {"one": {"noise": 0.05}, "two": {"person": "matched", "unsure": 0.2}}
@@ -280,14 +284,14 @@ def test_rounds_end_with_the_budget() -> None:
     assert Settings(questions=0).rounds == ()
 
 
-def test_legs_end_at_scores_and_where_another_number_of_answers_per_refit_begins() -> None:
+def test_segments_end_at_scores_and_where_another_number_of_answers_per_refit_begins() -> None:
     settings = Settings(
         questions=100, questions_per_refit=5, score_at=(0, 20, 60, 500), refits_from={"50": 10}
     )
-    assert settings.legs() == (
+    assert settings.segments() == (
         Segment(20, 5, 1),
         Segment(50, 5, 1),
         Segment(60, 10, 1),
         Segment(100, 10, 1),
     )
-    assert Settings(score_at=(0, 10)).legs() == ()
+    assert Settings(score_at=(0, 10)).segments() == ()

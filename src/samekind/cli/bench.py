@@ -82,16 +82,20 @@ def _carried_out(
     changed: dict[str, Any],
 ) -> int:
     """Do what is open and keep each row at once. Returns how many runs failed."""
-    from samekind.simulation import provenance as surroundings
+    from samekind.simulation.provenance import command_line
+    from samekind.simulation.provenance import commit as current_commit
     from samekind.simulation.rows import append_row, finished, read_rows
     from samekind.simulation.workers import outcomes, prepared
 
-    done = finished(read_rows(file, note))
+    kept = read_rows(file) if file.exists() else None
+    if kept is not None and kept.problem:
+        note(kept.problem)
+    done = finished(kept.rows if kept is not None else [])
     todo = [run for run in every if not run.is_in(done)]
     say(f"{plan.name}: {_runs(len(every))}, {len(every) - len(todo)} there already.")
     notes: dict[str, Any] = {
-        "command": surroundings.command_line("samekind", sys.argv[1:]),
-        "commit": commit or surroundings.commit(),
+        "command": command_line("samekind", sys.argv[1:]),
+        "commit": commit or current_commit(),
         **({"overrides": changed} if changed else {}),
     }
     left_out = failed = ended = 0

@@ -151,7 +151,7 @@ def ask(
     show_groups(session)
     screen.print()
     show_contradictions(session)
-    if not person.finished and (questions is None or log.told < questions):
+    if not person.finished and (questions is None or log.n_answers < questions):
         say("Nothing is left that would be worth asking.")
     count = session.progress()["answers"]
     kept = "1 answer is" if count == 1 else f"{count} answers are"

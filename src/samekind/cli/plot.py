@@ -103,12 +103,12 @@ def curves(
     out: Out = Path("curves.png"),
 ) -> None:
     """Draw the score over the number of answers, for sorted and for held-out items."""
-    from samekind.reports.plots.bands import read_rows
     from samekind.reports.plots.canvas import check_picture, write_picture
     from samekind.reports.plots.curves import draw_curves
+    from samekind.simulation.rows import read_runs
 
     check_picture(out)
-    found = read_rows(rows)
+    found = read_runs(rows)
     for wish in only or []:
         key, equals, value = wish.partition("=")
         if not equals:
@@ -207,26 +207,27 @@ class _Evolution:
         self, labelled: LabelledSet, chosen: list[str], asked: str, so_far: Snapshots | None
     ) -> Snapshots:
         """The snapshots so far, with those of one more run."""
-        from samekind.simulation.experiment import Experiment
+        from samekind.simulation import simulate
 
-        plan = Experiment(
-            asked, self.method, self.strategy, self.encoder, self.questions, seed=self.seed,
-            groups=self.groups, refit_every=self.refit_every,
-        )  # fmt: skip
         found = [] if so_far is None else [so_far]
         last: list[tuple[Session, int]] = []
 
-        def watch(session: Session, told: int) -> None:
-            last[:] = [(session, told)]
+        def on_record(session: Session, n_answers: int) -> None:
+            last[:] = [(session, n_answers)]
             if not found:
                 begin = _truths(labelled, chosen, session, self._note())
                 found.append(begin.with_moment("Before any answer", session.clustering, 0))
 
         with progress_bar("Encoding") as progress:
-            plan.run(labelled, progress=progress, on_refit=watch)
-        (session, told) = last[0]
+            simulate(
+                labelled, orientation=asked, method=self.method, strategy=self.strategy,
+                encoder=self.encoder, questions=self.questions, groups=self.groups,
+                refit_every=self.refit_every, seed=self.seed, progress=progress,
+                on_record=on_record,
+            )  # fmt: skip
+        ((session, n_answers),) = last
         title = f"Asked about {asked}"
-        return found[0].with_moment(title, session.clustering, told, asked=asked)
+        return found[0].with_moment(title, session.clustering, n_answers, asked=asked)
 
 
 class _Picking:

@@ -102,7 +102,7 @@ class _Asking:
                 pile.collection, pile.X, clusterer=self._model(), strategy=strategy,
                 seed=self.seed, refit_every=1, budget=questions,
             )  # fmt: skip
-            told = run(session, Truth(pile.truth), questions).told
+            told = run(session, Truth(pile.truth), questions).n_answers
             if told < questions:
                 note(f"Only {told} questions were worth asking.")
             title = "After 1 answer" if told == 1 else f"After {told} answers"

@@ -30,12 +30,12 @@ def report(
     """Write a page with curves, tables and tests from the rows of benchmarks."""
     from samekind.reports.plots.canvas import new_figure
     from samekind.reports.report import Report, check_folder
-    from samekind.reports.runs import read_runs
+    from samekind.reports.results import read_results
     from samekind.reports.study import Study
 
     new_figure(1, 1)  # what is not installed is told before long work begins
     check_folder(out.expanduser())
-    found = read_runs(rows).only(systems or [], sets or []).scored(metric)
+    found = read_results(rows).only(systems or [], sets or []).scored(metric)
     for line in found.notes:
         note(line)
     qualities = tuple(sorted(set(quality or (0.8, 0.9, 0.95))))

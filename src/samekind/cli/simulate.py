@@ -49,7 +49,8 @@ def simulate(
     """Let a simulated person answer, and measure the grouping against labels."""
     from samekind.cli.results import read_map, show_curve
     from samekind.clusterers import DEFAULT as DEFAULT_METHOD
-    from samekind.simulation.experiment import Experiment
+    from samekind.simulation import simulate as run_simulation
+    from samekind.simulation.suite import Person
     from samekind.strategies import DEFAULT as DEFAULT_STRATEGY
     from samekind.workspace.pile import check_groups, check_names
 
@@ -58,16 +59,17 @@ def simulate(
     mapping = read_map(map_file)
     labelled, column = _labelled(source, labels, orientation, second)
     check_groups(groups, labelled.collection)
-    plan = Experiment(
-        column, method, strategy, encoder, questions, noise, seed, groups, refit_every,
-        person="replay" if replay and person == "shown" else person, unsure=unsure, second=second,
-        replay=replay, replay_session=replay_session,
-        person_with=options.given_only(
-            change=change, start=start, over=over, share=share, otherwise=otherwise
-        ),
+    kind = "replay" if replay and person == "shown" else person
+    given = options.given_only(
+        second=second, change=change, start=start, over=over, share=share, record=replay,
+        session=replay_session, otherwise=otherwise,
     )  # fmt: skip
     with progress_bar("Encoding") as progress:
-        result = plan.run(labelled, mapping=mapping, progress=progress)
+        result = run_simulation(
+            labelled, orientation=column, method=method, strategy=strategy, encoder=encoder,
+            questions=questions, person=Person(kind, kind, noise, unsure, given), groups=groups,
+            refit_every=refit_every, seed=seed, mapping=mapping, progress=progress,
+        )  # fmt: skip
     if labels and orientation:
         result["orientation"] = orientation
     if map_file is not None:

@@ -1,4 +1,4 @@
-"""A comparison: systems against each other over blocks, or over seeds where blocks are few."""
+"""Pairwise comparison of systems over blocks, or over seeds where blocks are few."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 from samekind.reports.statistics import (
     friedman,
     holm,
+    indistinguishable,
     mean_ranks,
     nemenyi,
     signed_rank,
-    told_together,
     without_gaps,
 )
 from samekind.reports.study import Study
 
 Floats = NDArray[np.float64]
-ENOUGH_BLOCKS = 6
-"""From here on blocks are the units: with fewer, no exact signed-rank test could reach .05."""
-LEAST_UNITS = 5
-"""Fewer rows are not ranked: the critical difference would be wider than the ranks."""
+MIN_BLOCKS = 6
+"""Blocks needed to use them as units: with fewer, no exact signed-rank test could reach .05."""
+MIN_UNITS = 5
+"""Units needed for ranks: with fewer, the critical difference would exceed them."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Comparison:
         """Blocks as units when there are enough of them, else (block, seed)."""
         systems = [name for name in study.systems if any(s == name for _, s in study.areas)]
         blocks = [b for b in study.blocks if sum(found == b for found, _ in study.areas) > 1]
-        by_seed = len(blocks) < ENOUGH_BLOCKS
+        by_seed = len(blocks) < MIN_BLOCKS
         units: list[str] = []
         rows: list[list[float]] = []
         for block in blocks:
@@ -133,7 +133,7 @@ class Comparison:
     def ranking(self) -> Ranking | None:
         """Mean ranks of the part without gaps; None with fewer than 3 systems or 5 units."""
         part = self.whole
-        if len(part.systems) < 3 or len(part.units) < LEAST_UNITS:
+        if len(part.systems) < 3 or len(part.units) < MIN_UNITS:
             return None
         ranks = mean_ranks(part.values)
         order = np.argsort(ranks, kind="stable")
@@ -143,7 +143,7 @@ class Comparison:
             [part.systems[at] for at in order],
             ranks[order],
             critical,
-            told_together(ranks[order], critical),
+            indistinguishable(ranks[order], critical),
             chi_square,
             p,
             len(part.units),
@@ -156,7 +156,7 @@ class Ranking:
 
     Parameters
     ----------
-    together : stretches (first, last) of systems that cannot be told apart.
+    together : ranges (first, last) of systems that do not differ significantly.
     """
 
     systems: Sequence[str]

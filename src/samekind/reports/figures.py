@@ -1,4 +1,4 @@
-"""Figures as they are read: scores without their zero, p-values as bounds, seconds in units."""
+"""Number formats: scores without a leading zero, p-values as bounds, seconds in units."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from samekind.reports.study import Estimate
 
 PARTS = {"unasked": "items that no question showed", "heldout": "held-out items"}
 DASH = "\u2013"
-"""Stands where nothing was measured."""
+"""Shown where nothing was measured."""
 
 
 def score(value: float) -> str:
@@ -36,7 +36,7 @@ def estimate(found: Estimate | None, *, strong: bool = False) -> Cell:
     """A mean with its interval; with one run there is no interval."""
     if found is None:
         return Cell(DASH)
-    small = f"{score(found.low)} to {score(found.high)}" if found.runs > 1 else "1 seed"
+    small = f"{score(found.low)} to {score(found.high)}" if found.seeds > 1 else "1 seed"
     return Cell(score(found.mean), small, strong)
 
 
@@ -54,7 +54,7 @@ def p_value(value: float) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """A time in the unit in which it is short.
+    """A duration in a suitable unit.
 
     >>> seconds(0.0042), seconds(0.25), seconds(12.34), seconds(600), seconds(7300)
     ('4.2 ms', '250 ms', '12.3 s', '10.0 min', '2.0 h')
@@ -87,7 +87,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def metric_title(metric: str) -> str:
-    """What a score is called.
+    """The title of a score.
 
     >>> metric_title("ari"), metric_title("heldout_acc")
     ('ARI', 'accuracy, held-out items')

@@ -1,4 +1,4 @@
-"""Measures of one run: area under its curve, last score, and what a given quality costs."""
+"""Measures of a run: area under its curve, final score, and the cost of a given quality."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from samekind.evaluation import Curve
-from samekind.reports.lines import AXES, common_range, line
-from samekind.reports.runs import Run
+from samekind.reports.bands import AXES, common_range, line
+from samekind.reports.results import Result
 from samekind.reports.statistics import median_with_never
 
 
-def span(runs: Sequence[Run], metric: str) -> tuple[float, float] | None:
+def span(runs: Sequence[Result], metric: str) -> tuple[float, float] | None:
     """Questions over which all curves can be compared; None when there is no such range.
 
-    Runs that were scored only once have no curve and do not narrow the range.
+    Results that were scored only once have no curve and do not narrow the range.
     """
     found = [one for run in runs if (one := line(run, metric)) and len(one[0]) > 1]
     if not found:
@@ -25,7 +25,7 @@ def span(runs: Sequence[Run], metric: str) -> tuple[float, float] | None:
     return (low, high) if low < high else None
 
 
-def area(run: Run, metric: str, within: tuple[float, float]) -> float | None:
+def area(run: Result, metric: str, within: tuple[float, float]) -> float | None:
     """Mean height of the curve over a range of questions; None for a curve of one point."""
     found = line(run, metric)
     if found is None or len(found[0]) < 2:
@@ -37,7 +37,7 @@ def area(run: Run, metric: str, within: tuple[float, float]) -> float | None:
     return Curve([{"questions": q, metric: value} for q, value in rows]).area(metric)
 
 
-def final(run: Run, metric: str, within: tuple[float, float] | None) -> float | None:
+def final(run: Result, metric: str, within: tuple[float, float] | None) -> float | None:
     """The score at the end of the common range; of a run scored once, that score."""
     found = line(run, metric)
     if found is None:
@@ -48,7 +48,7 @@ def final(run: Run, metric: str, within: tuple[float, float] | None) -> float | 
 
 @dataclass(frozen=True)
 class Reached:
-    """What a given quality costs over several seeds.
+    """The cost of a given quality over several seeds.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Reached:
     runs: int
 
     @classmethod
-    def of(cls, runs: Sequence[Run], metric: str, value: float) -> Reached:
+    def of(cls, runs: Sequence[Result], metric: str, value: float) -> Reached:
         """Over the runs of one system in one block."""
         curves = [run.curve(metric) for run in runs]
         at = [curve.questions_to(metric, value) for curve in curves]

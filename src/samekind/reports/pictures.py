@@ -1,4 +1,4 @@
-"""Pictures of a report: a panel of curves, and mean ranks with what cannot be told apart."""
+"""Pictures of a report: panels of curves, and the diagram of critical differences."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from samekind.reports.bands import Band
 from samekind.reports.comparison import Ranking
-from samekind.reports.plots.bands import Band
 from samekind.reports.plots.canvas import FAINT, INK
 from samekind.reports.svg import (
     DASHES,
@@ -37,13 +37,13 @@ def draw_panel(
     labels: tuple[str, str],
     heights: tuple[float, float],
 ) -> str:
-    """Curves of all systems; those in colour end in their number, and so does the best of the rest.
+    """Draw the curves of all systems; coloured ones and the best of the others get their number.
 
     Parameters
     ----------
-    name : keeps the ids of this drawing apart. numbers : the number of each system.
-    colours : the place of the colour of each system that has one.
-    labels : of the axes x and y. heights : where the axis of scores begins and ends.
+    name : prefix of the ids in this drawing. numbers : the number of each system.
+    colours : index of the colour of each system that has one.
+    labels : titles of the axes x and y. heights : range of the axis of scores.
     """
     figure = svg_figure(_WIDE, _HIGH)
     axes = figure.add_axes(
@@ -100,7 +100,7 @@ def _tick(value: float) -> str:
 
 def _line(axes: Axes, band: Band, place: int) -> None:
     look: dict[str, Any] = {"color": LINES[place], "zorder": 20 - place}
-    if band.runs > 1:
+    if band.seeds > 1:
         axes.fill_between(
             band.x, band.low, band.high, alpha=0.16, linewidth=0, color=LINES[place], zorder=3
         )
@@ -115,7 +115,7 @@ def _line(axes: Axes, band: Band, place: int) -> None:
 
 
 def _number(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
-    """Numbers beside the ends of their lines: at the right, or where a line ends before."""
+    """Write numbers beside the ends of their lines."""
     low, high = axes.get_ylim()
     wide = axes.get_xlim()[1]
     gap = _LABEL_GAP * (high - low)
@@ -137,7 +137,7 @@ def _number(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
 def _neighbours(
     ends: Sequence[tuple[float, float, str, str]], near: float
 ) -> list[list[tuple[float, float, str, str]]]:
-    """Ends of lines, together with those that end at nearly the same x."""
+    """Group line ends that have nearly the same x."""
     found: list[list[tuple[float, float, str, str]]] = []
     for end in sorted(ends):
         if found and end[0] - found[-1][-1][0] <= near:
@@ -148,7 +148,7 @@ def _neighbours(
 
 
 def spread(heights: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Rising heights moved apart to at least `gap`, each as little as possible, within bounds.
+    """Move rising heights apart to at least `gap`, each as little as possible, within bounds.
 
     >>> [round(height, 2) for height in spread([0.5, 0.5, 0.9], 0.1, 0.0, 1.0)]
     [0.45, 0.55, 0.9]
@@ -168,7 +168,7 @@ def spread(heights: Sequence[float], gap: float, low: float, high: float) -> lis
 
 
 def draw_ranks(name: str, ranking: Ranking, names: Mapping[str, str]) -> str:
-    """Mean ranks as dots, one row per system; a bar at the right joins what is not told apart."""
+    """Draw mean ranks as dots; a bar joins systems that do not differ significantly."""
     k, bars = len(ranking.systems), len(ranking.together)
     left = 0.25 + 0.073 * max(len(names[system]) for system in ranking.systems)
     right, above = 0.2 + 0.13 * bars, 0.62

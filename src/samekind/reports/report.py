@@ -1,4 +1,4 @@
-"""A report: from rows to a folder with a page, Markdown and CSV files."""
+"""Write a report: a folder with a page, Markdown and CSV files."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from samekind.reports.study import Study
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A study, written down.
+    """The contents of a report.
 
     Parameters
     ----------
-    title : heading of the page. sections : what both the page and the Markdown say.
+    title : heading of the page. sections : contents of the page and of the Markdown.
     sheets : the CSV files.
     """
 
@@ -48,7 +48,7 @@ class Report:
         """Compute everything; nothing is written yet."""
         for value in study.qualities:
             if not -1 <= value <= 1:
-                raise InputError(f"A quality is a score from -1 to 1; {value:g} came.")
+                raise InputError(f"Expected a quality from -1 to 1, got {value:g}.")
         comparison = Comparison.of(study)
         found = [
             overview(study, comparison),
@@ -81,7 +81,7 @@ class Report:
             for sheet in self.sheets:
                 if sheet.name in written:
                     _put(out / "tables" / f"{sheet.name}.csv", _csv(sheet))
-            for name in set(NAMES) - written:  # what an earlier report had and this one has not
+            for name in set(NAMES) - written:  # of an earlier report
                 (out / "tables" / f"{name}.csv").unlink(missing_ok=True)
             _put(out / "report.md", markdown(self.title, self.sections))
             _put(out / "index.html", text)
@@ -93,7 +93,7 @@ class Report:
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder whose files are not those of a report; told before long work begins."""
+    """Raise an error if the folder holds other files than a report; fails early."""
     if folder.exists() and not folder.is_dir():
         raise ExportError(f"{folder} is not a folder. Choose another name.")
     index = folder / "index.html"
@@ -103,7 +103,7 @@ def check_folder(folder: Path) -> None:
         ours = not any((folder / name).exists() for name in ("report.md", "tables"))
     if not ours:
         raise ExportError(
-            f"{folder} holds files that are not a report of samekind. Choose another folder."
+            f"{folder} holds files that are not a samekind report. Choose another folder."
         )
 
 
@@ -116,7 +116,7 @@ def _csv(sheet: Sheet) -> str:
 
 
 def _put(final: Path, text: str) -> None:
-    """Write a file whole, over an earlier one."""
+    """Write a file atomically, over an earlier one."""
     draft = beside(final)
     try:
         draft.write_text(text, encoding="utf-8", newline="")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from samekind.reports.bands import AXES
 from samekind.reports.comparison import Comparison
 from samekind.reports.contents import Sheet
-from samekind.reports.lines import AXES
 from samekind.reports.measures import Reached
-from samekind.reports.runs import Block
+from samekind.reports.results import Block
 from samekind.reports.sections.curves import block_bands
 from samekind.reports.sections.origin import missing_runs
 from samekind.reports.sections.waiting import STEPS, worst
@@ -37,7 +37,7 @@ def _of(block: Block) -> tuple[str, str, str, str]:
 
 def _curves(study: Study) -> Sheet:
     rows = [
-        (*_of(block), system, axis, *(round(float(value), 6) for value in point), band.runs)
+        (*_of(block), system, axis, *(round(float(value), 6) for value in point), band.seeds)
         for block in study.blocks
         for axis in AXES
         for system, band in block_bands(study, [block], axis).items()
@@ -53,9 +53,9 @@ def _estimates(name: str, study: Study, values: dict[tuple[Block, str], BySeed])
         for system in study.systems:
             seeds = values.get((block, system))
             if seeds:
-                found = Estimate.of(list(seeds.values()))
+                found = Estimate.of([list(seeds.values())])
                 figures = (round(part, 6) for part in (found.mean, found.low, found.high))
-                rows.append((*_of(block), system, *figures, found.runs, *within))
+                rows.append((*_of(block), system, *figures, found.seeds, *within))
     return Sheet(name, (*BLOCK, "system", "mean", "low", "high", "runs", "from", "to"), rows)
 
 

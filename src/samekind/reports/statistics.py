@@ -1,4 +1,4 @@
-"""Statistics of a comparison: bootstrap, signed ranks, Holm, Friedman and Nemenyi.
+"""Statistics of a comparison: Student, signed ranks, Holm, Friedman and Nemenyi.
 
 References: Wilcoxon 1945; Holm 1979; Demšar, "Statistical comparisons of classifiers over
 multiple data sets", JMLR 7, 2006 (Friedman and Nemenyi, section 3.2.2).
@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from samekind.errors import InputError
 
 Floats = NDArray[np.float64]
-RESAMPLES = 4000
-EXACT_UP_TO = 50
-"""Differences (zeros left out) up to which the signed-rank test counts all signs."""
+MAX_EXACT = 50
+"""Differences (zeros left out) up to which the signed-rank test is exact."""
 _DECIMALS = 10
 """Differences beyond this many decimals are noise of the arithmetic, not of a method."""
 
@@ -39,47 +38,51 @@ class SignedRank:
     exact: bool
 
 
-def bootstrap_mean(
-    values: ArrayLike, *, seed: int = 0, resamples: int = RESAMPLES
-) -> tuple[Floats, Floats, Floats]:
-    """Mean over the first axis with its 95 % percentile bootstrap interval.
+def mean_interval(parts: Sequence[ArrayLike]) -> tuple[Floats, Floats, Floats]:
+    """Mean of the means of the parts with the ends of its 95 % interval (Student's t).
 
-    >>> [float(part) for part in bootstrap_mean([0.5])]
-    [0.5, 0.5, 0.5]
-    """
-    return stratified_mean([np.asarray(values, dtype=np.float64)], seed=seed, resamples=resamples)
+    This is the one interval of the package: in bands, in tables and in ``docs/results.md``. A part
+    holds the seeds of one block along its first axis. With several parts the variances of their
+    means add up, and the degrees of freedom are those of Welch and Satterthwaite. A part of one
+    seed adds nothing to the width.
 
+    Student's interval was chosen over the percentile bootstrap because there are few seeds: of
+    normal values it holds the true mean in 95 % of all cases, the bootstrap in 73 % (3 seeds), 84 %
+    (5) or 89 % (10). The interval tells what other seeds would change on the same sets. It says
+    nothing about other sets. A score cannot exceed 1, so neither does the upper end.
 
-def stratified_mean(
-    parts: Sequence[ArrayLike], *, seed: int = 0, resamples: int = RESAMPLES
-) -> tuple[Floats, Floats, Floats]:
-    """Mean of the means of the parts; each part is resampled by itself (first axis).
-
-    The interval tells what other seeds would have changed on these very sets. It says nothing
-    about other sets.
+    >>> [round(float(end), 3) for end in mean_interval([[0.5, 0.6, 0.7]])]
+    [0.6, 0.352, 0.848]
     """
     arrays = [np.asarray(part, dtype=np.float64) for part in parts]
     if not arrays or any(not len(array) for array in arrays):
-        raise InputError("A mean needs at least one value in each part; none came.")
-    rng = np.random.default_rng(seed)
-    mean = np.mean([array.mean(axis=0) for array in arrays], axis=0)
-    if all(len(array) == 1 for array in arrays):
-        return mean, mean, mean
-    drawn: Floats = np.zeros((resamples, *arrays[0].shape[1:]))
-    for array in arrays:
-        picks = rng.integers(len(array), size=(resamples, len(array)))  # (resamples, runs)
-        shares = np.zeros((resamples, len(array)))
-        np.add.at(shares, (np.arange(resamples)[:, None], picks), 1 / len(array))
-        drawn += np.tensordot(shares, array, axes=1) / len(arrays)
-    low, high = np.quantile(drawn, (0.025, 0.975), axis=0)
-    return mean, np.minimum(low, mean), np.maximum(high, mean)
+        raise InputError("Expected at least one value in each part, got none.")
+    mean: Floats = np.mean([array.mean(axis=0) for array in arrays], axis=0)
+    half = half_width(arrays)
+    return mean, mean - half, np.maximum(mean, np.minimum(mean + half, 1.0))
+
+
+def half_width(parts: Sequence[Floats]) -> Floats:
+    """Half the width of the interval of :func:`mean_interval`; 0 where all parts have one seed."""
+    from scipy.stats import t
+
+    several = [part for part in parts if len(part) > 1]
+    if not several:
+        return np.zeros(parts[0].shape[1:])
+    # Variance of the mean of each part, as a share of the mean of all parts. (parts, ...)
+    shares = np.stack([part.var(axis=0, ddof=1) / len(part) for part in several]) / len(parts) ** 2
+    freedom = np.array([len(part) - 1.0 for part in several])
+    total = shares.sum(axis=0)
+    spread = np.tensordot(1 / freedom, shares**2, axes=1)
+    degrees = np.where(total > 0, total**2 / np.where(spread > 0, spread, 1), freedom.sum())
+    return np.asarray(t.ppf(0.975, degrees) * np.sqrt(total))
 
 
 def signed_rank(differences: ArrayLike) -> SignedRank:
     """Two-sided Wilcoxon test of paired differences.
 
     Zeros are left out (Wilcoxon's own way) and tied sizes share their mean rank. Up to
-    :data:`EXACT_UP_TO` differences all signs are counted, ties or not.
+    :data:`MAX_EXACT` differences all signs are counted, ties or not.
 
     >>> signed_rank([1, 2, 3, 4, 5, 6]).p
     0.03125
@@ -93,7 +96,7 @@ def signed_rank(differences: ArrayLike) -> SignedRank:
         return SignedRank(1.0, 0.0, 0, True)
     ranks = rankdata(np.abs(found))
     below = float(min(ranks[found > 0].sum(), ranks[found < 0].sum()))
-    if n > EXACT_UP_TO:
+    if n > MAX_EXACT:
         p = float(wilcoxon(found, zero_method="wilcox", correction=False, method="approx").pvalue)
         return SignedRank(p, below, n, False)
     doubled = np.rint(2 * ranks).astype(np.int64)  # mean ranks end in .0 or .5
@@ -161,10 +164,10 @@ def nemenyi(systems: int, blocks: int, *, alpha: float = 0.05) -> float:
     return float(q * np.sqrt(systems * (systems + 1) / (6 * blocks)))
 
 
-def told_together(ranks: ArrayLike, critical: float) -> list[tuple[int, int]]:
+def indistinguishable(ranks: ArrayLike, critical: float) -> list[tuple[int, int]]:
     """Largest stretches (first, last) of rising ranks whose ends differ by at most `critical`.
 
-    >>> told_together([1.0, 1.5, 2.2, 4.0], 1.0)
+    >>> indistinguishable([1.0, 1.5, 2.2, 4.0], 1.0)
     [(0, 1), (1, 2)]
     """
     found = np.asarray(ranks, dtype=np.float64)

@@ -10,62 +10,56 @@ from functools import cached_property
 import numpy as np
 
 from samekind.reports.measures import area, final, span
-from samekind.reports.runs import Block, Run, Runs
-from samekind.reports.statistics import bootstrap_mean, stratified_mean, without_gaps
+from samekind.reports.results import Block, Result, Results
+from samekind.reports.statistics import mean_interval, without_gaps
 
 BySeed = dict[int, float]
 Place = tuple[str, str, str]
 HIGHLIGHTED = 7
-"""Systems drawn in colour; more colours could not be told apart."""
+"""Systems drawn in colour; more colours would be hard to distinguish."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over seeds with its 95 % bootstrap interval; `runs`: seeds of the largest block."""
+    """A mean over blocks with its 95 % interval; `seeds`: those of the largest block."""
 
     mean: float
     low: float
     high: float
-    runs: int
+    seeds: int
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> Estimate:
-        """Of the values of several seeds."""
-        mean, low, high = map(float, bootstrap_mean(list(values)))
-        return cls(mean, low, high, len(values))
-
-    @classmethod
-    def over(cls, parts: Sequence[Sequence[float]]) -> Estimate:
-        """Of several blocks, each with its seeds."""
-        mean, low, high = map(float, stratified_mean([list(part) for part in parts]))
+    def of(cls, parts: Sequence[Sequence[float]]) -> Estimate:
+        """The estimate over one or several blocks, each with the values of its seeds."""
+        mean, low, high = map(float, mean_interval(parts))
         return cls(mean, low, high, max(map(len, parts)))
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """What a report is about.
+    """The data of a report.
 
     Parameters
     ----------
-    found : the runs, with what was left out.
-    metric : the score that is reported. qualities : scores whose cost is told.
+    results : the runs, with notes on what was left out.
+    metric : the reported score. qualities : scores whose cost is reported.
     """
 
-    found: Runs
+    results: Results
     metric: str = "ari"
     qualities: tuple[float, ...] = (0.8, 0.9, 0.95)
 
     @cached_property
-    def cells(self) -> dict[tuple[Block, str], list[Run]]:
+    def cells(self) -> dict[tuple[Block, str], list[Result]]:
         """Runs by block and system, by rising seed."""
-        cells: dict[tuple[Block, str], list[Run]] = defaultdict(list)
-        for run in self.found.runs:
+        cells: dict[tuple[Block, str], list[Result]] = defaultdict(list)
+        for run in self.results.runs:
             cells[run.block, run.system].append(run)
         return dict(cells)
 
     @cached_property
     def blocks(self) -> list[Block]:
-        """Suites and sets by name; in each the people, those who err least first."""
+        """Blocks by suite and set; within a set, people by rising error rate."""
         order = {person: at for at, person in enumerate(self.people)}
         blocks = {block for block, _ in self.cells}
         return sorted(blocks, key=lambda b: (*b.place, order[b.person]))
@@ -77,9 +71,9 @@ class Study:
 
     @cached_property
     def people(self) -> list[str]:
-        """Who answers: those who err least first."""
+        """The people, by rising error rate."""
         errs: dict[str, tuple[float, float, str]] = {}
-        for run in self.found.runs:
+        for run in self.results.runs:
             person = run.block.person
             wrong, unsure = (float(run.row.get(key) or 0.0) for key in ("noise", "unsure"))
             errs.setdefault(person, (wrong, unsure, person))
@@ -88,7 +82,7 @@ class Study:
     @cached_property
     def spans(self) -> dict[Block, tuple[float, float] | None]:
         """The questions over which the curves of a block are compared."""
-        by_block: dict[Block, list[Run]] = defaultdict(list)
+        by_block: dict[Block, list[Result]] = defaultdict(list)
         for (block, _), runs in self.cells.items():
             by_block[block] += runs
         return {block: span(runs, self.metric) for block, runs in by_block.items()}
@@ -123,7 +117,7 @@ class Study:
         for block in self.blocks:
             here = {s: np.mean(list(v.values())) for (b, s), v in self.areas.items() if b == block}
             if len(here) < 2:
-                continue  # alone, everybody is the best
+                continue  # a single system always ranks first
             ranks = rankdata(-np.round(list(here.values()), 10))
             for system, rank in zip(here, ranks, strict=True):
                 places[system].append(float(rank))
@@ -136,19 +130,19 @@ class Study:
         return sorted(names, key=lambda name: (self.ranks.get(name, np.inf), name))
 
     @cached_property
-    def told_groups(self) -> dict[str, str]:
-        """Which systems were told the number of groups: ``yes``, ``no`` or ``in some runs``."""
-        told: dict[str, set[bool]] = defaultdict(set)
-        for run in self.found.runs:
-            told[run.system].add(run.told_groups)
+    def groups_given(self) -> dict[str, str]:
+        """Whether a system was given the number of groups: ``yes``, ``no`` or ``in some runs``."""
+        given: dict[str, set[bool]] = defaultdict(set)
+        for run in self.results.runs:
+            given[run.system].add(run.groups_given)
         words = {frozenset({True}): "yes", frozenset({False}): "no"}
-        return {name: words.get(frozenset(found), "in some runs") for name, found in told.items()}
+        return {name: words.get(frozenset(found), "in some runs") for name, found in given.items()}
 
     def colours(self, drawn: Collection[str]) -> dict[str, int]:
-        """Place of the colour of at most seven systems of a picture, the best-ranked ones.
+        """Colour index of up to seven systems of a picture, the best-ranked ones.
 
-        A system keeps its colour in all pictures; one that is in colour only because better ones
-        have no runs there takes a colour of theirs.
+        A system keeps its colour in all pictures. One that is coloured only because better ones
+        have no runs there takes one of their colours.
         """
         chosen = [system for system in self.systems if system in drawn][:HIGHLIGHTED]
         found = {s: self.number(s) - 1 for s in chosen if self.number(s) <= HIGHLIGHTED}
@@ -164,12 +158,12 @@ class Study:
         return first if contested and everywhere else None
 
     def number(self, system: str) -> int:
-        """The place of a system in the report, from 1; it marks its lines."""
+        """The number of a system in the report, from 1."""
         return self.systems.index(system) + 1
 
     def name(self, system: str) -> str:
-        """The system with a mark if it was told the number of groups."""
-        return f"{system} (K)" if self.told_groups[system] != "no" else system
+        """The name of a system, marked (K) if it was given the number of groups."""
+        return f"{system} (K)" if self.groups_given[system] != "no" else system
 
     def place_name(self, place: Place) -> str:
         """``digits, digit``; with the suite when there are several."""
@@ -187,10 +181,10 @@ class Study:
         return [block for block in self.blocks if block.person == person]
 
     def shared(self, blocks: Sequence[Block]) -> list[Block]:
-        """Those of the blocks over which means of systems are comparable.
+        """The blocks over which means of systems are comparable.
 
-        Blocks with one system and, where not all systems were run everywhere, the blocks with the
-        largest share of gaps are left out; what still lacks one of the others has no mean.
+        Blocks with one system are left out, and so are those with the largest share of gaps where
+        not all systems were run everywhere. A system that lacks one of the others has no mean.
         """
         contested = [b for b in blocks if sum((b, s) in self.areas for s in self.systems) > 1]
         gaps = [[(block, s) not in self.areas for s in self.systems] for block in contested]
@@ -202,6 +196,6 @@ class Study:
     def over(
         self, values: dict[tuple[Block, str], BySeed], blocks: Sequence[Block], system: str
     ) -> Estimate | None:
-        """Mean over blocks; None when the system lacks one of them."""
+        """Mean over blocks; None if the system lacks one of them."""
         parts = [list(values.get((block, system), {}).values()) for block in blocks]
-        return Estimate.over(parts) if parts and all(parts) else None
+        return Estimate.of(parts) if parts and all(parts) else None

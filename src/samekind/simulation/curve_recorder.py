@@ -1,72 +1,108 @@
-"""The curve of a run: the groups scored on the way, what the answers cost, and random checks."""
+"""The curve of a run: scores of the groups, the cost of the answers, and the random checks."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.evaluation import score
+from samekind.evaluation import Scores, score
+from samekind.questions import UNSURE
 from samekind.session import Session
 from samekind.simulation.costs import costs
-from samekind.simulation.experiment import scored
+from samekind.simulation.people import Truth
 
 Kinds = NDArray[np.intp]
-NOT_KEPT = ("unasked_fm", "unasked_pair_f1", "unasked_bcubed")
-"""Scores that nobody looks at."""
+NOT_IN_ROWS = ("unasked_fm", "unasked_pair_f1", "unasked_bcubed")
+"""Scores that rows leave out, to keep files small."""
 
 
 class CurveRecorder:
-    """Scores a session. The only place of a run, beside its person, that knows the kinds.
+    """Scores a session. Besides the person, the only part of a run that knows the kinds.
 
     Parameters
     ----------
     truth, heldout_truth : kinds of the items and of those held out; None: not scored on them.
+    heldout : vectors of the held-out items.
     other : kinds of the other orientation in the session, where people have two in mind.
-    heldout : vectors of the held-out items. began : when the run began, by `time.perf_counter`.
+    on_record : called with the session and the number of answers after each new point.
     """
 
     def __init__(
         self,
         truth: Kinds,
-        heldout: Any,
-        heldout_truth: Kinds | None,
-        began: float,
+        heldout: Any = None,
+        heldout_truth: Kinds | None = None,
         other: Kinds | None = None,
+        on_record: Callable[[Session, int], None] | None = None,
     ) -> None:
-        self.truth, self.began, self.other = truth, began, other
+        self.truth, self.other, self.on_record = truth, other, on_record
         self.heldout = None if heldout_truth is None else heldout
         self.heldout_truth = None if heldout is None else heldout_truth
-        self.curve: list[dict[str, Any]] = []
+        self.began = time.perf_counter()
+        self.points: list[dict[str, Any]] = []
+        """Full-precision points of the curve."""
 
-    def note(self, session: Session, told: int) -> None:
-        """Add a row to the curve, unless there is one of this state."""
-        refits = session.clustering.snapshot
-        if self.curve and (self.curve[-1]["refits"], self.curve[-1]["questions"]) == (refits, told):
+    def record(self, session: Session, n_answers: int) -> None:
+        """Add a point to the curve, unless this state has one already."""
+        state = (session.clustering.snapshot, n_answers)
+        if self.points and (self.points[-1]["refits"], self.points[-1]["questions"]) == state:
             return
         seconds = time.perf_counter() - self.began
-        scores = scored(session, self.truth, self.heldout, self.heldout_truth).row()
-        row: dict[str, Any] = {
-            "questions": told,
+        point: dict[str, Any] = {
+            "questions": n_answers,
             **costs(session.answers),
-            "seconds": round(seconds, 2),
+            "seconds": seconds,
             "groups": session.clustering.n_groups,
-            "refits": refits,
-            **{n: round(float(v), 5) for n, v in scores.items() if n not in NOT_KEPT},
+            "refits": session.clustering.snapshot,
+            **self._scores(session).row(),
         }
         if self.other is not None:
-            beside = score(self.other, session.clustering.labels)
-            row |= {f"other_{name}": round(beside[name], 5) for name in ("acc", "ari")}
+            other = score(self.other, session.clustering.labels)
+            point |= {f"other_{name}": other[name] for name in ("acc", "ari")}
         if (checks := checked(session, self.truth)) is not None:
-            row["checks"] = checks
-        self.curve.append(row)
+            point["checks"] = checks
+        self.points.append(point)
+        if self.on_record is not None:
+            self.on_record(session, n_answers)
+
+    def curve(self) -> list[dict[str, Any]]:
+        """The points as rows keep them: scores with five decimals."""
+        return [
+            {
+                name: round(value, 2 if name == "seconds" else 5)
+                if isinstance(value, float)
+                else value
+                for name, value in point.items()
+                if name not in NOT_IN_ROWS
+            }
+            for point in self.points
+        ]
+
+    def wrong_answers(self, session: Session) -> float | None:
+        """Share of the answers, "unsure" aside, that are wrong for the kinds scored against."""
+        person = Truth(self.truth)
+        given = [(a, person.answer(a.question)) for a in session.answers if a.choice != UNSURE]
+        wrong = [answer.choice != true for answer, true in given if true != UNSURE]
+        return round(sum(wrong) / len(wrong), 4) if wrong else None
+
+    def _scores(self, session: Session) -> Scores:
+        asked = np.zeros(len(self.truth), dtype=bool)
+        asked[[i for answer in session.answers for i in answer.question.items()]] = True
+        return Scores.of(
+            self.truth,
+            session.clustering.labels,
+            asked=asked,
+            heldout_truth=self.heldout_truth,
+            heldout_labels=None if self.heldout is None else session.predict(self.heldout),
+        )
 
 
 def checked(session: Session, kinds: Kinds) -> dict[str, float] | None:
-    """The interval of the random checks and the share that it should hold; None: too few."""
+    """The interval of the random checks and the share that it estimates; None: too few checks."""
     found: Mapping[str, Any] | None = session.progress()["quality"]
     if found is None:
         return None
@@ -75,11 +111,11 @@ def checked(session: Session, kinds: Kinds) -> dict[str, float] | None:
 
 
 def in_place(session: Session, kinds: Kinds) -> float:
-    """Share of items that a person who never errs would put where they are, if asked about each.
+    """Share of items that a person who never errs would leave where they are.
 
-    A group stands for the kind that most answered items in it are of. An item is in place if that
-    is its kind; or if no group stands for its kind, and its own stands for none: then the person
-    would say "none of these", and the groups say so, too.
+    A group stands for the commonest kind among its answered items. An item is in place if that is
+    its kind. It is also in place if no group stands for its kind and its own group stands for none:
+    the person would answer "none of these", which is what the groups say.
     """
     labels, answered = session.clustering.labels, session.constraints.touched
     answered = answered[kinds[answered] >= 0]

@@ -1,7 +1,8 @@
-"""The sets of a suite as arrays: what is learnt from, and apart from it what people mean."""
+"""The sets of a suite as arrays, with the labels kept apart for people and scores."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -11,30 +12,31 @@ from numpy.typing import NDArray
 
 from samekind.errors import SourceError
 from samekind.items import Collection
+from samekind.protocols import Progress
 from samekind.simulation.settings import Settings
 from samekind.sources import LabelledSet
 from samekind.sources.files.rows import RowCollection, Rows
 from samekind.sources.sets.cifar import CIFAR_SETS, open_cifar
 from samekind.sources.sets.named import open_set
 
-EVERY = 5
-"""Of a set without a test part every fifth item is held out, where one is wanted."""
+HELD_OUT_EVERY = 5
+"""Where a held-out part is wanted and the set has none, every fifth item is held out."""
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """What a run learns from (X), and held-out items that it is scored on (apart).
+    """The arrays that a run learns from (X) and is scored on in addition (heldout).
 
     Labels go to the person and to the scores only.
 
     Parameters
     ----------
-    encoder : who made the vectors; reason : why that one, in words.
+    encoder : what made the vectors; reason : why that one was chosen, in words.
     """
 
     labelled: LabelledSet
     X: NDArray[Any]
-    apart: NDArray[Any] | None
+    heldout: NDArray[Any] | None
     encoder: str = "none"
     reason: str = "arrays are taken as they are"
 
@@ -43,20 +45,20 @@ class Dataset:
         return self.labelled.truth(orientation)
 
 
-def material_for(name: str, data: str | None, settings: Settings) -> Dataset:
-    """A set as these settings want it; kept, because one process does many runs."""
-    return opened(name, data, settings.held_out, settings.encoder, settings.items)
+def dataset_for(name: str, data: str | None, settings: Settings) -> Dataset:
+    """A set as these settings want it, cached because one process does many runs."""
+    return open_dataset(name, data, settings.held_out, settings.encoder, settings.items)
 
 
 @lru_cache(maxsize=4)
-def opened(
+def open_dataset(
     name: str,
     data: str | None = None,
     held_out: bool | str = True,
     encoder: str = "none",
     items: int = 0,
 ) -> Dataset:
-    """A set with its vectors.
+    """Open a set and make its vectors.
 
     Parameters
     ----------
@@ -65,23 +67,84 @@ def opened(
     """
     labelled, images = _read(name, data)
     if held_out is False:
-        labelled = joined(labelled)
+        labelled = _merge_parts(labelled)
         images = None if images is None else (np.concatenate(images),)
     elif held_out is True and labelled.held_out is None:
-        labelled = divided(labelled)
+        labelled = _split(labelled)
     labelled = _first(labelled, items)
     if encoder != "none":
-        return _encoded(labelled, encoder)
+        return encoded_dataset(labelled, None if encoder == "default" else encoder, strict=True)
     if images is not None:
-        apart = images[1] if len(images) > 1 else None
-        return Dataset(labelled, images[0][: items or None], apart, "pixels of the pictures")
-    made = _array(labelled.collection)
-    apart = None if labelled.held_out is None else _array(labelled.held_out)
-    return Dataset(labelled, made, apart, "vectors" if made.ndim == 2 else "pixels")
+        heldout = images[1] if len(images) > 1 else None
+        return Dataset(labelled, images[0][: items or None], heldout, "pixels of the pictures")
+    X = _array(labelled.collection)
+    heldout = None if labelled.held_out is None else _array(labelled.held_out)
+    return Dataset(labelled, X, heldout, "vectors" if X.ndim == 2 else "pixels")
 
 
-def joined(labelled: LabelledSet) -> LabelledSet:
-    """Both parts as one: what OCC learns from, asks about and is scored on."""
+def encoded_dataset(
+    labelled: LabelledSet,
+    encoder: str | None = None,
+    progress: Progress | None = None,
+    *,
+    strict: bool = False,
+) -> Dataset:
+    """A set with vectors made by an encoder, from the cache where possible.
+
+    Parameters
+    ----------
+    encoder : its name; None takes the default of the collection.
+    strict : raise an error if an item cannot be read; otherwise such items are left out.
+    """
+    from samekind.workspace.pile import encoded_pile
+
+    pile = encoded_pile(labelled.collection, encoder=encoder, progress=progress)
+    failed, heldout = pile.encoded.failed, None
+    inside, outside = labelled.orientations, labelled.held_out_orientations
+    if failed:
+        kept = [labelled.collection.position(id) for id in pile.collection.ids()]
+        inside = {column: values[kept] for column, values in inside.items()}
+    if labelled.held_out is not None:
+        more = pile.vectors_of(labelled.held_out, progress)
+        heldout, failed = more.X, (*failed, *more.failed)
+        outside = {column: values[more.positions] for column, values in outside.items()}
+    if failed and strict:
+        raise SourceError(
+            f"{len(failed)} items of {labelled.name!r} cannot be read, the first is "
+            f"{failed[0].id!r}: {failed[0].reason}. Get the files again."
+        )
+    readable = replace(
+        labelled,
+        collection=pile.collection,
+        orientations=inside,
+        held_out_orientations=outside,
+    )
+    return Dataset(readable, pile.X, heldout, pile.encoded.encoder.name, pile.reason)
+
+
+def with_mapping(
+    labelled: LabelledSet, column: str, mapping: Mapping[str, Any] | None
+) -> LabelledSet:
+    """The same set with one label column replaced by the groups of a mapping."""
+    if mapping is None:
+        return labelled
+    inside, outside = labelled.truth(column, mapping)
+    held_out = labelled.held_out_orientations
+    if outside is not None:
+        held_out = {**held_out, column: _as_texts(outside)}
+    return replace(
+        labelled,
+        orientations={**labelled.orientations, column: _as_texts(inside)},
+        held_out_orientations=held_out,
+    )
+
+
+def _as_texts(codes: NDArray[np.intp]) -> NDArray[Any]:
+    return np.where(codes < 0, "", codes.astype(str))
+
+
+def _merge_parts(labelled: LabelledSet) -> LabelledSet:
+    """Training and test part as one set, as OCC uses them."""
     if labelled.held_out is None:
         return labelled
     columns = {
@@ -89,13 +152,13 @@ def joined(labelled: LabelledSet) -> LabelledSet:
         for column, values in labelled.orientations.items()
     }
     parts = (labelled.collection, labelled.held_out)
-    return LabelledSet(labelled.name, _together(labelled.name, *parts), columns)
+    return LabelledSet(labelled.name, _concatenate(labelled.name, *parts), columns)
 
 
-def divided(labelled: LabelledSet) -> LabelledSet:
+def _split(labelled: LabelledSet) -> LabelledSet:
     """A set without a test part, with every fifth item held out."""
-    apart = np.arange(len(labelled.collection)) % EVERY == EVERY - 1
-    inside, outside = np.flatnonzero(~apart), np.flatnonzero(apart)
+    last = np.arange(len(labelled.collection)) % HELD_OUT_EVERY == HELD_OUT_EVERY - 1
+    inside, outside = np.flatnonzero(~last), np.flatnonzero(last)
     columns = labelled.orientations
     return LabelledSet(
         labelled.name,
@@ -107,15 +170,15 @@ def divided(labelled: LabelledSet) -> LabelledSet:
 
 
 def _read(name: str, data: str | None) -> tuple[LabelledSet, tuple[NDArray[Any], ...] | None]:
-    """A set by its name; pictures that are at hand as arrays come along."""
+    """A set by its name, and its pictures where they are arrays already."""
     if name in CIFAR_SETS:
         pictures = open_cifar(name, data)
         return pictures.labelled, (pictures.images, pictures.held_out_images)
     return open_set(name, data=data), None
 
 
-def _together(name: str, one: Collection, other: Collection) -> Collection:
-    """Two piles as one; rows stay rows, so that their encoder stays the same."""
+def _concatenate(name: str, one: Collection, other: Collection) -> Collection:
+    """Two collections as one; rows stay rows, so that their encoder stays the same."""
     if not isinstance(one, RowCollection) or not isinstance(other, RowCollection):
         return Collection(name, [*one, *other], (), one.location)
     rows = Rows(
@@ -136,29 +199,8 @@ def _first(labelled: LabelledSet, items: int) -> LabelledSet:
     )
 
 
-def _encoded(labelled: LabelledSet, encoder: str) -> Dataset:
-    """Vectors by one of the house's encoders, from its cache where they are there.
-
-    An item that cannot be read would shift all labels, so it is an error.
-    """
-    from samekind.workspace.pile import encoded_pile
-
-    pile = encoded_pile(labelled.collection, encoder=None if encoder == "default" else encoder)
-    failed = pile.encoded.failed
-    apart = None
-    if labelled.held_out is not None:
-        more = pile.vectors_of(labelled.held_out)
-        apart, failed = more.X, (*failed, *more.failed)
-    if failed:
-        raise SourceError(
-            f"{len(failed)} items of {labelled.name!r} cannot be read, the first is "
-            f"{failed[0].id!r}: {failed[0].reason}. Get the files again."
-        )
-    return Dataset(labelled, pile.X, apart, pile.encoded.encoder.name, pile.reason)
-
-
 def _array(collection: Collection) -> NDArray[Any]:
-    """Items as they are: rows as they stand, pictures as (n, 3, height, width)."""
+    """Rows as they stand; pictures as (n, 3, height, width)."""
     if isinstance(collection, RowCollection):
         return np.asarray(collection.matrix)
     loaded = np.stack([np.asarray(item.load()) for item in collection])

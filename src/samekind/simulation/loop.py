@@ -10,15 +10,40 @@ from samekind.protocols import Oracle
 from samekind.session import Session
 from samekind.simulation.people import BACK, SKIP, STOP
 
+OnRefit = Callable[[Session, int], None]
+"""Called with the session and the number of answers so far."""
+
 
 @dataclass
-class Run:
-    """What a run of the loop took: questions told, and the seconds of each ask, tell and refit."""
+class LoopLog:
+    """The number of answers so far, and the seconds of each ask, tell and refit."""
 
-    told: int = 0
+    n_answers: int = 0
     ask_seconds: list[float] = field(default_factory=list)
     tell_seconds: list[float] = field(default_factory=list)
     refit_seconds: list[float] = field(default_factory=list)
+
+    def refit(self, session: Session) -> None:
+        """Refit the session and keep how long it took."""
+        started = time.perf_counter()
+        session.refit()
+        self.refit_seconds.append(time.perf_counter() - started)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Questions up to a total number of answers, at whose end the groups are refitted.
+
+    Parameters
+    ----------
+    until : total number of answers at its end.
+    every : answers between two refits; 0: refit only at the end.
+    ahead : questions that the strategy proposes at once; 0: all that are left in the segment.
+    """
+
+    until: int
+    every: int = 0
+    ahead: int = 0
 
 
 def run(
@@ -26,19 +51,22 @@ def run(
     oracle: Oracle,
     budget: int | None = None,
     *,
-    on_refit: Callable[[Session, int], None] | None = None,
+    on_refit: OnRefit | None = None,
     by: str = "me",
-) -> Run:
-    """Ask until the budget is spent, nothing is worth asking, or the oracle has had enough.
+    log: LoopLog | None = None,
+) -> LoopLog:
+    """Ask until the budget is spent, nothing is worth asking, or the oracle stops.
 
     Parameters
     ----------
-    budget : how many answers; None goes on until the oracle stops.
-    on_refit : called after each refit with the number of answers so far.
-    by : who answers, for the ledger; an oracle that has a `by` itself says so after each answer.
+    budget : number of answers; None continues until the oracle stops.
+    on_refit : called after each refit.
+    by : the answering person in the ledger; an oracle's own `by` takes precedence.
+    log : an earlier log to continue.
     """
-    log = Run()
-    while budget is None or log.told < budget:
+    log = LoopLog() if log is None else log
+    last = None if budget is None else log.n_answers + budget
+    while last is None or log.n_answers < last:
         _refit_if_due(session, log, on_refit)
         started = time.perf_counter()
         asked = session.ask()
@@ -50,7 +78,7 @@ def run(
         if choice == STOP:
             break
         if choice == BACK:
-            log.told -= session.undo() is not None
+            log.n_answers -= session.undo() is not None
             continue
         if choice == SKIP:
             session.skip(asked.number)
@@ -59,35 +87,53 @@ def run(
         who = getattr(oracle, "by", by)  # several people may be answering
         session.tell(asked.number, choice, by=who, seconds=round(started - shown, 3))
         log.tell_seconds.append(time.perf_counter() - started)
-        log.told += 1
+        log.n_answers += 1
     _refit_if_due(session, log, on_refit)
     return log
 
 
-def run_in_one_go(session: Session, oracle: Oracle, told: int, until: int) -> int:
-    """Go on from `told` answers up to `until`, with as few refits as the strategy allows.
+def run_segment(
+    session: Session, oracle: Oracle, segment: Segment, log: LoopLog, *, retry: bool = True
+) -> bool:
+    """Answer up to the end of a segment and refit. Returns False if the questions ran out.
 
-    For methods whose refits take minutes: questions are chosen and answered in one large round,
-    and learnt from at its end. Returns the number of answers.
+    Parameters
+    ----------
+    retry : refit and ask again when the strategy has no more questions for the current groups.
+        In a segment that is proposed at once (`ahead` 0) this refits even without new answers,
+        because training may continue. False ends the segment there.
     """
-    while told < until:
-        session.refit_every = session.ahead = until - told
-        got = run(session, oracle, until - told).told
-        told += got
-        if told < until:  # the strategy had no more questions for this snapshot
-            session.refit()
-        if not got:
-            break
-    return told
+    while log.n_answers < segment.until:
+        before, left = log.n_answers, segment.until - log.n_answers
+        session.refit_every, session.ahead = segment.every or left, segment.ahead or left
+        run(session, oracle, left, log=log)
+        short = log.n_answers < segment.until
+        if short and (_has_new_answers(session) or (retry and not segment.ahead)):
+            log.refit(session)
+        if short and (not retry or log.n_answers == before):
+            return False
+    if _has_new_answers(session):
+        log.refit(session)
+    return True
 
 
-def _refit_if_due(
-    session: Session, log: Run, on_refit: Callable[[Session, int], None] | None
-) -> None:
-    if not session.due:
-        return
-    started = time.perf_counter()
-    session.refit()
-    log.refit_seconds.append(time.perf_counter() - started)
-    if on_refit is not None:
-        on_refit(session, log.told)
+def run_in_one_go(session: Session, oracle: Oracle, n_answers: int, until: int) -> int:
+    """Continue from `n_answers` up to `until` with as few refits as the strategy allows.
+
+    For methods whose refits take minutes: all questions are proposed and answered at once, and the
+    method learns at the end. Returns the new number of answers.
+    """
+    log = LoopLog(n_answers)
+    run_segment(session, oracle, Segment(until), log)
+    return log.n_answers
+
+
+def _has_new_answers(session: Session) -> bool:
+    return bool(session.progress()["until_refit"] < session.refit_every)
+
+
+def _refit_if_due(session: Session, log: LoopLog, on_refit: OnRefit | None) -> None:
+    if session.due:
+        log.refit(session)
+        if on_refit is not None:
+            on_refit(session, log.n_answers)

@@ -1,9 +1,10 @@
-"""What a figure depends on besides the seed: command, commit, machine, versions, memory."""
+"""Provenance of a row: command, commit, machine, versions and memory."""
 
 from __future__ import annotations
 
 import os
 import platform
+import resource
 import subprocess
 import sys
 import time
@@ -19,12 +20,12 @@ PACKAGE = Path(samekind.__file__)
 LIBRARIES = ("samekind", "numpy", "scipy", "scikit-learn")
 
 
-def surroundings(command: str, commit: str, device: str | None = None) -> dict[str, Any]:
+def provenance(command: str, commit: str, device: str | None = None) -> dict[str, Any]:
     """The part of a row that says how, where and when it was made.
 
     Parameters
     ----------
-    device : what was asked for; told only where torch was in use.
+    device : the device that was requested; reported only where torch was in use.
     """
     libraries = (*LIBRARIES, "torch") if "torch" in sys.modules else LIBRARIES
     return {
@@ -45,7 +46,7 @@ def surroundings(command: str, commit: str, device: str | None = None) -> dict[s
 
 
 def command_line(program: str, words: Sequence[str]) -> str:
-    """A command, with the last part of paths that lead nowhere on other machines.
+    """A command line with absolute paths shortened to their last part.
 
     >>> command_line("samekind", ["bench", "quick", "--data", "/home/me/data"])
     'samekind bench quick --data data'
@@ -54,9 +55,9 @@ def command_line(program: str, words: Sequence[str]) -> str:
 
 
 def commit() -> str:
-    """The commit that the package is run from, and whether it has changes on top."""
+    """The commit that the package runs from, and whether there are local changes."""
     try:
-        _git("ls-files", "--error-unmatch", PACKAGE.name)  # a copy within another project is not it
+        _git("ls-files", "--error-unmatch", PACKAGE.name)  # not a copy inside another project
         head = _git("rev-parse", "--short", "HEAD")
         changed = _git("status", "--porcelain", "--", ":/src")
     except (OSError, subprocess.CalledProcessError):
@@ -64,21 +65,23 @@ def commit() -> str:
     return f"{head} + local changes" if changed else head
 
 
-class Memory:
-    """The most memory that this process holds from now on, where the system can tell."""
+class PeakMemory:
+    """The peak memory of this process from now on, where the system can reset the mark."""
 
     def __init__(self) -> None:
-        with suppress(OSError):  # sets the mark back to what is in use
+        with suppress(OSError):  # resets the mark to the memory in use
             Path("/proc/self/clear_refs").write_text("5")
 
-    def peak_mib(self) -> float:
-        """In MiB; where the mark cannot be set back, since the process began."""
+    def mib(self) -> float:
+        """The peak in MiB; where the mark cannot be reset, since the process began."""
         marked = _first("/proc/self/status", "VmHWM").split()
-        if marked:
-            return round(int(marked[0]) / 1024, 1)
-        from samekind.simulation.experiment import peak_memory_mb
+        return round(int(marked[0]) / 1024, 1) if marked else peak_memory_mib()
 
-        return peak_memory_mb()
+
+def peak_memory_mib() -> float:
+    """The peak memory of this process since it began, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (1024 * 1024 if sys.platform == "darwin" else 1024), 1)
 
 
 def _device(wanted: str | None) -> str:

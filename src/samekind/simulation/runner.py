@@ -1,12 +1,13 @@
-"""One run: a session, a simulated person, and the row that comes of it.
+"""One run: a session, a simulated person, and the row that results.
 
-Everything goes through :class:`~samekind.session.Session` and :func:`samekind.simulation.loop.run`.
+`samekind bench` calls :func:`run_one` for each run of a suite; :func:`samekind.simulate` is a suite
+of one run. Everything goes through :class:`~samekind.session.Session` and the one loop.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from inspect import signature
 from typing import Any
@@ -14,185 +15,192 @@ from typing import Any
 import numpy as np
 
 from samekind.errors import Infeasible, InputError
+from samekind.ledger.recordings import recorded_answers
 from samekind.protocols import Oracle
 from samekind.registry import find
 from samekind.session import Session
 from samekind.simulation.curve_recorder import CurveRecorder
-from samekind.simulation.datasets import Dataset, material_for
-from samekind.simulation.experiment import latency
-from samekind.simulation.loop import Run as Log
-from samekind.simulation.loop import run as simulate
-from samekind.simulation.people import judged_labels, other_labels
-from samekind.simulation.provenance import Memory, surroundings
-from samekind.simulation.settings import Segment, Settings
-from samekind.simulation.suite import WHO, Run
-from samekind.simulation.suite_people import make_person
+from samekind.simulation.datasets import Dataset, dataset_for
+from samekind.simulation.loop import LoopLog, OnRefit, Segment, run_segment
+from samekind.simulation.people import judged_labels, other_labels, person_named
+from samekind.simulation.provenance import PeakMemory, provenance
+from samekind.simulation.rows import SCHEMA
+from samekind.simulation.settings import Settings
+from samekind.simulation.suite import PERSON_KEYS, Run
 
-PLACED = ("method", "strategy", "questions", "parameters", "strategy_with", *WHO)
-"""Settings that a row has a place of its own for; the others are its protocol."""
+TOP_LEVEL = ("method", "strategy", "questions", "parameters", "strategy_with", *PERSON_KEYS)
+"""Settings that are fields of a row; the others are in its protocol."""
 
 
 class Limit:
-    """The time at which all runs have to come to an end; between legs they look at it."""
+    """The time by which all runs must end; runs check it between segments."""
 
     def __init__(self, until: float | None, clock: Callable[[], float] = time.time) -> None:
         self.until, self._clock = until, clock
 
     def forbids(self, seconds: float = 0.0) -> bool:
-        """Whether something that takes so long would end too late."""
+        """Whether something that takes this long would end too late."""
         return self.until is not None and self._clock() + seconds >= self.until
 
 
 class Runner:
-    """A session on its way through its budget, with the seconds that everything took."""
+    """Takes one session through its budget and records the curve.
 
-    def __init__(self, session: Session, person: Oracle) -> None:
-        self.session, self.person = session, person
-        self.log = Log()
+    Parameters
+    ----------
+    retry : see :func:`~samekind.simulation.loop.run_segment`.
+    on_record : called with the session and the number of answers after each point of the curve.
+    """
+
+    def __init__(
+        self, run: Run, dataset: Dataset, *, retry: bool = True, on_record: OnRefit | None = None
+    ) -> None:
+        self.run, self.dataset, self.retry = run, dataset, retry
+        self.began, self.memory = time.perf_counter(), PeakMemory()
+        settings = run.settings
+        truth, heldout_truth = dataset.truth(run.orientation)
+        self.n_kinds = len(np.unique(truth[truth >= 0]))
+        self.groups_given, model = make_model(settings, self.n_kinds)
+        self.session = Session(
+            dataset.labelled.collection,
+            dataset.X,
+            clusterer=model,
+            strategy=find("strategy", settings.strategy)(**settings.strategy_with),
+            seed=run.seed,
+            ahead=1 if settings.score_at else (settings.rounds or (1,))[0],
+            budget=settings.questions,
+        )
+        self.person = _person(run, dataset, self.session, truth)
+        judged = judged_labels(self.person)
+        if judged is not None and not np.array_equal(judged, truth):
+            second = run.person.parameters.get("second")
+            # Nobody knows the kinds of held-out items under an orientation that was made up.
+            heldout_truth = None if second is None else dataset.truth(str(second))[1]
+            truth = judged
+        self.recorder = CurveRecorder(
+            truth, dataset.heldout, heldout_truth, other_labels(self.person), on_record
+        )
+        self.log = LoopLog()
         self.stopped = ""
-        """Why the method could not go on, if it could not."""
+        """Why the method could not continue, if it could not."""
 
-    def refit(self) -> None:
-        """Learn from what is open."""
-        started = time.perf_counter()
-        self.session.refit()
-        self.log.refit_seconds.append(time.perf_counter() - started)
-
-    def go(self, leg: Segment) -> bool:
-        """Answer up to the end of a leg and learn; False: nothing is left that is worth asking.
-
-        When the strategy has no more questions for these groups, they are learnt again; in a round
-        that is asked for at once (`ahead` 0) also without answers, since training may go on. A
-        method that finds no groups for the answers ends here, with the groups that it had.
-        """
-        try:
-            return self._gone(leg)
-        except Infeasible as problem:
-            self.stopped = str(problem)
-            self.log.told = len(self.session.answers)
-            return False
-
-    def _gone(self, leg: Segment) -> bool:
-        log, session = self.log, self.session
-        while log.told < leg.until:
-            left = leg.until - log.told
-            session.refit_every, session.ahead = leg.every or left, leg.ahead or left
-            got = self._answered(left)
-            if log.told < leg.until and (self._open() or not leg.ahead):
-                self.refit()
-            if not got:
+    def execute(self, limit: Limit | None = None) -> bool:
+        """Ask, refit and score. Returns whether the run was completed within the limit."""
+        limit = limit or Limit(None)
+        settings, session, longest = self.run.settings, self.session, 0.0
+        self.recorder.record(session, 0)
+        steps: list[Segment | None] = [*[None] * settings.first_refits, *settings.segments()]
+        steps += [None] * max(0, settings.refits - len(steps))
+        for segment in steps:
+            if limit.forbids(longest):
+                self.recorder.record(session, self.log.n_answers)
                 return False
-        if self._open():
-            self.refit()
+            started = time.monotonic()
+            more = self._step(segment)
+            longest = max(longest, time.monotonic() - started)
+            if settings.score_at:
+                due = settings.is_scored_at(self.log.n_answers) or not more
+            else:
+                due = session.clustering.snapshot % settings.score_every == 0
+            if due:
+                self.recorder.record(session, self.log.n_answers)
+            if self.stopped or (settings.score_at and not more):
+                break
+        self.recorder.record(session, self.log.n_answers)
         return True
 
-    def _answered(self, left: int) -> int:
-        new, log = simulate(self.session, self.person, left), self.log
-        log.told += new.told
-        log.ask_seconds += new.ask_seconds
-        log.tell_seconds += new.tell_seconds
-        log.refit_seconds += new.refit_seconds
-        return new.told
+    def _step(self, segment: Segment | None) -> bool:
+        """Run a segment, or refit once without asking; False: the questions ran out.
 
-    def _open(self) -> bool:
-        return bool(self.session.progress()["until_refit"] < self.session.refit_every)
+        A method that finds no groups for the answers ends the run with the groups that it had.
+        """
+        if segment is None:
+            self.log.refit(self.session)
+            return True
+        try:
+            return run_segment(self.session, self.person, segment, self.log, retry=self.retry)
+        except Infeasible as problem:
+            self.stopped = str(problem)
+            self.log.n_answers = len(self.session.answers)
+            return False
+
+    def row(self) -> dict[str, Any]:
+        """The row of the run so far, without its provenance."""
+        run, settings, progress = self.run, self.run.settings, self.session.progress()
+        return {
+            "schema": SCHEMA,
+            "run": run.name,
+            "suite": run.suite,
+            "set": run.set,
+            "orientation": run.orientation,
+            "encoder": self.dataset.encoder,
+            "items": len(self.session.collection),
+            "width": int(np.prod(self.dataset.X.shape[1:])),
+            "kinds": self.n_kinds,
+            "system": run.system,
+            "method": settings.method,
+            "strategy": settings.strategy,
+            "parameters": dict(settings.parameters),
+            "strategy_with": dict(settings.strategy_with),
+            "groups_given": self.groups_given,
+            "person": run.person.name,
+            "noise": run.person.noise,
+            "unsure": run.person.unsure,
+            "seed": run.seed,
+            "budget": settings.questions,
+            "questions": self.log.n_answers,
+            "curve": self.recorder.curve(),
+            "choices": progress["choices"],
+            "conflicts": progress["conflicts"],
+            "ask_seconds": latency(self.log.ask_seconds),
+            "tell_seconds": latency(self.log.tell_seconds),
+            "refit_seconds": latency(self.log.refit_seconds),
+            "seconds": round(time.perf_counter() - self.began, 2),
+            "memory_mib": self.memory.mib(),
+        }
+
+    def protocol(self) -> dict[str, Any]:
+        """All other settings, and why the run ended early if its method gave up."""
+        settings = asdict(self.run.settings)
+        person = {"kind": self.run.person.kind, **self.run.person.parameters}
+        stopped = {"stopped": self.stopped} if self.stopped else {}
+        rest = {key: value for key, value in settings.items() if key not in TOP_LEVEL}
+        return {**rest, "person": person, "encoder_reason": self.dataset.reason, **stopped}
 
 
 def run_one(
     run: Run, data: str | None = None, limit: Limit | None = None, notes: Mapping[str, Any] = {}
 ) -> dict[str, Any]:
-    """Do one run and return its row; cut short, the row has the curve so far.
+    """Do one run of a suite and return its row; cut short, the row has the curve so far.
 
     Parameters
     ----------
     data : folder with the files of sets that do not come with the package.
-    notes : the command and the commit for the row; what else is in it goes to its protocol.
+    notes : the command and the commit for the row; other keys go to its protocol.
     """
-    memory, began = Memory(), time.perf_counter()
-    settings = run.settings
-    material = material_for(run.set, data, settings)
-    truth, heldout_truth = material.truth(run.orientation)
-    kinds = len(np.unique(truth[truth >= 0]))
-    given, model = model_of(settings, kinds)
-    session = Session(
-        material.labelled.collection,
-        material.X,
-        clusterer=model,
-        strategy=find("strategy", settings.strategy)(**settings.strategy_with),
-        seed=run.seed,
-        ahead=1 if settings.score_at else (settings.rounds or (1,))[0],
-        budget=settings.questions,
-    )
-    person = make_person(
-        run.person,
-        truth,
-        seed=run.seed,
-        X=material.X,
-        groups=session.clustering.labels,
-        collection=session.collection,
-        truth_of=lambda name: material.truth(name)[0],
-    )
-    judged, heldout_truth = _judged(run, material, person, truth, heldout_truth)
-    diary = CurveRecorder(judged, material.apart, heldout_truth, began, other_labels(person))
-    walk = Runner(session, person)
-    complete = carry_out(walk, settings, diary, limit or Limit(None))
-    more = dict(notes)
-    about = surroundings(
-        more.pop("command", ""), more.pop("commit", ""), settings.parameters.get("device")
-    )
+    runner = Runner(run, dataset_for(run.set, data, run.settings))
+    complete = runner.execute(limit)
+    more = {key: value for key, value in notes.items() if key not in ("command", "commit")}
+    device = run.settings.parameters.get("device")
     return {
-        **_what(run, material, session, kinds, given),
-        **_how_it_went(walk, diary),
-        "seconds": round(time.perf_counter() - began, 2),
-        "memory_mib": memory.peak_mib(),
-        "protocol": _protocol(run, walk, {**more, "encoder_reason": material.reason}),
+        **runner.row(),
+        "protocol": {**runner.protocol(), **more},
         "complete": complete,
-        **about,
+        **provenance(notes.get("command", ""), notes.get("commit", ""), device),
     }
 
 
-def carry_out(walk: Runner, settings: Settings, diary: CurveRecorder, limit: Limit) -> bool:
-    """Ask, learn and score. Returns whether it came to its end."""
-    longest = 0.0
-    session = walk.session
-    diary.note(session, 0)
-    legs = settings.legs()
-    todo: list[Segment | None] = [*[None] * settings.first_refits, *legs]
-    todo += [None] * max(0, settings.refits - len(todo))
-    for leg in todo:
-        if limit.forbids(longest):
-            diary.note(session, walk.log.told)
-            return False
-        started, left = time.monotonic(), True
-        if leg is None:
-            walk.refit()
-        else:
-            left = walk.go(leg)
-        longest = max(longest, time.monotonic() - started)
-        told = walk.log.told
-        if not settings.score_at:
-            wanted = session.clustering.snapshot % settings.score_every == 0
-        else:
-            wanted = settings.is_scored_at(told) or not left
-        if wanted:
-            diary.note(session, told)
-        if walk.stopped or (settings.score_at and not left):
-            break
-    diary.note(session, walk.log.told)
-    return True
-
-
-def model_of(settings: Settings, kinds: int) -> tuple[int | None, Any]:
-    """The method with its parameters, and the number of groups that it was told."""
+def make_model(settings: Settings, n_kinds: int) -> tuple[int | None, Any]:
+    """The number of groups that the method is given, and the method with its parameters."""
     method = find("method", settings.method)
     parameters = dict(settings.parameters)
     if settings.groups == "given" and "n_clusters" in signature(method).parameters:
-        parameters = {"n_clusters": kinds, **parameters}
+        parameters = {"n_clusters": n_kinds, **parameters}
     model = method(**parameters)
     if settings.without and not hasattr(model, "published_objective"):
         raise InputError(
             f"The loss of {settings.method!r} has no parts that `without` could leave out. "
-            "Say which losses are used with the method's own parameters."
+            "Choose its losses with the method's own parameters."
         )
     if settings.without:
         from samekind.simulation.ablation import Without
@@ -201,59 +209,30 @@ def model_of(settings: Settings, kinds: int) -> tuple[int | None, Any]:
     return parameters.get("n_clusters"), model
 
 
-def _judged(run: Run, material: Dataset, person: Oracle, truth: Any, heldout: Any) -> Any:
-    """The kinds that are scored: what the person has in mind at the end, and of held-out items."""
-    judged = judged_labels(person)
-    if judged is None or np.array_equal(judged, truth):
-        return truth, heldout
-    second = run.person.parameters.get("second")
-    if second is None:  # a change of the orientation that nobody made for the held-out items
-        return judged, None
-    return judged, material.truth(str(second))[1]
+def latency(seconds: Sequence[float]) -> dict[str, float]:
+    """The median and the 95th percentile; zeros when there is nothing to measure."""
+    if not seconds:
+        return {"p50": 0.0, "p95": 0.0}
+    p50, p95 = np.percentile(seconds, [50, 95])
+    return {"p50": round(float(p50), 5), "p95": round(float(p95), 5)}
 
 
-def _what(
-    run: Run, material: Dataset, session: Session, kinds: int, given: int | None
-) -> dict[str, Any]:
-    settings = run.settings
-    return {
-        "run": run.name,
-        "suite": run.suite,
-        "set": run.set,
-        "orientation": run.orientation,
-        "encoder": material.encoder,
-        "items": len(session.collection),
-        "width": int(np.prod(material.X.shape[1:])),
-        "kinds": kinds,
-        "system": run.system,
-        "method": settings.method,
-        "strategy": settings.strategy,
-        "parameters": dict(settings.parameters),
-        "strategy_with": dict(settings.strategy_with),
-        "groups_given": given,
-        "person": run.person.name,
-        "noise": run.person.noise,
-        "unsure": run.person.unsure,
-        "seed": run.seed,
-        "budget": settings.questions,
-    }
-
-
-def _how_it_went(walk: Runner, diary: CurveRecorder) -> dict[str, Any]:
-    progress, log = walk.session.progress(), walk.log
-    return {
-        "questions": log.told,
-        "curve": diary.curve,
-        "choices": progress["choices"],
-        "conflicts": progress["conflicts"],
-        "ask_seconds": latency(log.ask_seconds),
-        "tell_seconds": latency(log.tell_seconds),
-        "refit_seconds": latency(log.refit_seconds),
-    }
-
-
-def _protocol(run: Run, walk: Runner, more: Mapping[str, Any]) -> dict[str, Any]:
-    """Everything else that the suite said, and why a run ended early if its method gave up."""
-    rest = {key: value for key, value in asdict(run.settings).items() if key not in PLACED}
-    who = {"kind": run.person.kind, **run.person.parameters}
-    return {**rest, "person": who, **more, **({"stopped": walk.stopped} if walk.stopped else {})}
+def _person(run: Run, dataset: Dataset, session: Session, truth: Any) -> Oracle:
+    """The person of a run: names of columns and files become labels and answers."""
+    spec, given = run.person, dict(run.person.parameters)
+    second, record = given.pop("second", None), given.pop("record", None)
+    name = given.pop("session", None)
+    return person_named(
+        spec.kind,
+        truth,
+        seed=run.seed,
+        X=dataset.X.reshape(len(dataset.X), -1),
+        second=None if second is None else dataset.truth(str(second))[0],
+        answers=None
+        if record is None
+        else recorded_answers(str(record), session.collection, session=name),
+        clusters=session.clustering.labels,
+        noise=spec.noise,
+        unsure=spec.unsure,
+        **given,
+    )

@@ -1,34 +1,48 @@
-"""Suites: what a file asks for, and the runs that it means."""
+"""Suites: sets, systems and simulated people, and the runs that they make together."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from samekind.errors import UnknownName
+from samekind.errors import InputError, UnknownName
+from samekind.simulation.people import PARAMETERS
+from samekind.simulation.rows import person_name
 from samekind.simulation.settings import Settings
 
-HOW = {"device", "verbose", "compile"}
-"""Parameters that say how a result is computed, not which: they do not make it another run."""
-ALWAYS = ("method", "strategy", "questions")
-"""Settings that a digest holds whatever their values; others only where they are not usual."""
-WHO = ("person", "noise", "unsure")
-NEWER = ("score_at", "refits_from", "encoder", "groups")
-"""Settings that the first suites did not have; in the names of their runs they do not occur."""
+NOT_IN_DIGEST = {"device", "verbose", "compile"}
+"""Parameters that change how a result is computed but not the result: they name no new run."""
+ALWAYS_IN_DIGEST = ("method", "strategy", "questions")
+"""Settings that a digest always holds; others only where they differ from the default."""
+PERSON_KEYS = ("person", "noise", "unsure")
+LATER_SETTINGS = ("score_at", "refits_from", "encoder", "groups")
+"""Settings that the first runner did not have."""
+DEFAULTS = Settings()
+
+
+PERSON_PARAMETERS: dict[str, tuple[str, ...]] = {
+    **PARAMETERS,
+    "drifting": (*PARAMETERS["drifting"], "second"),
+    "two": (*PARAMETERS["two"], "second"),
+    "replay": (*PARAMETERS["replay"], "record", "session"),
+}
+"""Parameters of each kind of person: `second` names a label column, `record` a ledger or a file of
+answers, `session` a session of that ledger."""
 
 
 @dataclass(frozen=True)
 class Person:
-    """A simulated person of a suite.
+    """A simulated person of a suite, by names: labels and answers are looked up when it runs.
 
     Parameters
     ----------
-    kind : how they answer. noise, unsure : shares of wrong answers, and of questions left open.
-    parameters : whatever else their kind wants to know.
+    kind : one of :data:`samekind.simulation.people.PERSONS`.
+    noise, unsure : shares of wrong answers, and of questions answered "unsure".
+    parameters : other parameters of the kind, see :data:`PERSON_PARAMETERS`.
     """
 
     name: str
@@ -37,17 +51,35 @@ class Person:
     unsure: float = 0.0
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
+    def check(self) -> None:
+        """Raise an error if there is no such person, or not with these parameters."""
+        if self.kind not in PERSON_PARAMETERS:
+            raise UnknownName("person", self.kind, PERSON_PARAMETERS)
+        if "second" in self.parameters and "second" not in PERSON_PARAMETERS[self.kind]:
+            raise InputError(
+                f"The person {self.kind!r} has one orientation, got a second one: "
+                f"{self.parameters['second']!r}. Use 'drifting' or 'two'."
+            )
+        for name in self.parameters:
+            known = (*PERSON_PARAMETERS[self.kind], "noise", "unsure")
+            if name not in known:
+                raise UnknownName(f"parameter of the person {self.kind!r}:", name, known)
+        for what, share in (("noise", self.noise), ("share of unsure", self.unsure)):
+            if not 0 <= share <= 1:
+                raise InputError(f"Expected a {what} from 0 to 1, got {share:g}.")
+        if self.kind == "replay" and self.parameters.get("record") is None:
+            raise InputError(
+                "The person 'replay' needs a recorded session. Give a ledger or a .jsonl file."
+            )
+
     @classmethod
     def of(cls, settings: Settings) -> Person:
-        """The one person of settings that say who answers by themselves.
+        """The person that these settings describe.
 
         >>> Person.of(Settings(noise=0.05)).name
         'wrong-5'
         """
-        parts = [] if settings.person == "shown" else [settings.person]
-        parts += [f"wrong-{100 * settings.noise:g}"] if settings.noise else []
-        parts += [f"unsure-{100 * settings.unsure:g}"] if settings.unsure else []
-        name = "+".join(parts) or "perfect"
+        name = person_name(settings.person, settings.noise, settings.unsure)
         return cls(name, settings.person, settings.noise, settings.unsure)
 
 
@@ -65,16 +97,16 @@ class Run:
 
     @property
     def name(self) -> str:
-        """What tells it from all other runs; changed settings make another run.
+        """The unique name of the run; changed settings make another name.
 
-        Settings that have their usual value are no part of the digest, so a setting that is added
-        to the house later leaves the names of earlier runs as they are.
+        Settings with their default value are not part of the digest, so a setting that is added to
+        the package later does not change the names of earlier runs.
         """
         kept = {
-            of.name: getattr(self.settings, of.name)
-            for of in fields(Settings)
-            if of.name not in (*WHO, "parameters")
-            and (of.name in ALWAYS or getattr(self.settings, of.name) != getattr(USUAL, of.name))
+            key: value
+            for key, value in vars(self.settings).items()
+            if key not in (*PERSON_KEYS, "parameters")
+            and (key in ALWAYS_IN_DIGEST or value != getattr(DEFAULTS, key))
         }
         person = {key: value for key, value in asdict(self.person).items() if key != "name"}
         digest = _digest([self.set, kept, self._parameters(), person])
@@ -83,21 +115,24 @@ class Run:
 
     @property
     def first_name(self) -> str | None:
-        """What the same run was called by the first runner; None: it had no such run."""
+        """The name that the first runner gave to the same run; None: it had no such run."""
         kept = asdict(self.settings)
-        if any(kept.pop(key) != getattr(USUAL, key) for key in NEWER):
+        if any(kept.pop(key) != getattr(DEFAULTS, key) for key in LATER_SETTINGS):
             return None
         if self.person != Person.of(self.settings):
             return None
-        for key in (*WHO, "strategy_with"):  # these came later and were left out where usual
-            if kept[key] == getattr(USUAL, key):
+        for key in (
+            *PERSON_KEYS,
+            "strategy_with",
+        ):  # added later, left out where default
+            if kept[key] == getattr(DEFAULTS, key):
                 del kept[key]
         digest = _digest([self.set, {**kept, "parameters": self._parameters()}])
         parts = (self.suite, self.system, self.orientation, self.settings.questions)
         return "/".join(map(str, (*parts, self.seed, digest)))
 
     def is_in(self, done: Collection[str]) -> bool:
-        """Whether one of these names of finished runs is its own."""
+        """Whether this run is among the names of finished runs."""
         return self.name in done or (self.first_name or "") in done
 
     def __str__(self) -> str:
@@ -106,24 +141,21 @@ class Run:
 
     def _parameters(self) -> dict[str, Any]:
         return {
-            # Weights to start from are known by their file's name, wherever the file lies.
+            # Weights to start from are identified by file name, wherever the file is.
             key: Path(value).name if key == "start" else value
             for key, value in self.settings.parameters.items()
-            if key not in HOW
+            if key not in NOT_IN_DIGEST
         }
-
-
-USUAL = Settings()
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A set of a suite: its orientations, who answers there, and the settings of each system.
+    """A set of a suite: its orientations, its people, and the settings of each system.
 
     Parameters
     ----------
-    systems : for each name its settings, one per number of questions.
-    people : who answers; empty: the person that each of the settings names.
+    systems : settings by name of the system, one per number of questions.
+    people : who answers; empty: the person that each of the settings describes.
     """
 
     set: str
@@ -132,20 +164,20 @@ class Stage:
     people: tuple[Person, ...] = ()
 
     def people_of(self, settings: Settings) -> tuple[Person, ...]:
-        """Who answers in runs with these settings."""
+        """The people in runs with these settings."""
         return self.people or (Person.of(settings),)
 
 
 @dataclass(frozen=True)
 class Suite:
-    """What a file asks for.
+    """All runs of a benchmark.
 
     Parameters
     ----------
     stages : the sets, each with what is run on it.
-    compare_with : the system that differences are taken to.
+    compare_with : the system that others are compared with.
     curve_at : numbers of questions that a report shows.
-    published : figures to compare with.
+    published : published figures to compare with.
     """
 
     name: str
@@ -158,17 +190,17 @@ class Suite:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """What is compared."""
+        """Names of the systems."""
         return tuple(dict.fromkeys(name for stage in self.stages for name in stage.systems))
 
     @property
     def sets(self) -> tuple[str, ...]:
-        """What it is compared on."""
+        """Names of the sets."""
         return tuple(stage.set for stage in self.stages)
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Who answers."""
+        """Names of the people."""
         return tuple(dict.fromkeys(run.person.name for run in self.runs(seeds=[0])))
 
     def runs(
@@ -178,7 +210,12 @@ class Suite:
         sets: Sequence[str] = (),
         people: Sequence[str] = (),
     ) -> tuple[Run, ...]:
-        """The runs, seed by seed, so that a suite cut short has all systems of the first seeds."""
+        """The runs, seed by seed, so that a suite cut short has all systems of the first seeds.
+
+        Parameters
+        ----------
+        only, sets, people : names of systems, sets and people to keep; empty: all.
+        """
         _check("system", only, self.systems)
         _check("set", sets, self.sets)
         if people:

@@ -1,4 +1,4 @@
-"""From a TOML file to a suite. The format is told in docs/how-to/run-the-benchmark.md."""
+"""Read a suite from a TOML file. The format: docs/how-to/run-the-benchmark.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from samekind.errors import InputError, SourceError, UnknownName
 from samekind.evaluation import METRICS
 from samekind.simulation.settings import KINDS, Settings
-from samekind.simulation.suite import WHO, Person, Stage, Suite
+from samekind.simulation.suite import PERSON_KEYS, PERSON_PARAMETERS, Person, Stage, Suite
 from samekind.simulation.suite_checks import (
     check_encoder,
     check_keys,
@@ -22,7 +22,6 @@ from samekind.simulation.suite_checks import (
     check_value,
     parameters_of,
 )
-from samekind.simulation.suite_people import KINDS as PEOPLE
 from samekind.sources.sets.cifar import CIFAR_SETS
 from samekind.sources.sets.named import SETS
 
@@ -44,7 +43,7 @@ def open_suite(file: str | Path, overrides: Table | None = None) -> Suite:
 
     Parameters
     ----------
-    overrides : keys of [base] that are replaced, also where a set has its own.
+    overrides : keys of [base] to replace, also where a set has its own value.
     """
     path = Path(file)
     known = shipped()
@@ -57,7 +56,7 @@ def open_suite(file: str | Path, overrides: Table | None = None) -> Suite:
             f"There is no suite {str(file)!r}. Give a file, or one of: {', '.join(known)}."
         ) from problem
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise SourceError(f"{path.name} is not TOML: {problem}. Mend that place.") from problem
+        raise SourceError(f"{path.name} is not TOML: {problem}. Correct that line.") from problem
     return parsed(path.stem, content, overrides or {})
 
 
@@ -97,7 +96,7 @@ def parsed(name: str, content: Table, overrides: Table) -> Suite:
 
 
 def _sets(name: str, content: Table) -> dict[str, Table]:
-    """The sets with what is said of each: tables [set.NAME], or one name at the top."""
+    """The sets with their tables: tables [set.NAME], or one name at the top."""
     wanted = content["set"]
     tables = wanted if isinstance(wanted, dict) else {str(wanted): {}}
     if not tables:
@@ -123,9 +122,9 @@ def _sets(name: str, content: Table) -> dict[str, Table]:
 def _person(suite: str, name: str, table: Table) -> Person:
     where = f"{suite}: [person.{name}]"
     kind = str(table.get("kind", "shown"))
-    if kind not in PEOPLE:
-        raise UnknownName(f"kind of person in {where}", kind, PEOPLE)
-    check_keys(where, table, ("kind", "noise", "unsure", *PEOPLE[kind]))
+    if kind not in PERSON_PARAMETERS:
+        raise UnknownName(f"kind of person in {where}", kind, PERSON_PARAMETERS)
+    check_keys(where, table, ("kind", "noise", "unsure", *PERSON_PARAMETERS[kind]))
     shares = {key: table.get(key, 0.0) for key in ("noise", "unsure")}
     for key, value in shares.items():
         check_share(where, key, value)
@@ -136,14 +135,14 @@ def _person(suite: str, name: str, table: Table) -> Person:
 def _stage(
     suite: str, name: str, table: Table, content: Table, people: Mapping[str, Person], over: Table
 ) -> Stage:
-    """What is run on a set."""
+    """The systems and people on one set."""
     own = {key: value for key, value in table.items() if key not in ("orientations", "people")}
     base = {**content["base"], **own, **over}
-    for key in WHO if people else ():
+    for key in PERSON_KEYS if people else ():
         if any(key in each for each in (base, *content.get("variant", {}).values())):
             raise InputError(
-                f"{suite}: {key!r} is said in [base] or in a variant, but there are people. "
-                "Say it in [person.NAME]."
+                f"{suite}: {key!r} is set in [base] or in a variant, but the suite has people. "
+                "Set it in [person.NAME]."
             )
     wanted = table.get("people", list(people))
     for each in wanted:

@@ -1,4 +1,4 @@
-"""Many runs: one after the other or side by side, each outcome handed over as it comes."""
+"""Many runs, one after the other or in parallel; each outcome is yielded as it arrives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from samekind.compute import n_threads
 from samekind.errors import InputError, SamekindError
-from samekind.simulation.datasets import material_for
+from samekind.simulation.datasets import dataset_for
 from samekind.simulation.runner import Limit, run_one
 from samekind.simulation.suite import Run
 
@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: with a row, or with a problem in words."""
+    """The result of a run: a row, or a problem in words."""
 
     run: Run
     row: Row | None = None
@@ -39,30 +39,30 @@ def outcomes(
     until: float | None = None,
     notes: Mapping[str, Any] = {},
 ) -> Iterator[Outcome]:
-    """The outcomes as they come. Runs that there was no time to begin have none.
+    """Yield outcomes as they arrive. Runs that there was no time to start have none.
 
     Parameters
     ----------
-    workers : processes side by side. data : folder of the sets. until : by when all must end.
+    workers : parallel processes. data : folder of the sets. until : when all runs must have ended.
     notes : see :func:`~samekind.simulation.runner.run_one`.
     """
     if workers < 1:
-        raise InputError(f"{workers} workers cannot do anything. Give --workers 1 or more.")
+        raise InputError(f"Expected at least 1 worker, got {workers}. Give --workers 1 or more.")
     if workers == 1:
         for run in runs:
-            yield from _outcome(run, partial(begun_in_time, run, data, until, notes))
+            yield from _outcome(run, partial(run_in_time, run, data, until, notes))
         return
-    # Threads of many processes would wait for each other; who sets the variable knows better.
+    # Threads of many processes would compete; a variable that is set already takes precedence.
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, n_threads() // workers)))
     context = get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_be_quiet) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_ignore_warnings) as pool:
         begun: dict[Future[Row | None], Run] = {
-            pool.submit(begun_in_time, run, data, until, notes): run for run in runs
+            pool.submit(run_in_time, run, data, until, notes): run for run in runs
         }
         try:
             for future in as_completed(begun):
                 yield from _outcome(begun[future], future.result)
-        except BaseException:  # whoever stops the suite does not wait for all that was planned
+        except BaseException:  # stopping the suite must not wait for the runs still planned
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
@@ -70,10 +70,10 @@ def outcomes(
 def prepared(
     runs: Sequence[Run], data: str | None
 ) -> Iterator[tuple[str, str, tuple[Run, ...], bool]]:
-    """Encode each set before anybody waits for it.
+    """Encode each set before its runs start.
 
-    Yields the set, a sentence, its runs, and whether it can be used. Arrays that are taken as they
-    are need no preparation.
+    Yields the set, a sentence, its runs, and whether it can be used. Sets whose arrays are taken as
+    they are need no preparation.
     """
     wanted: dict[tuple[Any, ...], list[Run]] = {}
     for run in runs:
@@ -82,30 +82,30 @@ def prepared(
             wanted.setdefault((run.set, held_out, encoder, items), []).append(run)
     for (name, *_), some in wanted.items():
         try:
-            found = material_for(name, data, some[0].settings)
+            found = dataset_for(name, data, some[0].settings)
         except SamekindError as problem:
             yield name, str(problem), tuple(some), False
         else:
-            said = f"{len(found.X):,} items by {found.encoder} ({found.reason})"
-            yield name, said, tuple(some), True
+            sentence = f"{len(found.X):,} items by {found.encoder} ({found.reason})"
+            yield name, sentence, tuple(some), True
 
 
-def begun_in_time(
+def run_in_time(
     run: Run, data: str | None, until: float | None, notes: Mapping[str, Any]
 ) -> Row | None:
-    """One run, here or in a process of its own; None when there is no time to begin it."""
+    """Do one run, in this process or in a worker; None when there is no time to start it."""
     limit = Limit(until)
     return None if limit.forbids() else run_one(run, data, limit, notes)
 
 
-def _be_quiet() -> None:
-    """What methods remark is for people who use them; a suite would print it a thousand times."""
+def _ignore_warnings() -> None:
+    """Silence the warnings of methods, which a suite would print a thousand times."""
     if not sys.warnoptions:
         warnings.simplefilter("ignore")
 
 
 def _outcome(run: Run, result: Callable[[], Row | None]) -> Iterator[Outcome]:
-    """A failed run must not take the others with it."""
+    """The outcome of a run; one that fails must not end the others."""
     try:
         row = result()
     except SamekindError as problem:

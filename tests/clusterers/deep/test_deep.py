@@ -155,7 +155,7 @@ def test_a_session_trains_one_epoch_per_refit_and_predicts_other_pictures() -> N
         items, images, clusterer=PCL(2, epochs=1, keep_views=True, **SMALL), strategy="pcl",
         refit_every=6, ahead=6, budget=18,
     )  # fmt: skip
-    assert run(session, Truth(half), 18).told == 18
+    assert run(session, Truth(half), 18).n_answers == 18
     assert session.clustering.snapshot == 3 and session.model._learner._trainer.epoch == 4
     assert session.clustering.views is not None and session.clustering.views.shape[:2] == (2, 48)
     other, _ = pictures(6, seed=9)

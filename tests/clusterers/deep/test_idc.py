@@ -217,6 +217,6 @@ def test_the_whole_path_from_value_to_groups_with_a_person_who_looks_at_what_is_
         refit_every=20,
         ahead=20,
     )
-    told = run(session, Truth(half), 20).told
+    told = run(session, Truth(half), 20).n_answers
     assert told == 20 and session.clustering.snapshot >= 1
     assert honoured(session.clustering.labels, session.constraints)

@@ -162,7 +162,7 @@ def test_a_session_asks_every_item_once_and_learns(ahead: int) -> None:
     X, kinds = clouds(90)
     session = Session(points(90), X, clusterer="kmeans", strategy="value", seed=1, ahead=ahead)
     log = run(session, Unsure(Truth(kinds), 0.2, seed=1), 20)
-    assert log.told == 20
+    assert log.n_answers == 20
     asked = [answer.question.item for answer in session.answers]
     assert len(set(asked)) == len(asked)
     assert not session.constraints.conflicts

@@ -1,23 +1,31 @@
-"""Curves: what an answer is worth (PCL Fig. 4, OCC Fig. 3)."""
+"""Curves: the score over the number of answers (PCL Fig. 4, OCC Fig. 3)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from samekind.errors import InputError
-from samekind.reports.plots.bands import PANELS, Band, Row, bands, check_seeds, facets, lines
+from samekind.reports.bands import Band, line
 from samekind.reports.plots.canvas import FAINT, INK, PALETTES, PANEL, new_figure
+from samekind.reports.results import Result
+from samekind.simulation.rows import Row, upgraded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+DISTINGUISHING = (
+    "method", "strategy", "profile", "encoder", "attention", "groups_given", "person",
+)  # fmt: skip
+"""Keys that separate lines when rows differ in them and no keys are given."""
+PANELS = {"items that were sorted": "{}", "held-out items": "heldout_{}"}
+"""The two sides of a picture, and the name of a score there."""
 TITLES = {
     "acc": "accuracy", "nmi": "NMI", "ari": "ARI", "fm": "Fowlkes-Mallows",
     "pair_f1": "pair F1", "bcubed": "B-cubed F",
 }  # fmt: skip
-"""What the scores are called beside an axis."""
+"""Titles of the scores beside an axis."""
 _DASHES = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.6, 1.2, 1.6)))
 _WIDE, _HIGH = 4.1, 3.1  # inches of a panel with its axes
 
@@ -25,17 +33,17 @@ _WIDE, _HIGH = 4.1, 3.1  # inches of a panel with its axes
 def draw_curves(
     rows: Sequence[Row], *, metric: str = "acc", by: Sequence[str] = (), log: bool = False
 ) -> Figure:
-    """The score over the number of answers: sorted items on the left, held-out ones on the right.
+    """Draw the score over the number of answers: sorted items on the left, held-out on the right.
 
     Parameters
     ----------
-    rows : as :meth:`samekind.simulation.experiment.Experiment.run` returns them, or from
-        :func:`~samekind.reports.plots.bands.read_rows`. Each set and orientation gets a row of
-        panels;
-        rows that differ only in their seed make one line, their mean, with a 95 % band.
-    metric : acc, nmi, ari, ...; by : keys that tell lines apart; None: those that differ.
-    log : count answers on a logarithmic axis, with 0 at its left end.
+    rows : as :func:`samekind.simulate` returns them, or read by
+        :func:`~samekind.simulation.rows.read_runs`. Each set and orientation gets a row of panels.
+        Rows that differ only in their seed make one line: their mean, with a 95 % band.
+    metric : acc, nmi, ari, ...; by : keys that separate lines; empty: those that differ.
+    log : use a logarithmic axis of answers, with 0 at its left end.
     """
+    rows = [upgraded(row) for row in rows]
     found = {name: _lines(some, metric, by) for name, some in facets(rows).items()}
     panels = [p for p in PANELS if any(p in b for named in found.values() for b in named.values())]
     if not panels:
@@ -46,7 +54,7 @@ def draw_curves(
     grid = figure.subplots(len(found), len(panels), squeeze=False, sharey="row")
     for axes_row, (facet, named) in zip(grid, found.items(), strict=True):
         for axes, panel in zip(axes_row, panels, strict=True):
-            _panel(axes, panel, log, _most(found))
+            _panel(axes, panel, log, _answer_range(found))
             for name, by_panel in named.items():
                 if panel in by_panel:
                     _line(axes, by_panel[panel], names.index(name), name)
@@ -58,13 +66,70 @@ def draw_curves(
     return figure
 
 
+def facets(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Rows by set and orientation: ``tiles, colour``."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        name = ", ".join(str(row[key]) for key in ("set", "orientation") if row.get(key))
+        found.setdefault(name, []).append(row)
+    return found
+
+
+def lines(rows: Sequence[Row], by: Sequence[str] = ()) -> dict[str, list[Row]]:
+    """Rows by line. `by` names the keys that separate lines; empty: those that differ."""
+    for key in by:
+        if not any(key in row for row in rows):
+            known = sorted({name for row in rows for name in row} - {"curve"})
+            raise InputError(f"No row has the key {key!r}. Known: {', '.join(known)}.")
+    keys = by or [key for key in DISTINGUISHING if len({str(row.get(key)) for row in rows}) > 1]
+    keys = keys or [key for key in ("method", "strategy") if any(row.get(key) for row in rows)]
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        name = " + ".join(filter(None, (_label(key, row.get(key)) for key in keys)))
+        found.setdefault(name, []).append(row)
+    return found
+
+
+def bands(rows: Sequence[Row], metric: str) -> dict[str, Band]:
+    """The bands of one line, by panel; a panel is left out when no curve has its score."""
+    found = {}
+    for panel, name in PANELS.items():
+        results = [Result.of(row) for row in rows]
+        curves = [one for result in results if (one := line(result, name.format(metric)))]
+        if curves and (band := Band.of([curves])) is not None:
+            found[panel] = band
+    return found
+
+
+def check_seeds(named: Mapping[str, Sequence[Row]]) -> None:
+    """Raise an error if a line has two runs of one seed, which must differ in something else."""
+    for name, rows in named.items():
+        seeds = [str(row.get("seed")) for row in rows]
+        twice = next((seed for seed in seeds if seeds.count(seed) > 1), None)
+        if twice is not None:
+            raise InputError(
+                f"The line {name!r} has {seeds.count(twice)} runs with seed {twice}. Name the key "
+                "in which they differ with --by KEY (--by file if nothing else fits)."
+            )
+
+
+def _label(key: str, value: Any) -> str:
+    """A value in a legend; empty for what is off, not given, zero or usual."""
+    if isinstance(value, str):
+        usual = (key, value) == ("person", "perfect")
+        return f"{key} {value}" if value in ("auto", "on", "off") else "" if usual else value
+    if not value:
+        return f"no {key}" if value is False else ""
+    return key if value is True else f"{key.replace('_', ' ')} {value}"
+
+
 def _lines(rows: Sequence[Row], metric: str, by: Sequence[str]) -> dict[str, dict[str, Band]]:
     named = lines(rows, by)
     check_seeds(named)
     return {name: bands(some, metric) for name, some in named.items()}
 
 
-def _most(found: Mapping[str, Mapping[str, Mapping[str, Band]]]) -> tuple[float, float]:
+def _answer_range(found: Mapping[str, Mapping[str, Mapping[str, Band]]]) -> tuple[float, float]:
     """The smallest number of answers above 0, and the largest."""
     every = [x for f in found.values() for n in f.values() for b in n.values() for x in b.x]
     above = [x for x in every if x > 0] or [1.0]
@@ -81,7 +146,7 @@ def _panel(axes: Axes, title: str, log: bool, span: tuple[float, float]) -> None
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0, colors=FAINT, labelsize=9)
     if log:
-        # Logarithmic from the first answers on; what lies before them, and 0, is linear.
+        # Logarithmic from the first answers on, linear before them, so that 0 can be shown.
         axes.set_xscale("symlog", linthresh=span[0], linscale=0.5)
         axes.set_xticks([0.0, *_round_numbers(*span)])
         axes.xaxis.set_minor_locator(NullLocator())
@@ -98,8 +163,7 @@ def _round_numbers(low: float, high: float) -> list[float]:
 
 def _line(axes: Axes, band: Band, place: int, name: str) -> None:
     look: dict[str, Any] = {"color": _ink(place)}
-    # An interval may reach beyond 1, a score cannot.
-    axes.fill_between(band.x, band.low, band.high.clip(max=1.0), alpha=0.15, linewidth=0, **look)
+    axes.fill_between(band.x, band.low, band.high, alpha=0.15, linewidth=0, **look)
     dots = "o" if len(band.x) <= 12 else ""
     axes.plot(band.x, band.mean, linestyle=_dash(place), linewidth=1.8, marker=dots,
               markersize=3.6, label=name, **look)  # fmt: skip
@@ -116,16 +180,16 @@ def _dash(place: int) -> Any:
 def _legend(
     figure: Figure, names: Sequence[str], found: Mapping[str, Mapping[str, Mapping[str, Band]]]
 ) -> None:
-    """One legend below all panels, and a line that says what the bands are."""
+    """Draw one legend below all panels, and a line that explains the bands."""
     from matplotlib.lines import Line2D
 
     samples = [
         Line2D([], [], color=_ink(at), linestyle=_dash(at), linewidth=2, label=name or "this run")
         for at, name in enumerate(names)
     ]
-    runs = sorted({b.runs for f in found.values() for n in f.values() for b in n.values()})
+    runs = sorted({b.seeds for f in found.values() for n in f.values() for b in n.values()})
     seeds = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
-    foot = f"Mean over {seeds} seeds, with the 95 % interval of the mean."
+    foot = f"Mean over {seeds} seeds, with the 95 % interval of the mean (Student)."
     foot = "One seed, so there is no band." if runs == [1] else foot
     high = figure.get_size_inches()[1]
     wide = figure.get_size_inches()[0]

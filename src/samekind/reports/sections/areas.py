@@ -6,21 +6,21 @@ from collections.abc import Mapping, Sequence
 
 from samekind.reports.contents import Cell, Folded, Part, Section, Table
 from samekind.reports.figures import estimate, metric_title
-from samekind.reports.runs import Block
+from samekind.reports.results import Block
 from samekind.reports.study import BySeed, Estimate, Study
 
-ACROSS = 6
+MAX_COLUMNS = 6
 """Sets in one table; more would not fit on a screen."""
 
 
 def area_section(study: Study) -> Section:
     """Means with their intervals, the best of each column bold."""
     parts: list[Part] = [
-        f"Mean {metric_title(study.metric)} over the questions, from the first to the last that "
-        "all systems of a block were scored at: 1 would be a perfect grouping from the first "
-        "question on. Small: 95 % bootstrap interval over the seeds. Bold: the largest of a "
-        "column. The last column is the mean over the sets that the systems share; a set with one "
-        "seed adds nothing to its interval."
+        f"Mean {metric_title(study.metric)} over the questions, from the first to the last at "
+        "which all systems of a block were scored: 1 would be a perfect grouping from the first "
+        "question on. Small: 95 % interval of the mean over seeds (Student). Bold: the largest "
+        "of a column. The last column is the mean over the sets that the systems share; a set "
+        "with one seed adds nothing to its interval."
     ]
     for person in study.people:
         tables = value_tables(study, study.areas, study.of_person(person), person)
@@ -37,15 +37,15 @@ def value_tables(
     """Estimates by system and block, split into tables that fit on a screen."""
     tables = []
     shared = study.shared(blocks)
-    for at in range(0, len(blocks), ACROSS):
-        some = list(blocks[at : at + ACROSS])
-        part = f", part {at // ACROSS + 1}" if len(blocks) > ACROSS else ""
+    for at in range(0, len(blocks), MAX_COLUMNS):
+        some = list(blocks[at : at + MAX_COLUMNS])
+        part = f", part {at // MAX_COLUMNS + 1}" if len(blocks) > MAX_COLUMNS else ""
         columns = [study.place_name(block.place) for block in some]
         cells: dict[str, list[Estimate | None]] = {
             system: [study.over(values, [block], system) for block in some]
             for system in study.systems
         }
-        if len(shared) > 1 and at + ACROSS >= len(blocks):
+        if len(shared) > 1 and at + MAX_COLUMNS >= len(blocks):
             whole = len(shared) == len(blocks)
             columns.append(f"all {len(blocks)}" if whole else f"{len(shared)} of {len(blocks)}")
             for system, found in cells.items():

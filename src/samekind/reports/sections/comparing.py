@@ -1,18 +1,18 @@
-"""Tests: who is told apart from whom, and mean ranks with their critical difference."""
+"""Significance tests of all pairs of systems, and mean ranks with their critical difference."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from samekind.reports.comparison import ENOUGH_BLOCKS, LEAST_UNITS, Comparison, Pair
+from samekind.reports.comparison import MIN_BLOCKS, MIN_UNITS, Comparison, Pair
 from samekind.reports.contents import Cell, Folded, Gallery, Part, Picture, Section, Table
 from samekind.reports.figures import counted, listed, p_value, signed
 from samekind.reports.pictures import draw_ranks
 from samekind.reports.statistics import holm
 from samekind.reports.study import Study
 
-ALL_PAIRS_UP_TO = 5
-"""Systems up to which all pairs are shown at once."""
+MAX_SYSTEMS_OPEN = 5
+"""Systems up to which the table of all pairs is not folded."""
 
 
 def comparing_section(study: Study, comparison: Comparison) -> Section:
@@ -36,10 +36,10 @@ def _units(comparison: Comparison) -> str:
         )
     are = "is" if comparison.blocks == 1 else "are"
     return (
-        f"There {are} only {blocks} (set, grouping, person), fewer than {ENOUGH_BLOCKS}, so the "
+        f"There {are} only {blocks} (set, grouping, person), fewer than {MIN_BLOCKS}, so the "
         f"units are the {len(comparison.units)} pairs of block and seed. Seeds of one set are not "
-        "independent sets: a small p-value says that the difference would come again with "
-        "other seeds on these sets, not that it would come on other sets."
+        "independent sets: a small p-value means that the difference would recur with other "
+        "seeds on these sets, not that it would recur on other sets."
     )
 
 
@@ -57,18 +57,18 @@ def _signed_ranks(study: Study, comparison: Comparison) -> list[Part]:
         said += (
             f" With {len(comparison.units)} units a system that wins everywhere gets p = "
             f"{p_value(smallest)}, which is {p_value(min(1.0, smallest * len(pairs)))} after the "
-            "correction: these units are too few to tell any of so many pairs apart."
+            "correction: there are too few units to find a difference in any of so many pairs."
         )
     elif pairs and min(pair.corrected for pair in pairs) >= 0.05:
-        said += " After the correction no pair is told apart at .05."
-    if len(comparison.systems) <= ALL_PAIRS_UP_TO:
+        said += " After the correction no pair differs significantly at .05."
+    if len(comparison.systems) <= MAX_SYSTEMS_OPEN:
         return [said, _table(study, "All pairs", pairs)]
     first = study.name(comparison.systems[0])
     against = comparison.against_first
     said += (
         f" The table corrects the {len(against)} tests of the first-ranked system also by "
-        "themselves. That is right for a system that was chosen before looking, and too "
-        "hopeful for one that was chosen because it ranks first."
+        "themselves. That is right for a system that was chosen in advance, and too "
+        "optimistic for one that was chosen because it ranks first."
     )
     return [
         said,
@@ -101,26 +101,26 @@ def _ranks(study: Study, comparison: Comparison) -> list[Part]:
     ranking, part = comparison.ranking, comparison.whole
     if ranking is None:
         return [
-            f"Mean ranks are not drawn: that takes at least 3 systems and {LEAST_UNITS} units "
+            f"Mean ranks are not shown: they need at least 3 systems and {MIN_UNITS} units "
             f"without gaps, and there are {len(part.systems)} and {len(part.units)}."
         ]
     units = "pairs of block and seed" if comparison.by_seed else "blocks"
     said = (
         f"Friedman test over {ranking.units} {units}: chi-square {ranking.chi_square:.1f} with "
         f"{len(ranking.systems) - 1} degrees of freedom, p {_relation(ranking.p)}. Nemenyi's "
-        f"critical difference at .05 is {ranking.critical:.2f} ranks: systems that a bar joins "
-        "cannot be told apart."
+        f"critical difference at .05 is {ranking.critical:.2f} ranks: systems joined by a bar do "
+        "not differ significantly."
     )
     if ranking.p >= 0.05:
-        said += " The Friedman test finds no difference at all, so the bars should not be read."
+        said += " The Friedman test finds no difference, so ignore the bars."
     if comparison.blocks < 10:
-        said += f" With {counted(comparison.blocks, 'block')} such a test tells little apart."
+        said += f" With {counted(comparison.blocks, 'block')} such a test has little power."
     missing = [study.name(s) for s in comparison.systems if s not in part.systems]
     if missing:
-        said += f" Not ranked, because runs are missing: {listed(missing)}."
+        said += f" Not ranked because runs are missing: {listed(missing)}."
     if len(part.units) < len(comparison.units):
         gaps = len(comparison.units) - len(part.units)
-        said += f" Left out, because systems are missing there: {counted(gaps, 'unit')}."
+        said += f" Left out because systems are missing there: {counted(gaps, 'unit')}."
     names = {system: study.name(system) for system in ranking.systems}
     order = ", ".join(
         f"{names[system]} {rank:.2f}"

@@ -8,12 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from samekind.reports.bands import AXES, Band, band, line
 from samekind.reports.contents import Folded, Gallery, Key, Part, Picture, Section
 from samekind.reports.figures import counted, metric_title, score
-from samekind.reports.lines import AXES, band, line
 from samekind.reports.pictures import draw_panel
-from samekind.reports.plots.bands import Band
-from samekind.reports.runs import Block, Run
+from samekind.reports.results import Block, Result
 from samekind.reports.study import HIGHLIGHTED, Place, Study
 from samekind.reports.svg import sample
 
@@ -23,17 +22,17 @@ Bands = dict[str, Band]
 def curve_section(study: Study) -> Section:
     """One row of panels per set, grouping and person; first the mean over all of them."""
     parts: list[Part] = [
-        "Mean over seeds with its 95 % bootstrap band. A line is drawn where all its seeds were "
-        "scored, and is straight between two scores. A run with nothing left to ask keeps its "
-        "last score. A pair comparison is one look at two things; the seconds of the person are "
-        "modelled from the kinds of questions, nobody was timed.",
-        *_counted_words(study),
+        "Mean over seeds with its 95 % band (Student). A line is drawn where all its seeds were "
+        "scored, and is straight between two scores. A run that ran out of questions keeps its "
+        "last score. A pair comparison is one look at two things. The seconds of the person are "
+        "modelled from the kinds of questions; nobody was timed.",
+        *_seed_counts(study),
         *_ranges(study),
     ]
     if len(study.systems) > HIGHLIGHTED:
         parts.append(
             f"In colour: the {HIGHLIGHTED} systems of a panel with the best mean rank. The others "
-            "are thin grey lines; in a panel that one of them wins, it is numbered too."
+            "are thin grey lines; one that is best in a panel is numbered there."
         )
     for person in study.people:
         parts += _over_sets(study, person)
@@ -46,7 +45,7 @@ def block_bands(study: Study, blocks: Sequence[Block], axis: str) -> Bands:
     """The bands of the systems that have runs in all these blocks."""
     found: Bands = {}
     for system in study.systems:
-        runs: list[list[Run]] = [study.cells.get((block, system), []) for block in blocks]
+        runs: list[list[Result]] = [study.cells.get((block, system), []) for block in blocks]
         here = band(runs, study.metric, axis) if all(runs) else None
         if here is not None:
             found[system] = here
@@ -119,7 +118,7 @@ def _gallery(study: Study, blocks: Sequence[Block], person: str, title: str) -> 
 
 
 def _said(study: Study, bands: Bands) -> str:
-    """The ends of the lines, for those who do not see them."""
+    """The scores at the ends of the lines, as a text alternative."""
     ends = sorted(bands, key=lambda s: (-float(bands[s].mean[-1]), s))[:7]
     return "At the end: " + ", ".join(
         f"{study.name(s)} {score(float(bands[s].mean[-1]))}" for s in ends
@@ -139,27 +138,26 @@ def _legend(study: Study, drawn: Sequence[str], colours: Mapping[str, int]) -> l
 
 
 def _heights(bands: Sequence[Band]) -> tuple[float, float]:
-    """Ends of the axis of scores: full tenths around the bands, at least three of them."""
+    """Range of the axis of scores: full tenths around the bands, at least three."""
     least = min(float(band.low.min()) for band in bands)
     high = min(1.0, np.ceil(10 * max(float(band.high.max()) for band in bands) + 0.2) / 10)
     low = min(np.floor(10 * least - 0.2) / 10, high - 0.3)
     if least > -0.02 and low < 0.11:
-        low = -0.02  # a line at 0 is seen above the axis
+        low = -0.02  # a line at 0 stays visible above the axis
     return float(low), float(high) + 0.02
 
 
-def _counted_words(study: Study) -> list[str]:
-    """How many seeds there are, since bands of few seeds are too narrow."""
+def _seed_counts(study: Study) -> list[str]:
+    """The number of seeds of a line."""
     counts = sorted({len(runs) for runs in study.cells.values()})
     if counts == [1]:
         return ["There is one seed for each system, so there are no bands."]
     seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    few = " A bootstrap over so few seeds is too narrow." if counts[0] < 10 else ""
-    return [f"Seeds for each line: {seeds}.{few}"]
+    return [f"Seeds for each line: {seeds}."]
 
 
 def _ranges(study: Study) -> list[str]:
-    """Which blocks have curves of different extent."""
+    """Sentences on blocks whose curves cover different ranges."""
     narrowed: dict[str, list[str]] = {}
     once: set[str] = set()
     for block, within in study.spans.items():

@@ -8,27 +8,27 @@ from collections.abc import Iterable, Sequence
 
 from samekind.reports.contents import Part, Section, Table
 from samekind.reports.figures import counted
-from samekind.reports.runs import Run
+from samekind.reports.results import Result
 from samekind.reports.study import Study
 
-MOST = 30
-"""Missing runs that are named on the page; the CSV file has all of them."""
+MAX_MISSING_ROWS = 30
+"""Missing runs listed on the page; the CSV file has all of them."""
 
 
 def origin_section(study: Study) -> Section:
-    """Provenance of all rows, and which runs a full crossing would have besides."""
-    runs = study.found.runs
-    parts: list[Part] = [*study.found.notes]
-    commits = Counter(str(run.row.get("commit") or "not said") for run in runs)
+    """Provenance of all rows, and the runs that are missing from a full crossing."""
+    runs = study.results.runs
+    parts: list[Part] = [*study.results.notes]
+    commits = Counter(str(run.row.get("commit") or "not recorded") for run in runs)
     if len(commits) > 1:
-        parts.append("Runs of several commits are mixed: differences may come from the program.")
+        parts.append("The runs come from several commits: differences may come from the program.")
     parts += [
         _facts(runs, commits),
         Table(
             "Systems",
-            ["system", "method", "strategy", "told K", "settings"],
+            ["system", "method", "strategy", "K given", "settings"],
             [_system(study, name) for name in study.systems],
-            "Told K: whether the method was told the number of groups.",
+            "K given: whether the method was given the number of groups.",
             words=5,
         ),
         *_missing(study),
@@ -37,10 +37,10 @@ def origin_section(study: Study) -> Section:
 
 
 def missing_runs(study: Study) -> list[tuple[str, str, int]]:
-    """Block, system and seed of runs that a full crossing has and the rows lack, by suite."""
+    """Block, system and seed of the runs that are missing from a full crossing, by suite."""
     missing = []
     for suite in dict.fromkeys(block.suite for block in study.blocks):
-        here = [run for run in study.found.runs if run.block.suite == suite]
+        here = [run for run in study.results.runs if run.block.suite == suite]
         done = {(run.block, run.system, run.seed) for run in here}
         seeds = sorted({run.seed for run in here})
         systems = sorted({run.system for run in here})
@@ -55,15 +55,15 @@ def missing_runs(study: Study) -> list[tuple[str, str, int]]:
     return missing
 
 
-def _facts(runs: Sequence[Run], commits: Counter[str]) -> Table:
+def _facts(runs: Sequence[Result], commits: Counter[str]) -> Table:
     days = sorted({str(run.row["when"])[:10] for run in runs if run.row.get("when")})
     rows = [
         ["suites", _counts(run.block.suite for run in runs)],
         ["runs", f"{len(runs):,}"],
         ["seeds", ", ".join(map(str, sorted({run.seed for run in runs})))],
         ["commits", _counts(commits.elements())],
-        ["days", days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}" if days else "not said"],
-        ["commands", _counts(str(run.row.get("command") or "not said") for run in runs)],
+        ["days", " to ".join(dict.fromkeys([days[0], days[-1]])) if days else "not recorded"],
+        ["commands", _counts(str(run.row.get("command") or "not recorded") for run in runs)],
         ["machines", _counts(_machine(run) for run in runs)],
         ["versions", _counts(_flat(run.row.get("versions")) for run in runs)],
         ["vectors", "; ".join(sorted({_vectors(run) for run in runs}))],
@@ -72,19 +72,19 @@ def _facts(runs: Sequence[Run], commits: Counter[str]) -> Table:
 
 
 def _counts(values: Iterable[str]) -> str:
-    """Values with how often they come; alone, without a count."""
+    """Values with their counts; a single value without."""
     found = Counter(values)
     if len(found) == 1:
         return next(iter(found))
     return "; ".join(f"{value} ({count})" for value, count in sorted(found.items()))
 
 
-def _vectors(run: Run) -> str:
+def _vectors(run: Result) -> str:
     return f"{run.block.set}: {run.row.get('encoder') or 'not said'}"
 
 
-def _machine(run: Run) -> str:
-    """The machine without how busy it was, which is another one for each run."""
+def _machine(run: Result) -> str:
+    """The machine without its load, which differs for each run."""
     machine = run.row.get("machine")
     if isinstance(machine, dict):
         machine = {key: value for key, value in machine.items() if key != "load"}
@@ -95,11 +95,11 @@ def _flat(value: object) -> str:
     """A mapping as words: ``cores 2, system Linux``."""
     if isinstance(value, dict):
         return ", ".join(f"{key} {_flat(part)}" for key, part in sorted(value.items()))
-    return "not said" if value is None else str(value)
+    return "not recorded" if value is None else str(value)
 
 
 def _system(study: Study, system: str) -> list[str]:
-    runs = [run for run in study.found.runs if run.system == system]
+    runs = [run for run in study.results.runs if run.system == system]
     settings = {
         json.dumps(
             {**(run.row.get("parameters") or {}), **(run.row.get("strategy_with") or {})},
@@ -112,20 +112,21 @@ def _system(study: Study, system: str) -> list[str]:
         study.name(system),
         _counts(str(run.row.get("method") or "-") for run in runs),
         _counts(str(run.row.get("strategy") or "-") for run in runs),
-        study.told_groups[system],
-        "; ".join(shown) or "as they are by default",
+        study.groups_given[system],
+        "; ".join(shown) or "defaults",
     ]
 
 
 def _missing(study: Study) -> list[Part]:
     missing = missing_runs(study)
     if not missing:
-        return ["No run is missing: each system has each block with each seed of its suite."]
+        return ["No run is missing: every system has every block and seed of its suite."]
     by_cell = Counter((block, system) for block, system, _ in missing)
     said = (
-        "A full crossing has each system, block and seed of a suite. "
+        "A full crossing has every system, block and seed of a suite. "
         f"Missing: {counted(len(missing), 'run')}."
     )
     rows = [[block, system, str(count)] for (block, system), count in sorted(by_cell.items())]
-    note = f"And {len(rows) - MOST} more; see `tables/missing.csv`." if len(rows) > MOST else ""
-    return [said, Table("Missing", ["block", "system", "seeds"], rows[:MOST], note, words=2)]
+    more, shown = len(rows) - MAX_MISSING_ROWS, rows[:MAX_MISSING_ROWS]
+    note = f"And {more} more; see `tables/missing.csv`." if more > 0 else ""
+    return [said, Table("Missing", ["block", "system", "seeds"], shown, note, words=2)]

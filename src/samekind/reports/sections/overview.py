@@ -1,4 +1,4 @@
-"""What the report says in a few lines, and all systems in one table."""
+"""Summary of the report, and all systems in one table."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import numpy as np
 from samekind.reports.comparison import Comparison
 from samekind.reports.contents import Cell, Part, Section, Table
 from samekind.reports.figures import DASH, counted, estimate, listed, metric_title, seconds
-from samekind.reports.runs import Block
+from samekind.reports.results import Block
 from samekind.reports.sections.waiting import worst
 from samekind.reports.study import Study
 
 
 def overview(study: Study, comparison: Comparison) -> Section:
     """The first section."""
-    seeds = {run.seed for run in study.found.runs}
+    seeds = {run.seed for run in study.results.runs}
     told = (
-        f"{counted(len(study.found.runs), 'run')}: {counted(len(study.systems), 'system')} on "
+        f"{counted(len(study.results.runs), 'run')}: {counted(len(study.systems), 'system')} on "
         f"{counted(len(study.places), 'grouping')} ({_places(study)}), answered by "
         f"{counted(len(study.people), 'simulated person', 'simulated people')} "
         f"({listed(study.people)}), {counted(len(seeds), 'seed')}. "
@@ -36,7 +36,7 @@ def _winner(study: Study, comparison: Comparison) -> list[str]:
         return []
     first = study.leader
     if first is None:
-        return ["The system that ranks first was not run in all blocks, so nobody leads overall."]
+        return ["The first-ranked system was not run in all blocks, so no system leads overall."]
     better = [pair for pair in comparison.against_first if pair.difference > 0]
     clear = sum(pair.corrected < 0.05 for pair in better)
     units = "seeds of the sets" if comparison.by_seed else "blocks"
@@ -54,7 +54,7 @@ def _winner(study: Study, comparison: Comparison) -> list[str]:
 def _unlike(study: Study) -> list[str]:
     """A warning when systems of one block did not have the same things to sort."""
     seen: dict[Block, set[tuple[str, str]]] = {}
-    for run in study.found.runs:
+    for run in study.results.runs:
         had = (str(run.row.get("encoder")), str(run.row.get("items")))
         seen.setdefault(run.block, set()).add(had)
     unlike = [study.block_name(block) for block in study.blocks if len(seen[block]) > 1]
@@ -92,10 +92,11 @@ def _table(study: Study) -> Table:
     columns = ["no.", "system", "area", "mean rank", "final score", "longest ask", "blocks"]
     note = (
         "Area: mean height of the curve over the questions, averaged over "
-        f"{counted(len(shared), 'block')} that the systems share, with the 95 % bootstrap interval "
-        f"over seeds. A system that lacks one of these blocks has no mean ({DASH}). Mean rank: "
-        "over all blocks that a system has with others. Longest ask: the largest 95th "
-        "percentile of a run. (K): was told the number of groups. A block is a set, a grouping "
+        f"{counted(len(shared), 'block')} that the systems share, with the 95 % interval of the "
+        "mean over seeds (Student). A system that lacks one of these blocks has no mean "
+        f"({DASH}). Mean rank: over all blocks that a system shares with others. Longest ask: the "
+        "largest 95th "
+        "percentile of a run. (K): was given the number of groups. A block is a set, a grouping "
         "of it and a person."
     )
     return Table("All systems", columns, rows, note, words=2, named_by=1)

@@ -1,4 +1,4 @@
-"""What papers have published for these sets, beside what was measured here."""
+"""Published figures for these sets beside those measured here."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from samekind.reports.contents import Cell, Part, Section, Table
 from samekind.reports.figures import DASH, counted, score
 from samekind.reports.published import Figure, figures
-from samekind.reports.runs import Run
+from samekind.reports.results import Result
 from samekind.reports.study import Place, Study
 
 METRICS = ("acc", "nmi", "ari", "f")
 OURS = {"acc": "acc", "nmi": "nmi", "ari": "ari", "f": "fm"}
-"""Our name of a published score: F is the index of Fowlkes and Mallows."""
+"""Our names of published scores: F is the Fowlkes-Mallows index."""
 
 
 def papers_section(study: Study) -> Section | None:
@@ -28,10 +28,10 @@ def papers_section(study: Study) -> Section | None:
     if not parts:
         return None
     said = (
-        "These figures come from other programs, other networks and other rules; they are no "
-        "contest with ours. Ours (bold) are means over seeds of the scores after the last "
-        "question; of several people only the one who errs least. Our F is the index of Fowlkes "
-        "and Mallows."
+        "These figures come from other programs, networks and protocols, so they cannot be "
+        "compared directly with ours. Ours (bold) are means over seeds of the scores after the "
+        "last question; of several people only the one who errs least. Our F is the "
+        "Fowlkes-Mallows index."
     )
     return Section("papers", "Published figures beside ours", [said, *parts])
 
@@ -82,17 +82,17 @@ def _ours(study: Study, place: Place) -> list[list[str | Cell]]:
     return rows
 
 
-def _last(runs: Sequence[Run], metric: str) -> Cell:
+def _last(runs: Sequence[Result], metric: str) -> Cell:
     ends = [v for run in runs if (v := run.points[-1].get(metric)) is not None]
     return Cell(score(float(np.mean(ends))) if ends else DASH)
 
 
 def _protocol(study: Study, places: Sequence[Place]) -> str:
-    runs = [run for run in study.found.runs if run.block.place in places]
+    runs = [run for run in study.results.runs if run.block.place in places]
     items = sorted({int(run.row["items"]) for run in runs if run.row.get("items")})
     encoders = sorted({str(run.row["encoder"]) for run in runs if run.row.get("encoder")})
-    told = sorted({run.system for run in runs if run.told_groups})
-    said = [f"Items: {', '.join(f'{count:,}' for count in items)}."] if items else []
-    said += [f"Vectors: {', '.join(encoders)}."] if encoders else []
-    said += [f"Told K: {', '.join(told)}." if told else "K was told to nobody."]
-    return " ".join(said)
+    given = sorted({run.system for run in runs if run.groups_given})
+    sentences = [f"Items: {', '.join(f'{count:,}' for count in items)}."] if items else []
+    sentences += [f"Vectors: {', '.join(encoders)}."] if encoders else []
+    sentences += [f"K given to: {', '.join(given)}." if given else "K was not given."]
+    return " ".join(sentences)

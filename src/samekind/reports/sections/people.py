@@ -1,4 +1,4 @@
-"""Robustness: the final score by person, those who err least first."""
+"""Robustness: the final score by person, by rising error rate."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from samekind.reports.contents import Part, Section, Table
 from samekind.reports.figures import metric_title
-from samekind.reports.runs import Block
+from samekind.reports.results import Block
 from samekind.reports.sections.areas import estimates_table
 from samekind.reports.study import Estimate, Study
 
@@ -16,8 +16,8 @@ def people_section(study: Study) -> Section | None:
     if len(study.people) < 2:
         return None
     parts: list[Part] = [
-        f"Final {metric_title(study.metric)}, that is at the last question that all systems of a "
-        "block were scored at, by who answered. Small: 95 % bootstrap interval over the seeds."
+        f"Final {metric_title(study.metric)} by person: the score at the last question at which "
+        "all systems of a block were scored. Small: 95 % interval of the mean over seeds (Student)."
     ]
     whole = [place for place in study.places if len(_people(study, [place])) == len(study.people)]
     if len(whole) > 1:

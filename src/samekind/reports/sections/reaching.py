@@ -1,4 +1,4 @@
-"""How many questions, pairs and seconds a given quality costs; who never reaches it is counted."""
+"""Questions, pairs and seconds needed to reach a quality, and how many runs never do."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from collections.abc import Sequence
 from samekind.reports.contents import Cell, Folded, Part, Section, Table
 from samekind.reports.figures import DASH, metric_title, score
 from samekind.reports.measures import Reached
-from samekind.reports.runs import Block
+from samekind.reports.results import Block
 from samekind.reports.study import Study
 
-ACROSS = 6
+MAX_COLUMNS = 6
 
 
 def reach_section(study: Study) -> Section:
     """One table per quality and person."""
     parts: list[Part] = [
-        f"Median over seeds of the questions at the first score with {metric_title(study.metric)} "
-        "of at least the value; small: pair comparisons and modelled seconds of the person at "
-        "that point, and how many runs never get there. When the median run never gets there, "
-        "the cell says more than what was asked (`> 60`); what that cost in pairs and seconds is "
-        "in `tables/reach.csv`. A quality is only seen where a run was scored, so the true number "
-        "may be smaller."
+        f"Median over seeds of the questions until {metric_title(study.metric)} first reaches the "
+        "value. Small: pair comparisons and modelled seconds of the person at that point, and how "
+        "many runs never reach it. If the median run never does, the cell shows the number of "
+        "questions asked (`> 60`); its cost in pairs and seconds is in `tables/reach.csv`. A "
+        "quality is only noticed where a run was scored, so the true number may be smaller."
     ]
     for person in study.people:
         blocks = study.of_person(person)
@@ -34,8 +33,8 @@ def reach_section(study: Study) -> Section:
 
 def _tables(study: Study, blocks: Sequence[Block], value: float, person: str) -> list[Table]:
     tables = []
-    for at in range(0, len(blocks), ACROSS):
-        some = blocks[at : at + ACROSS]
+    for at in range(0, len(blocks), MAX_COLUMNS):
+        some = blocks[at : at + MAX_COLUMNS]
         rows: list[list[str | Cell]] = []
         never: list[str] = []
         for system in study.systems:
@@ -46,8 +45,8 @@ def _tables(study: Study, blocks: Sequence[Block], value: float, person: str) ->
             elif any(found):
                 never.append(study.name(system))
         columns = ["system", *(study.place_name(block.place) for block in some)]
-        note = f"No run of these gets there on any of the sets: {', '.join(never)}."
-        part = f", part {at // ACROSS + 1}" if len(blocks) > ACROSS else ""
+        note = f"No run reaches it on any of the sets: {', '.join(never)}."
+        part = f", part {at // MAX_COLUMNS + 1}" if len(blocks) > MAX_COLUMNS else ""
         title = f"At least {score(value)}, {person}{part}"
         tables.append(Table(title, columns, rows, note if never else ""))
     return tables

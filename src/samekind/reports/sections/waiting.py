@@ -1,4 +1,4 @@
-"""Waiting: how long a person would wait, how long runs took, and how much memory they had."""
+"""Waiting times of a person, and duration and memory of the runs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 from samekind.reports.contents import Section, Table
 from samekind.reports.figures import DASH, seconds
-from samekind.reports.runs import Run
+from samekind.reports.results import Result
 from samekind.reports.study import Study
 
 STEPS = ("ask_seconds", "tell_seconds", "refit_seconds")
 
 
 def waiting_section(study: Study) -> Section | None:
-    """One row per system, the worst over its runs; None when no run was timed."""
+    """One row per system with the worst of its runs; None if no run was timed."""
     rows = []
     for system in study.systems:
         runs = [run for (_, name), some in study.cells.items() if name == system for run in some]
@@ -42,15 +42,15 @@ def waiting_section(study: Study) -> Section | None:
     columns = ["system", "ask", "tell", "refit", "run, mean", "run, longest", "memory"]
     table = Table("Median / 95th percentile", columns, rows)
     said = (
-        "Waiting for the next question (ask), for an answer to be taken in (tell) and for the "
-        "groups to be learnt again (refit): median and 95th percentile of a run, each the worst "
-        "over all runs of the system. Memory is that of the whole process at its highest. Times "
-        "of runs on different machines, or side by side on one, are not comparable."
+        "Waiting for the next question (ask), for an answer to be stored (tell) and for new groups "
+        "(refit): median and 95th percentile of a run, each the worst over all runs of the "
+        "system. Memory is the peak of the whole process. Times of runs on different machines, "
+        "or in parallel on one, are not comparable."
     )
     return Section("waiting", "Waiting", [said, table])
 
 
-def worst(runs: Sequence[Run]) -> dict[str, float]:
+def worst(runs: Sequence[Result]) -> dict[str, float]:
     """Largest times and memory over the runs, and the mean of their whole time."""
     found: dict[str, float] = {}
     for step in STEPS:

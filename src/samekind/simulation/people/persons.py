@@ -31,7 +31,7 @@ PERSONS: dict[str, str] = {
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "shown": (),
-    "matched": ("clusters",),
+    "matched": (),
     "boundary": ("neighbours", "most"),
     "drifting": ("start", "over", "change"),
     "two": ("share", "change"),
@@ -48,6 +48,7 @@ def person_named(
     X: Any = None,
     second: Any = None,
     answers: Iterable[Answer] | None = None,
+    clusters: Any = None,
     noise: float = 0.0,
     unsure: float = 0.0,
     **parameters: Any,
@@ -84,8 +85,8 @@ def person_named(
     if kind == "shown":
         return wrapped(Truth(labels))
     if kind == "matched":
-        clusters = _needed(parameters.get("clusters"), kind, "clusters", "the first groups")
-        return wrapped(Matched(labels, np.asarray(clusters)))
+        first = _needed(clusters, kind, "clusters", "the first groups")
+        return wrapped(Matched(labels, np.asarray(first)))
     if kind == "boundary":
         rows = _needed(X, kind, "X", "vectors")
         return wrapped(Boundary(labels, rows, noise, seed, **parameters), rate=0.0)
