@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from report import HERE, arguments, surroundings, table
 
-from samekind.compute import best_device, synchronise
+from samekind.compute import as_tensor, best_device, one_thread, synchronise
+from samekind.neighbours import nearest_cosines
 from samekind.simulation.provenance import peak_memory_mib
 from samekind.strategies.value.greedy import Greedy
 from samekind.strategies.value.mining import closeness, hardness, unit
-from samekind.strategies.value.neighbours import as_tensor, nearest_cosines, one_thread
 from samekind.strategies.value.questions import centres_of
 
 Floats = NDArray[Any]

@@ -6,7 +6,11 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,36 @@ def quick_kernels() -> Iterator[None]:
 
     with torch.backends.cudnn.flags(enabled=True, benchmark=True, allow_tf32=True):
         yield
+
+
+@contextmanager
+def one_thread(wanted: bool = True) -> Iterator[None]:
+    """Within this context torch keeps to one thread, where that is wanted."""
+    import torch
+
+    before = torch.get_num_threads()
+    try:
+        if wanted:
+            torch.set_num_threads(1)
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def as_tensor(rows: NDArray[Any], device: str | None = None) -> Tensor:
+    """Rows as a tensor on the device, without a copy if possible; half precision becomes single."""
+    import numpy as np
+    import torch
+
+    rows = np.asarray(rows)
+    if rows.dtype not in (np.float32, np.float64):
+        rows = rows.astype(np.float32)
+    if not rows.flags.writeable:  # torch warns about memory that it must not write to
+        rows = rows.copy()
+    where = best_device(device).device
+    if where.startswith("mps"):  # it has no double precision
+        rows = rows.astype(np.float32, copy=False)
+    return torch.from_numpy(np.ascontiguousarray(rows)).to(where)
 
 
 def synchronise(device: str) -> None:

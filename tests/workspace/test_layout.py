@@ -8,12 +8,10 @@ from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestNeighbors
 
 from samekind.workspace.layout import (
-    EXACT,
     aligned,
     by_neighbours,
     in_square,
     main_axes,
-    neighbours,
     sketch,
 )
 
@@ -63,19 +61,6 @@ def test_a_turned_and_mirrored_layout_is_turned_back() -> None:
     plane = in_square(rng.normal(size=(300, 2)) * [1.0, 0.4])
     turn = np.array([[0.6, -0.8], [0.8, 0.6]]) @ np.diag([1.0, -1.0])
     assert np.allclose(aligned(plane @ turn, plane), plane, atol=0.02)
-
-
-def test_neighbours_in_buckets_are_nearly_all_of_the_true_ones() -> None:
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(EXACT + 2_000, 6)).astype(np.float32)
-    near, apart = neighbours(X, 10, rng)
-    true = (
-        NearestNeighbors(n_neighbors=10, algorithm="brute").fit(X).kneighbors(return_distance=False)
-    )
-    kept = np.mean([len(np.intersect1d(a, b)) / 10 for a, b in zip(near, true, strict=True)])
-    assert kept > 0.75
-    assert (near != np.arange(len(X))[:, None]).all(), "nobody is his own neighbour"
-    assert np.allclose(apart[:, 0], np.linalg.norm(X - X[near[:, 0]], axis=1), atol=1e-2)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,13 @@
-"""What groups the vectors. One file each; a new one is a file and a line here."""
+"""Methods that group items. A new one is a file and a line here.
+
+Every estimator can be imported from this package, which loads its file only then:
+``from samekind.clusterers import Live, KMeans, COBRAS, PCL, NCP``.
+"""
 
 from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
 
 CLUSTERERS: dict[str, str] = {
     "propagation": "samekind.clusterers.live.propagation:Propagation",
@@ -39,3 +46,18 @@ CLUSTERERS: dict[str, str] = {
     "dc-gmm": "samekind.clusterers.deep.dcgmm:DCGMM",
 }
 DEFAULT = "live"
+"""Name of the method that is used unless another is asked for."""
+
+_MODULES = {name: module for module, _, name in (m.partition(":") for m in CLUSTERERS.values())}
+
+__all__ = ["CLUSTERERS", "DEFAULT", *_MODULES]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from samekind.errors import InputError
+from samekind.neighbours import nearest_by_cosine
 from samekind.training.loop import Trainer
-from samekind.training.neighbours import nearest
 
 
 class ItemGraph(nn.Module):
@@ -64,7 +64,7 @@ class ItemGraph(nn.Module):
     @torch.no_grad()
     def rebuild(self) -> None:
         """Look up all neighbours anew; everything stays in its place."""
-        self.table.copy_(nearest(self.means, self.k))
+        self.table.copy_(nearest_by_cosine(self.means, self.k))
         self.weight.copy_((3 / (1 + degrees(self.table))).sqrt())
 
     @torch.no_grad()

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
+from samekind.neighbours import nearest_by_cosine
 from samekind.objectives.links import LinkMasks
 from samekind.objectives.spice import smooth_nll
 from samekind.training.heads import ClusterHead
-from samekind.training.neighbours import nearest
 from samekind.training.network import Output
 from samekind.training.steps import SchedulePoint
 
@@ -132,7 +132,7 @@ def reliable_items(
     """
     n, k = p.shape
     top, group = p.max(dim=1)
-    table = nearest(h, min(neighbours, max(1, n // (2 * k)), n - 1))
+    table = nearest_by_cosine(h, min(neighbours, max(1, n // (2 * k)), n - 1))
     agree = (group[table] == group[:, None]).float().mean(dim=1)
     good = (agree >= agreement) & (top > sure)
     mine = one_hot(group, k).bool()  # (n, k)

@@ -24,7 +24,8 @@ from samekind.reports.plots.canvas import (
 )
 from samekind.reports.plots.curves import draw_curves
 from samekind.reports.plots.evolution import MOST_NAMES, Kinds, draw_evolution
-from samekind.reports.plots.maps import maps, turned
+from samekind.reports.plots.maps import maps
+from samekind.workspace.layout import procrustes
 
 pytest.importorskip("matplotlib")
 
@@ -67,7 +68,7 @@ def test_the_same_seed_gives_the_same_maps() -> None:
 def test_a_turned_and_mirrored_map_is_turned_back() -> None:
     plane = np.random.default_rng(0).normal(size=(20, 2))
     mirrored = plane @ np.array([[0.6, 0.8], [0.8, -0.6]])
-    assert np.allclose(turned(mirrored, plane), plane)
+    assert np.allclose(procrustes(mirrored, plane), plane)
 
 
 @pytest.mark.parametrize("shape", [(1, 3), (2, 1), (5, 2), (30, 1)])

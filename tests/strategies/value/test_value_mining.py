@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from places import VECTORS
+from samekind.compute import as_tensor
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.questions import WhichGroup
 from samekind.strategies.value import greedy as value_greedy
-from samekind.strategies.value import neighbours as value_neighbours
 from samekind.strategies.value.greedy import EQUAL, Greedy
 from samekind.strategies.value.mining import (
     hardness,
@@ -22,7 +22,6 @@ from samekind.strategies.value.mining import (
     select,
     unit,
 )
-from samekind.strategies.value.neighbours import as_tensor, nearest_cosines
 from samekind.strategies.value.questions import questions
 
 VECTORS = json.loads((VECTORS / "idc.json").read_text())
@@ -237,51 +236,3 @@ def test_what_is_not_a_number_never_wins() -> None:
         greedy.take(best[0])
         order.append(best[0])
     assert order[0] == 5 and set(order[-2:]) == {3, 7} and len(order) == 20
-
-
-@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
-def test_exact_neighbours_are_those_of_all_with_all(kind: Any) -> None:
-    z = drawn(700, d=6, seed=6)[0].astype(kind)
-    alike = z.astype(np.float64) @ z.astype(np.float64).T
-    np.fill_diagonal(alike, -9)
-    expected = -np.sort(-alike, axis=1)[:, :20]
-    found = nearest_cosines(z, 20, exact=True)
-    np.testing.assert_allclose(found, expected, atol=1e-12 if kind is np.float64 else 1e-5)
-
-
-def test_tiles_and_buckets_lose_no_neighbour(monkeypatch: pytest.MonkeyPatch) -> None:
-    z, _ = drawn(900, d=6, seed=8)
-    expected = nearest_cosines(z, 4, exact=True)
-    monkeypatch.setattr(value_neighbours, "BUCKET", 7)
-    monkeypatch.setattr(value_neighbours, "ROWS", {True: 130, False: 130})
-    monkeypatch.setattr(value_neighbours, "TILE", {True: 210, False: 210})
-    np.testing.assert_allclose(nearest_cosines(z, 4, exact=True), expected, atol=1e-12)
-
-
-def test_cells_find_nearly_all_neighbours_and_invent_none() -> None:
-    z, _ = drawn(6000, d=10, kinds=30, seed=9, spread=0.3)
-    exact, cells = nearest_cosines(z, 20, exact=True), nearest_cosines(z, 20, exact=False)
-    assert (cells <= exact + 1e-9).all(), "never nearer than the nearest"
-    assert (cells >= exact[:, -1:] - 1e-9).mean() > 0.98
-    assert np.array_equal(cells, nearest_cosines(z, 20, exact=False)), "the same every time"
-
-
-@pytest.mark.parametrize("n", [2, 30, 250, 900])
-def test_cells_of_a_small_or_clumped_set_do_no_harm(n: int) -> None:
-    clump = np.tile(unit(np.ones((1, 6))), (n, 1))
-    clump[: n // 10] = drawn(max(1, n // 10), d=6)[0][: n // 10]
-    found = nearest_cosines(clump, 20, exact=False)
-    assert found.shape == (n, min(20, n - 1))
-    assert np.isfinite(found).all() and (np.abs(found) <= 1 + 1e-6).all()
-    few = drawn(150, d=6)[0]
-    np.testing.assert_allclose(
-        nearest_cosines(few, 5, exact=False), nearest_cosines(few, 5, exact=True), atol=1e-9
-    )
-
-
-def test_cells_that_are_far_too_large_are_cut() -> None:
-    z, _ = drawn(4000, d=6, kinds=1, seed=3, spread=0.001)
-    far, _ = drawn(400, d=6, kinds=40, seed=4)
-    rows = as_tensor(np.concatenate([z, far]), "cpu")
-    _, cell = value_neighbours._cells(rows)
-    assert int(np.bincount(cell.numpy()).max()) <= 4 * value_neighbours.PER_CELL + 200

@@ -12,10 +12,11 @@ from samekind.clusterers.deep.contrasted import ContrastedClusterer, ContrastedL
 from samekind.clusterers.deep.learner import Learner
 from samekind.clusterers.deep.staged import Stage
 from samekind.errors import InputError
+from samekind.neighbours import nearest_by_cosine
 from samekind.objectives.links import LinkMasks
 from samekind.objectives.scan import NeighbourAgreement, SelfLabelling
 from samekind.training.loop import SchedulePoint, Trainer, TwoViews
-from samekind.training.neighbours import NeighbourTrainer, nearest, said_of_all
+from samekind.training.neighbours import NeighbourTrainer, said_of_all
 from samekind.training.network import Network, Output
 
 NEIGHBOURS_SHARE, LABELS_SHARE = 0.25, 0.15
@@ -82,7 +83,7 @@ class SCANLearner(ContrastedLearner):
         # The vectors that were contrasted; those of a file come without a head for them.
         x = h if self.setting.start is not None else network.instance(h).detach()
         most = max(1, n // (2 * network.k))  # in a small set 20 would reach into other groups
-        trainer.table = nearest(x, min(self.neighbours, most, n - 1))
+        trainer.table = nearest_by_cosine(x, min(self.neighbours, most, n - 1))
         self._start_head_at(trainer, h)
         rate = self.rate
         if rate is None:

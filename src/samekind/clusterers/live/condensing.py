@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from samekind.neighbours import Neighbours, nearest_points
 
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
@@ -18,36 +20,10 @@ QUANTILE = 0.99
 """Share of the pile's own items that count as fitting."""
 
 
-class Near(NamedTuple):
-    """(n, k) rows of the nearest points, nearest first, and their distances."""
-
-    rows: Ints
-    apart: NDArray[np.float64]
-
-
-def nearest(queries: Floats, points: Floats, k: int, *, own: Ints | None = None) -> Near:
-    """The `k` nearest points of each query, without the row `own` that is the query itself.
-
-    An `own` of -1 means that it is none of them. Distances are computed from differences, so that
-    the same item is at distance zero.
-    """
-    k = min(k, len(points) - (own is not None and len(points) > 1))
-    square = (points**2).sum(axis=1) - 2.0 * (queries @ points.T)  # (n, m), up to |query|²
-    if own is not None and len(points) > 1:
-        here = np.flatnonzero(own >= 0)
-        square[here, own[here]] = np.inf
-    rows = np.argpartition(square, k - 1, axis=1)[:, :k]
-    apart = np.empty(rows.shape)
-    for rank in range(k):  # one at a time: (n, k, p) numbers would not fit
-        apart[:, rank] = np.linalg.norm(queries - points[rows[:, rank]], axis=1)
-    order = np.lexsort((rows, apart), axis=1)
-    return Near(np.take_along_axis(rows, order, 1), np.take_along_axis(apart, order, 1))
-
-
-def vote(near: Near, strengths: Floats, same: float) -> Floats:
+def vote(near: Neighbours, strengths: Floats, same: float) -> Floats:
     """(n, groups) strengths of the nearest, nearer ones counting more; the same item alone."""
-    weight = np.exp(-((near.apart / (near.apart[:, -1:] + 1e-12)) ** 2))
-    weight[near.apart <= same] = 1e9
+    weight = np.exp(-((near.distances / (near.distances[:, -1:] + 1e-12)) ** 2))
+    weight[near.distances <= same] = 1e9
     found = np.zeros((len(weight), strengths.shape[1]))
     for rank in range(weight.shape[1]):
         found += strengths[near.rows[:, rank]] * weight[:, rank, None]
@@ -64,7 +40,9 @@ def condensed(points: Floats, strengths: Floats, n_neighbors: int, most: int) ->
     every = np.arange(m)
     if m <= most:
         return every
-    wanted = vote(nearest(points, points, n_neighbors, own=every), strengths, 0.0).argmax(axis=1)
+    wanted = vote(nearest_points(points, points, n_neighbors, own=every), strengths, 0.0).argmax(
+        axis=1
+    )
     settled = strengths.max(axis=1) >= 1.0
     chance = np.random.default_rng(0).permutation(m)
     order = np.concatenate([chance[settled[chance]], chance[~settled[chance]]])
@@ -98,8 +76,8 @@ def calibrated(points: Floats, groups: Ints, rows: Ints, n_groups: int) -> tuple
             continue
         place[:] = -1
         place[kept] = np.arange(len(kept))
-        near = nearest(points[members], points[kept], 1, own=place[members])
-        apart[members] = near.apart[:, 0]
+        near = nearest_points(points[members], points[kept], 1, own=place[members])
+        apart[members] = near.distances[:, 0]
     known = np.isfinite(apart)
     if not known.any():  # every group is one item
         return np.full(n_groups, np.linalg.norm(points.std(axis=0)) + 1e-12), 0.0
@@ -117,5 +95,5 @@ def _loo(points: Floats, strengths: Floats, rows: Ints, n_neighbors: int) -> Int
     """(m,) the group of each item by the kept items without itself."""
     place = np.full(len(points), -1)
     place[rows] = np.arange(len(rows))
-    near = nearest(points, points[rows], n_neighbors, own=place)
+    near = nearest_points(points, points[rows], n_neighbors, own=place)
     return np.asarray(vote(near, strengths[rows], 0.0).argmax(axis=1), dtype=np.intp)

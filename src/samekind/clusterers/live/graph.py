@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from samekind.clusterers.live.orientation import Orientation
 from samekind.clusterers.live.seeds import Seeds
+from samekind.neighbours import exact_neighbours
 
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
@@ -76,31 +77,12 @@ def closeness(points: Floats, n_neighbors: int) -> Any:
     import scipy.sparse as sp
 
     m = len(points)
-    near, apart = neighbours(points, min(n_neighbors, m - 1))
+    near, apart = exact_neighbours(points, n_neighbors)
     reach = apart[:, -1] + 1e-12
     close = np.exp(-(apart**2) / (reach[:, None] * reach[near])) + 1e-6
     rows = np.repeat(np.arange(m), near.shape[1])
     graph = sp.csr_matrix((close.ravel(), (rows, near.ravel())), shape=(m, m))
     return graph.maximum(graph.T)
-
-
-def neighbours(space: Floats, k: int) -> tuple[Ints, Floats]:
-    """(m, k) nearest other rows and their distances, nearest first."""
-    apart, near = _index(space, k).kneighbors()
-    return _by_place(near, apart)
-
-
-def _index(space: Floats, k: int) -> Any:
-    from sklearn.neighbors import NearestNeighbors
-
-    # Brute force: exact, in pieces that fit the cache, and a few lines of numpy are 4 times slower.
-    return NearestNeighbors(n_neighbors=k, algorithm="brute").fit(np.ascontiguousarray(space))
-
-
-def _by_place(near: Ints, apart: Floats) -> tuple[Ints, Floats]:
-    """Nearest first; of equally near rows the first one comes first."""
-    order = np.lexsort((near, apart), axis=1)
-    return np.take_along_axis(near, order, axis=1), np.take_along_axis(apart, order, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,25 +92,17 @@ class Reference:
     orientation: Orientation
     space: Floats
     strength: Floats
-    _indices: dict[int, Any] = field(default_factory=dict, init=False, repr=False)
 
     def vote(self, space: Floats, k: int) -> Floats:
         """(n, groups) strengths of the `k` nearest reference items, nearer ones counting more."""
-        k = min(k, len(self.space))
-        apart, near = self._index(k).kneighbors(np.ascontiguousarray(space))
-        near, apart = _by_place(near, apart)
+        near, apart = exact_neighbours(self.space, k, space)
         weight = np.exp(-((apart / (apart[:, -1:] + 1e-12)) ** 2))
         # The very same item decides alone. Distances come from squares: half their digits are lost.
         weight[apart <= 1e-7 * (1 + np.linalg.norm(space, axis=1, keepdims=True))] = 1e9
         strength = np.zeros((len(space), self.strength.shape[1]))
-        for rank in range(k):  # one neighbour at a time: (n, k, groups) numbers would not fit
+        for rank in range(near.shape[1]):  # one at a time: (n, k, groups) would not fit
             strength += self.strength[near[:, rank]] * weight[:, rank, None]
         return np.asarray(strength / strength.sum(axis=1, keepdims=True))
-
-    def _index(self, k: int) -> Any:
-        if self._indices.get(k) is None:
-            self._indices[k] = _index(self.space, k)
-        return self._indices[k]
 
     def only(self, groups: Ints) -> Reference:
         """The same items without the groups that nobody is in."""

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.clusterers.live.condensing import Near, calibrated, condensed, nearest, vote
+from samekind.clusterers.live.condensing import calibrated, condensed, vote
+from samekind.neighbours import Neighbours, nearest_points
 
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
@@ -135,7 +136,10 @@ class PortableHead:
             [_turned(X[group == k], mean, scale).mean(axis=0) for k in range(len(labels))]
         )
         near = np.concatenate(
-            [nearest(_turned(X[part], mean, scale), points, 1).apart for part in _parts(len(X))]
+            [
+                nearest_points(_turned(X[part], mean, scale), points, 1).distances
+                for part in _parts(len(X))
+            ]
         )[:, 0]
         limits = np.array([np.quantile(near[group == k], 0.99) for k in range(len(labels))])
         limits = np.maximum(limits, np.quantile(near, 0.9))  # few items say little of the spread
@@ -159,22 +163,24 @@ class PortableHead:
         distances = np.empty(len(X))
         for part in _parts(len(X)):
             turned = _turned(X[part], self.mean, self.turn)
-            near = nearest(turned[:, : points.shape[1]], points, self.n_neighbors or len(points))
+            near = nearest_points(
+                turned[:, : points.shape[1]], points, self.n_neighbors or len(points)
+            )
             if self.weight.size:
                 of_group[part] = self._by_line(turned, near, strengths)
             elif self.n_neighbors:
                 of_group[part] = vote(near, strengths, self.same)
             else:
                 of_group[part] = _by_prototypes(near, strengths)
-            distances[part] = near.apart[:, 0]
+            distances[part] = near.distances[:, 0]
         return Placing(self.labels[of_group.argmax(axis=1)], of_group, distances)
 
-    def _by_line(self, turned: Floats, near: Near, strengths: Floats) -> Floats:
+    def _by_line(self, turned: Floats, near: Neighbours, strengths: Floats) -> Floats:
         """(n, k) shares by the linear head; an item that is one of the points has its shares."""
         scores = turned @ self.weight + self.bias
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
-        itself = near.apart[:, 0] <= self.same
+        itself = near.distances[:, 0] <= self.same
         shares[itself] = strengths[near.rows[itself, 0]]
         return np.asarray(shares)
 
@@ -268,9 +274,9 @@ def _short_strengths(strengths: Floats) -> Floats:
     return short if same else strengths.astype(np.float32)
 
 
-def _by_prototypes(near: Near, strengths: Floats) -> Floats:
+def _by_prototypes(near: Neighbours, strengths: Floats) -> Floats:
     """(n, k) memberships of fuzzy c-means: each group by its inverse squared distance."""
-    weight = 1.0 / np.maximum(near.apart, 1e-12) ** 2
+    weight = 1.0 / np.maximum(near.distances, 1e-12) ** 2
     weight /= weight.sum(axis=1, keepdims=True)
     of_group = np.zeros((len(weight), strengths.shape[1]))
     for rank in range(weight.shape[1]):

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.compute import as_tensor, one_thread
+from samekind.neighbours import nearest_cosines
 from samekind.strategies.value.greedy import FLOOR, Greedy
-from samekind.strategies.value.neighbours import as_tensor, nearest_cosines, one_thread
 
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.clustering import Clustering
+from samekind.compute import as_tensor, one_thread
 from samekind.constraints import Constraints
 from samekind.protocols import View
 from samekind.questions import Question, WhichGroup
 from samekind.strategies.value.greedy import Greedy
 from samekind.strategies.value.mining import hardness, representativeness, unit
-from samekind.strategies.value.neighbours import as_tensor, one_thread
 from samekind.strategies.value.questions import Groups, centres_of, check_shown
 
 Floats = NDArray[Any]
