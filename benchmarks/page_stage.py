@@ -197,6 +197,7 @@ def serve_drawn(n: int, folder: Path) -> None:
     from samekind.session import Session
     from samekind.web.server import serve
     from samekind.workspace.workspace import Workspace
+    from samekind.workspace.workspaces import Workspaces
 
     class Drawn(Item):
         """A disc or a square in one of five colours, drawn when it is looked at."""
@@ -231,7 +232,8 @@ def serve_drawn(n: int, folder: Path) -> None:
         lambda name: Session(collection, X, store=store, name=name, seed=0),
         store=store,
     )
-    serve(workspace, port=0, token=False, announce=lambda words: print(words, flush=True))
+    workspaces = Workspaces.around(workspace)
+    serve(workspaces, port=0, token=False, announce=lambda words: print(words, flush=True))
 
 
 if __name__ == "__main__":

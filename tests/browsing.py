@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import uvicorn
 
-from samekind.web import static
-from samekind.web.app import create_app
+from samekind.web.app import PAGE, create_app
 from samekind.web.server import listen
 from samekind.workspace.workspace import Workspace
+from samekind.workspace.workspaces import Workspaces
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.")
 expect = playwright_api.expect
@@ -31,7 +31,7 @@ needs_browser = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="There is no Chromium on this machine."),
     pytest.mark.skipif(
-        not (static.PAGE / "index.html").is_file(),
+        not (PAGE / "index.html").is_file(),
         reason="The page is not built: cd page && npm ci && npm run build.",
     ),
 ]
@@ -59,7 +59,7 @@ class Served:
     def app(self) -> Any:
         """What is served."""
         assert self.workspace is not None
-        return create_app(self.workspace, port=self.port)
+        return create_app(Workspaces.around(self.workspace), port=self.port)
 
     def stop(self) -> None:
         self.server.should_exit = True

@@ -20,6 +20,7 @@ from samekind.simulation.people import Replay, Truth
 from samekind.web.app import create_app
 from samekind.workspace.pile import open_pile
 from samekind.workspace.workspace import Workspace
+from samekind.workspace.workspaces import Workspaces
 
 QUESTIONS = 4  # fewer than make a refit due, which a server does at a time of its own
 
@@ -75,7 +76,9 @@ def test_http_writes_the_same_ledger(table: Path) -> None:
         return Session(pile.collection, pile.X, store=store, name=name, seed=0)
 
     desk = Workspace(pile.collection, open_session, store=store)
-    with TestClient(create_app(desk, port=80), base_url="http://127.0.0.1") as client:
+    with TestClient(
+        create_app(Workspaces.around(desk), port=80), base_url="http://127.0.0.1"
+    ) as client:
         for choice in choices:
             question = client.get("/api/question").json()["question"]
             told = client.post(

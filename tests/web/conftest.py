@@ -24,6 +24,7 @@ from samekind.session import Session
 from samekind.sources import open_labelled
 from samekind.web.app import create_app
 from samekind.workspace.workspace import Workspace
+from samekind.workspace.workspaces import Workspaces
 
 COLOURS = ("#c0392b", "#2471a3", "#229954", "#d4ac0d")
 ORIGIN = "http://127.0.0.1:8765"
@@ -243,7 +244,7 @@ def client_for() -> Callable[[Workspace], TestClient]:
     """Makes clients that look like the page itself."""
 
     def make(workspace: Workspace) -> TestClient:
-        app = create_app(workspace, port=8765)
+        app = create_app(Workspaces.around(workspace), port=8765)
         return TestClient(app, base_url=ORIGIN, raise_server_exceptions=False)
 
     return make

@@ -10,7 +10,7 @@ import pytest
 from browsing import Served, expect, needs_browser, press
 from samekind.ledger.store import MemoryStore
 from samekind.protocols import Event
-from samekind.web import rendering as views
+from samekind.web.rendering import answer_view
 from samekind.workspace.workspace import Workspace
 
 pytestmark = needs_browser
@@ -165,7 +165,7 @@ def test_an_answer_that_surprises_is_looked_at_again_or_confirmed_for_good(
 
     def doubts(route: Any) -> None:  # what a learner that weighs answers would say
         session = workspace.session()
-        told = [views.answer(workspace, session, one).model_dump() for one in session.answers]
+        told = [answer_view(workspace, session, one).model_dump() for one in session.answers]
         rest = {"said": 1, "likely": 2, "others": 7}
         odd = [{"answer": one, "words": f"Odd: {one['number']}.", **rest} for one in told]
         route.fulfill(json={"odd": odd})

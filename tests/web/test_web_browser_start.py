@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from PIL import Image
 
 from browsing import Served, expect, needs_browser
 from samekind.encoders.simple import Pixels
-from samekind.web import static
-from samekind.web.app import create_app
-from samekind.web.router import WorkspaceRouter
+from samekind.web import app
 from samekind.workspace.workspaces import Workspaces
 
-PAGE = Path(os.environ.get("SAMEKIND_TEST_PAGE", static.PAGE))
+PAGE = Path(os.environ.get("SAMEKIND_TEST_PAGE", app.PAGE))
 """The built page; another one may be tried while it is worked on."""
 pytestmark = [*needs_browser, pytest.mark.slow]
 
@@ -30,12 +29,9 @@ class Started(Served):
 
     lifespan = "auto"
 
-    def app(self) -> WorkspaceRouter:
+    def app(self) -> FastAPI:
         self.workspaces = Workspaces.at_home()
-        return WorkspaceRouter(
-            self.workspaces,
-            partial(create_app, port=self.port, workspaces=self.workspaces, page=PAGE),
-        )
+        return app.create_app(self.workspaces, port=self.port, page=PAGE)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from samekind.clustering import Clustering
 from samekind.ledger.store import MemoryStore
-from samekind.web.routes import orientations as comparing
+from samekind.workspace.comparison import MAX_SHOWN_GROUPS
 from samekind.workspace.workspace import Workspace
 
 
@@ -68,7 +68,7 @@ def test_of_many_groups_the_small_ones_stand_together(
 ) -> None:
     regrouped(workspace, "by form", np.arange(48) % 40)
     found = two.get("/api/compare", params={"a": "main", "b": "by form"}).json()
-    assert len(found["b"]["groups"]) == comparing.MOST
+    assert len(found["b"]["groups"]) == MAX_SHOWN_GROUPS
     others = found["b"]["groups"][-1]
     assert others["number"] == 0 and others["name"] == "17 others"
     assert np.sum(found["cells"]) == 48

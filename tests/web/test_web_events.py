@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,11 +15,13 @@ import uvicorn
 from fastapi.testclient import TestClient
 
 from samekind.errors import TooManyListeners
-from samekind.web.routes.events import told
+from samekind.web.routes.events import stream
 from samekind.web.server import serve
 from samekind.workspace import refitter
+from samekind.workspace.jobs import Jobs
 from samekind.workspace.refitter import EventBus
 from samekind.workspace.workspace import Workspace
+from samekind.workspace.workspaces import Workspaces
 
 
 class Reader:
@@ -47,7 +49,7 @@ def test_a_page_is_told_how_things_stand_and_then_every_change(
     workspace: Workspace, client: TestClient
 ) -> None:
     async def scene() -> None:
-        reader = Reader(told(workspace, workspace.session()))
+        reader = Reader(stream(workspace, workspace.session(), Jobs()))
         assert await reader.next() == ("answers", {"answers": 0})
         assert await reader.next() == ("refit", {"snapshot": 0, "refitting": False})
         await asyncio.to_thread(client.post, "/api/acts/together", json={"items": [1, 2]})
@@ -97,8 +99,8 @@ def test_a_silent_stream_says_that_it_is_still_there_and_ends_after_its_life(
     workspace: Workspace,
 ) -> None:
     async def scene() -> list[str]:
-        stream = told(workspace, workspace.session(), heartbeat=0.01, life=0.2)
-        return [chunk async for chunk in stream]
+        events = stream(workspace, workspace.session(), Jobs(), heartbeat=0.01, duration=0.2)
+        return [chunk async for chunk in events]
 
     chunks = asyncio.run(scene())
     assert chunks[0].startswith("retry: ")
@@ -107,12 +109,12 @@ def test_a_silent_stream_says_that_it_is_still_there_and_ends_after_its_life(
 
 def test_closing_the_desk_ends_the_stream(workspace: Workspace) -> None:
     async def scene() -> None:
-        stream = told(workspace, workspace.session())
+        events = stream(workspace, workspace.session(), Jobs())
         for _ in range(3):
-            await anext(stream)
+            await anext(events)
         asyncio.get_running_loop().call_later(0.05, workspace.close)
-        assert [chunk async for chunk in stream] == []
-        later = [chunk async for chunk in told(workspace, workspace.session())]
+        assert [chunk async for chunk in events] == []
+        later = [chunk async for chunk in stream(workspace, workspace.session(), Jobs())]
         assert len(later) == 3, "how things stand, and no more"
 
     asyncio.run(scene())
@@ -153,7 +155,10 @@ def served(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Si
             begun.set()
 
     monkeypatch.setattr(uvicorn, "Server", Kept)
-    run: Callable[[], None] = lambda: serve(workspace, port=0, announce=said.append, token=False)  # noqa: E731
+
+    def run() -> None:
+        serve(Workspaces.around(workspace), port=0, announce=said.append, token=False)
+
     thread = threading.Thread(target=run)
     thread.start()
     assert begun.wait(20)

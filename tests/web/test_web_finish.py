@@ -47,7 +47,7 @@ def workspace(workspaces: Workspaces) -> Workspace:
 
 @pytest.fixture
 def client(workspaces: Workspaces, workspace: Workspace) -> TestClient:
-    app = create_app(workspace, port=8765, workspaces=workspaces)
+    app = create_app(workspaces, port=8765)
     return TestClient(app, base_url=ORIGIN, raise_server_exceptions=False)
 
 

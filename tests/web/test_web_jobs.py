@@ -194,7 +194,7 @@ def workspaces(workspace: Workspace) -> Iterator[Workspaces]:
 
 @pytest.fixture
 def client(workspace: Workspace, workspaces: Workspaces) -> TestClient:
-    return TestClient(create_app(workspace, port=8765, workspaces=workspaces), base_url=ORIGIN)
+    return TestClient(create_app(workspaces, port=8765), base_url=ORIGIN)
 
 
 def test_jobs_are_listed_and_cancelled_through_the_server(

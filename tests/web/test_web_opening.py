@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from fastapi.testclient import TestClient
 from PIL import Image
 
 from samekind.web.app import create_app
-from samekind.web.router import WorkspaceRouter
 from samekind.workspace import inspection as looking
 from samekind.workspace.workspaces import MAX_OPEN, Workspaces
 
@@ -49,8 +47,8 @@ def serve(home: Path) -> Iterator[Serve]:
     def start(*, paths: bool = True) -> tuple[TestClient, Workspaces]:
         workspaces = Workspaces.at_home(paths=paths)
         halls.append(workspaces)
-        front = WorkspaceRouter(workspaces, partial(create_app, port=8765, workspaces=workspaces))
-        return TestClient(front, base_url=ORIGIN, raise_server_exceptions=False), workspaces
+        app = create_app(workspaces, port=8765)
+        return TestClient(app, base_url=ORIGIN, raise_server_exceptions=False), workspaces
 
     yield start
     for workspaces in halls:
@@ -206,7 +204,7 @@ def test_an_opening_that_was_cancelled_goes_on_where_it_stopped(
     for k in range(12, 40):
         Image.new("RGB", (24, 16), (k, 90, 255 - k)).save(photos / f"photo-{k:02}.png")
     monkeypatch.setattr(Pixels, "read", slowly)
-    monkeypatch.setattr("samekind.workspace.pile.encode", partial(_encode_by_twelve))
+    monkeypatch.setattr("samekind.workspace.pile.encode", _encode_by_twelve)
     client, workspaces = serve()
     job = client.post("/api/start/open", json={"path": str(photos), "encoder": "pixels"}).json()
     assert workspaces.jobs.wait(job["id"]).state == "cancelled"

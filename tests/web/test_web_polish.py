@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from samekind.errors import InputError
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
 from samekind.web.app import create_app
-from samekind.web.routes import polish as polishing
 from samekind.workspace import polish as polish_work
+from samekind.workspace import polish_jobs
 from samekind.workspace import polished_vectors as polished
 from samekind.workspace.pile import Request
 from samekind.workspace.workspace import Workspace
@@ -54,7 +55,7 @@ def opening(request_of: Request) -> Iterator[Opening]:
         workspaces = Workspaces.at_home()
         halls.append(workspaces)
         workspace = workspaces.open(request_of)
-        app = create_app(workspace, port=8765, workspaces=workspaces)
+        app = create_app(workspaces, port=8765)
         client = TestClient(app, base_url=ORIGIN, raise_server_exceptions=False)
         return client, workspaces, workspace
 
@@ -255,10 +256,17 @@ def test_names_of_polished_groups_never_become_paths(opening: Opening) -> None:
             polished.rewrite(id, {})
 
 
-def test_polishing_without_a_gpu_says_how_little_can_be_expected() -> None:
-    words = polishing._estimate(60_000, 30, False, "CPU (2 threads)")
+def test_polishing_without_a_gpu_says_how_little_can_be_expected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def estimate_on(device: str) -> str:
+        found = SimpleNamespace(device=device, reason=device)
+        monkeypatch.setattr("samekind.compute.best_device", lambda: found)
+        return polish_jobs.estimate(60_000).words
+
+    words = estimate_on("cpu")
     assert "not even once" in words and "30 minutes" in words
-    assert "not even once" not in polishing._estimate(60_000, 5, True, "a GPU")
+    assert "not even once" not in estimate_on("accelerator")
 
 
 @pytest.mark.slow

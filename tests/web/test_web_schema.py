@@ -10,6 +10,7 @@ from fastapi.testclient import TestClient
 
 from samekind.web.app import create_app
 from samekind.workspace.workspace import Workspace
+from samekind.workspace.workspaces import Workspaces
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed.")
 hypothesis = pytest.importorskip("hypothesis", reason="hypothesis is not installed.")
@@ -27,7 +28,7 @@ SETTINGS = hypothesis.settings(
 def test_no_request_that_the_schema_allows_brings_a_server_fault(
     make_desk: Callable[..., Workspace],
 ) -> None:
-    app = create_app(make_desk())
+    app = create_app(Workspaces.around(make_desk()))
     schema = schemathesis.openapi.from_asgi("/api/openapi.json", app, headers=HOST)
     seen = 0
     for operation in schema.get_all_operations():
@@ -48,5 +49,5 @@ def test_the_schema_describes_the_one_error_shape(client: TestClient) -> None:
     schema = client.get("/api/openapi.json").json()
     for path, methods in schema["paths"].items():
         for method, operation in methods.items():
-            shape = operation["responses"]["422"]["content"]["application/json"]["schema"]
-            assert shape == {"$ref": "#/components/schemas/Failure"}, (method, path)
+            shape = operation["responses"]["4XX"]["content"]["application/json"]["schema"]
+            assert shape == {"$ref": "#/components/schemas/ErrorResponse"}, (method, path)

@@ -18,6 +18,7 @@ from samekind.questions import wording
 from samekind.web.app import create_app
 from samekind.web.server import listen, serve
 from samekind.workspace.workspace import Workspace
+from samekind.workspace.workspaces import Workspaces
 
 
 def test_a_port_in_use_is_told_with_another_one_to_try(workspace: Workspace) -> None:
@@ -26,14 +27,14 @@ def test_a_port_in_use_is_told_with_another_one_to_try(workspace: Workspace) -> 
         other.listen()
         port = other.getsockname()[1]
         with pytest.raises(ServerError, match=rf"Port {port} is in use.*--port {port + 1}"):
-            serve(workspace, port=port)
+            serve(Workspaces.around(workspace), port=port)
 
 
 @pytest.mark.parametrize(
     ("host", "port", "words"),
     [
-        ("127.0.0.1", 70000, "is not a port"),
-        ("127.0.0.1", -1, "is not a port"),
+        ("127.0.0.1", 70000, "Expected a port from 0"),
+        ("127.0.0.1", -1, "Expected a port from 0"),
         ("0.0.0.0", 0, "every network"),
         ("::", 0, "every network"),
         ("no-such-host.invalid", 0, "not an address of this machine"),
@@ -59,7 +60,9 @@ def test_serve_announces_its_address_answers_there_and_stops(
             begun.set()
 
     monkeypatch.setattr(uvicorn, "Server", Kept)
-    thread = threading.Thread(target=lambda: serve(workspace, port=0, announce=said.append))
+    thread = threading.Thread(
+        target=lambda: serve(Workspaces.around(workspace), port=0, announce=said.append)
+    )
     thread.start()
     assert begun.wait(20)
     address, token = said[0].split(" at ")[1].split(" ")[0].split("?token=")
@@ -79,7 +82,9 @@ def test_serve_announces_its_address_answers_there_and_stops(
 def test_without_the_page_the_api_works_and_the_page_says_how_to_build_it(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    client = TestClient(create_app(workspace, page=tmp_path), base_url="http://127.0.0.1:1")
+    client = TestClient(
+        create_app(Workspaces.around(workspace), page=tmp_path), base_url="http://127.0.0.1:1"
+    )
     reply = client.get("/")
     assert reply.status_code == 503
     assert "npm ci && npm run build" in reply.text
@@ -94,7 +99,9 @@ def test_every_view_of_the_page_has_an_address_and_its_files_are_kept(
     (tmp_path / "index.html").write_text("<title>samekind</title>")
     (tmp_path / "assets" / "index-abc.js").write_text("export {}")
     (tmp_path / "assets" / "notes.exe").write_text("no")
-    client = TestClient(create_app(workspace, page=tmp_path), base_url="http://127.0.0.1:1")
+    client = TestClient(
+        create_app(Workspaces.around(workspace), page=tmp_path), base_url="http://127.0.0.1:1"
+    )
     for view in ("/", "/groups", "/groups/3", "/answers", "/orientations"):
         reply = client.get(view)
         assert reply.text == "<title>samekind</title>"
@@ -112,7 +119,7 @@ def test_opening_the_browser_shows_the_address(
     stop: Callable[..., None] = lambda self, sockets=None: None  # noqa: E731
     monkeypatch.setattr(uvicorn.Server, "run", stop)
     monkeypatch.setattr("webbrowser.open", opened.append)
-    serve(workspace, port=0, open_browser=True, announce=lambda _: None)
+    serve(Workspaces.around(workspace), port=0, open_browser=True, announce=lambda _: None)
     assert opened[0].startswith("http://127.0.0.1:")
 
 

@@ -11,8 +11,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from samekind.web.app import create_app
-from samekind.web.tokens import FILE, is_same, kept_token
+from samekind.web.security import TOKEN_FILE, is_same, load_token
 from samekind.workspace.workspace import Workspace
+from samekind.workspace.workspaces import Workspaces
 
 TOKEN = "a-token-that-is-long-enough-for-a-test"
 ORIGIN = "http://127.0.0.1:8765"
@@ -20,7 +21,7 @@ ORIGIN = "http://127.0.0.1:8765"
 
 @pytest.fixture
 def guarded(workspace: Workspace) -> TestClient:
-    app = create_app(workspace, port=8765, token=TOKEN)
+    app = create_app(Workspaces.around(workspace), port=8765, token=TOKEN)
     return TestClient(app, base_url=ORIGIN, raise_server_exceptions=False)
 
 
@@ -84,27 +85,27 @@ def test_the_token_does_not_open_the_door_to_foreign_hosts_and_pages(guarded: Te
 
 
 def test_it_is_the_same_after_a_restart_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
-    token = kept_token(tmp_path / "new")
-    assert len(token) >= 32 and kept_token(tmp_path / "new") == token
-    mode = stat.S_IMODE((tmp_path / "new" / FILE).stat().st_mode)
+    token = load_token(tmp_path / "new")
+    assert len(token) >= 32 and load_token(tmp_path / "new") == token
+    mode = stat.S_IMODE((tmp_path / "new" / TOKEN_FILE).stat().st_mode)
     assert os.name != "posix" or mode == 0o600
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions as on Unix")
 def test_a_token_that_others_could_read_or_that_is_damaged_is_not_used(tmp_path: Path) -> None:
-    token = kept_token(tmp_path)
-    (tmp_path / FILE).chmod(0o644)
-    assert kept_token(tmp_path) != token
-    (tmp_path / FILE).chmod(0o600)
-    (tmp_path / FILE).write_text("short")
-    assert len(kept_token(tmp_path)) >= 32
-    (tmp_path / FILE).write_bytes(b"\xff" * 40)
-    assert len(kept_token(tmp_path)) >= 32
+    token = load_token(tmp_path)
+    (tmp_path / TOKEN_FILE).chmod(0o644)
+    assert load_token(tmp_path) != token
+    (tmp_path / TOKEN_FILE).chmod(0o600)
+    (tmp_path / TOKEN_FILE).write_text("short")
+    assert len(load_token(tmp_path)) >= 32
+    (tmp_path / TOKEN_FILE).write_bytes(b"\xff" * 40)
+    assert len(load_token(tmp_path)) >= 32
 
 
 def test_where_nothing_can_be_kept_there_is_a_token_for_this_run(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert len(kept_token(tmp_path / "file")) >= 32
+    assert len(load_token(tmp_path / "file")) >= 32
 
 
 def test_tokens_are_compared_as_a_whole() -> None:

@@ -97,14 +97,12 @@ def serve(
     from samekind.workspace.workspaces import Workspaces
 
     workspaces = Workspaces.at_home(paths=token and host in OWN_MACHINE)
-    workspace = None
     if path is not None:
         request = Request(path, orientation, encoder, method, strategy, groups, seed, ledger, note)
         with progress_bar("Encoding") as progress:
-            workspace = workspaces.open(request.remembered(), progress)
+            workspaces.open(request.remembered(), progress)
     run_server(
-        workspace,
-        workspaces=workspaces,
+        workspaces,
         port=port,
         host=host,
         open_browser=browser,

@@ -69,6 +69,30 @@ def purity(clustering: Clustering) -> dict[int, float | None]:
     return clustering.memo("purity", computed)
 
 
+def sizes(clustering: Clustering) -> dict[int, int]:
+    """Items per group, counted once per snapshot."""
+    return clustering.memo("sizes", clustering.sizes)
+
+
+def representatives(clustering: Clustering, number: int, n: int) -> list[int]:
+    """Positions of the most typical item of a group and of n - 1 diverse ones, without outliers."""
+
+    def chosen() -> list[int]:
+        typical = by_typicality(clustering, number)
+        pool = typical[: max(n, int(len(typical) * 0.8))]
+        pool = pool[np.unique(np.linspace(0, len(pool) - 1, 256).astype(int))]
+        vectors = _rows(clustering, pool)
+        picks = [0]
+        nearest = _apart(vectors, vectors[0])
+        while len(picks) < min(n, len(pool)):
+            nearest[picks] = -1.0
+            picks.append(int(np.argmax(nearest)))
+            nearest = np.minimum(nearest, _apart(vectors, vectors[picks[-1]]))
+        return [int(pool[k]) for k in picks]
+
+    return clustering.memo(("representatives", number, n), chosen)
+
+
 def _by_distance(clustering: Clustering) -> Floats:
     numbers = clustering.numbers
     if len(numbers) < 2:

@@ -1,4 +1,4 @@
-"""create_app: the routes of the page and its JSON twin, behind the guard."""
+"""create_app: the page and its JSON API, behind the guard."""
 
 from __future__ import annotations
 
@@ -8,30 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import FileResponse, PlainTextResponse, Response
 
 from samekind import __version__
-from samekind.web import errors as failures
-from samekind.web import router as front
-from samekind.web import static
-from samekind.web.routes import acts, events
-from samekind.web.routes import exports as finishing
-from samekind.web.routes import groups as grouping
-from samekind.web.routes import jobs as working
-from samekind.web.routes import map as mapping
-from samekind.web.routes import orientations as comparing
-from samekind.web.routes import polish as polishing
-from samekind.web.routes import progress as progressing
-from samekind.web.routes import questions as asking
-from samekind.web.routes import start as opening
+from samekind.web import errors
+from samekind.web.routes import ROUTERS
 from samekind.web.security import LOOPBACK, Guard
-from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
 
 if TYPE_CHECKING:  # older releases of the framework have no such module
     from fastapi.telemetry import TelemetryConfig
 
-SILENT: TelemetryConfig = {
+NO_TELEMETRY: TelemetryConfig = {
     "tracing": False,
     "metrics": False,
     "logs": False,
@@ -39,36 +28,60 @@ SILENT: TelemetryConfig = {
     "auto_configure": False,
 }
 """The framework can report requests to a collector named in the environment: never from here."""
+PAGE = Path(__file__).parent / "page"
+VIEWS = (
+    "/",
+    "/groups",
+    "/groups/{number}",
+    "/answers",
+    "/orientations",
+    "/progress",
+    "/conflicts",
+    "/compare",
+    "/map",
+    "/start",
+    "/finish",
+)
+"""Addresses of the page's views; all are served by the same document."""
+ASSET_TYPES = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".woff2": "font/woff2",
+}
+NOT_BUILT = """samekind is running, but its page has not been built.
+
+Build it with Node 20 or newer:
+
+    cd page && npm ci && npm run build
+
+or install samekind again with pip, which builds it. Then reload.
+The JSON API works without it: GET /api/session, GET /api/question.
+"""
 
 
 def create_app(
-    workspace: Workspace | None,
+    workspaces: Workspaces,
     *,
     hosts: Sequence[str] = LOOPBACK,
     port: int | None = None,
-    page: Path = static.PAGE,
-    workspaces: Workspaces | None = None,
+    page: Path = PAGE,
     token: str | None = None,
 ) -> FastAPI:
-    """The application over a desk.
+    """Build the application over some workspaces; it closes them when it shuts down.
 
     Parameters
     ----------
-    desk : the collection and its orientations; None: no pile is open, the page shows Start only.
-    hosts : names under which the server may be addressed; requests to any other are refused.
-    port : the port that must stand in the Host header; None lets any through.
+    workspaces : the open piles; without any, only the start page works.
+    hosts : host names of the server; requests to any other are refused.
+    port : the port that the Host header must name; None accepts any.
     page : the folder with the built page.
-    hall : the other piles and the long work of this server; None: there is only this desk.
-    token : what every request must show; None: nothing.
+    token : the secret that every request must carry; None: no secret.
     """
-    workspaces = (
-        (Workspaces() if workspace is None else Workspaces.around(workspace))
-        if workspaces is None
-        else workspaces
-    )
 
     @asynccontextmanager
-    async def running(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         await to_thread.run_sync(workspaces.close)
 
@@ -78,25 +91,42 @@ def create_app(
         openapi_url="/api/openapi.json",
         docs_url=None,  # the interactive documentation would load scripts from elsewhere
         redoc_url=None,
-        lifespan=running,
-        telemetry=SILENT,
+        lifespan=lifespan,
+        telemetry=NO_TELEMETRY,
     )
+    app.state.workspaces = workspaces
     app.add_middleware(Guard, hosts=hosts, port=port, token=token)
-    failures.install(app)
-    app.include_router(working.routes(workspaces))
-    app.include_router(opening.routes(workspaces, __version__))
-    if workspace is None:
-        app.include_router(static.routes(page))
-        app.include_router(front.no_pile())
-        return app
-    app.include_router(polishing.routes(workspaces, workspace))
-    app.include_router(finishing.routes(workspaces, workspace))
-    app.include_router(asking.routes(workspace, __version__))
-    app.include_router(grouping.routes(workspace))
-    app.include_router(acts.routes(workspace))
-    app.include_router(mapping.routes(workspace))
-    app.include_router(events.routes(workspace, workspaces.jobs))
-    app.include_router(progressing.routes(workspace))
-    app.include_router(comparing.routes(workspace))
-    app.include_router(static.routes(page))
+    errors.install(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    app.include_router(page_router(page))
     return app
+
+
+def page_router(page: Path = PAGE) -> APIRouter:
+    """Serve the built page; one that is built while the server runs is found."""
+    router = APIRouter(include_in_schema=False)
+
+    def document() -> Response:
+        index = page / "index.html"
+        if not index.is_file():
+            return PlainTextResponse(NOT_BUILT, status_code=503)
+        return FileResponse(index, headers={"Cache-Control": "no-cache"})
+
+    for address in VIEWS:
+        router.add_api_route(address, document, methods=["GET"])
+
+    @router.get("/assets/{name}")
+    def asset(name: str) -> Response:
+        # The name is looked up among the files of the folder, and never joined to a path.
+        folder = page / "assets"
+        known = {file.name: file for file in folder.iterdir()} if folder.is_dir() else {}
+        media_type = ASSET_TYPES.get(Path(name).suffix)
+        if name not in known or media_type is None:
+            raise errors.ApiError(
+                404, "not-found", "The page has no such file.", "Reload the page."
+            )
+        headers = {"Cache-Control": "public, max-age=31536000, immutable"}
+        return FileResponse(known[name], media_type=media_type, headers=headers)
+
+    return router

@@ -1,4 +1,4 @@
-"""One error shape for every refusal, from a mistyped address to a fault of our own."""
+"""Error responses: one body for every error, and one table from our errors to HTTP statuses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from samekind import errors
-from samekind.web.schemas.core import Failure, Trouble
+from samekind.web.schemas.core import ErrorBody, ErrorResponse
 
 log = logging.getLogger("samekind.web")
 
@@ -25,20 +25,17 @@ class ApiError(Exception):
         self.what_to_do = what_to_do
 
 
-REPLIES: dict[type[errors.SamekindError], tuple[int, str, str | None]] = {
+OPEN_QUESTION = "Get the open question with GET /api/question."
+RESPONSES: dict[type[errors.SamekindError], tuple[int, str | None, str | None]] = {
     errors.UnknownOrientation: (
         404,
         "unknown-orientation",
-        "Begin it with POST /api/orientations.",
+        "Start it with POST /api/orientations.",
     ),
-    errors.UnknownQuestion: (
-        404,
-        "unknown-question",
-        "Get the open question with GET /api/question.",
-    ),
+    errors.UnknownQuestion: (404, "unknown-question", OPEN_QUESTION),
     errors.UnknownAnswer: (404, "unknown-answer", "GET /api/answers lists the answers in force."),
     errors.UnknownGroup: (404, "unknown-group", "GET /api/groups lists the groups."),
-    errors.UnknownJob: (404, "unknown-job", "GET /api/jobs lists them."),
+    errors.UnknownJob: (404, "unknown-job", "GET /api/jobs lists the jobs."),
     errors.UnknownPile: (404, "unknown-pile", "Open it by its path; your answers are kept."),
     errors.OrientationExists: (409, "orientation-exists", "Switch to it, or choose another name."),
     errors.AlreadyAnswered: (
@@ -47,7 +44,7 @@ REPLIES: dict[type[errors.SamekindError], tuple[int, str, str | None]] = {
         "Change it with PUT /api/answers/{error.number}.",
     ),
     errors.JobRunning: (409, "busy", "Wait for it, or cancel it first."),
-    errors.NotResumable: (409, "not-again", "Begin it anew."),
+    errors.NotResumable: (409, "not-again", "Start it again."),
     errors.PileNotOpen: (409, "pile-not-open", "Open it first."),
     errors.GroupsChanged: (409, "groups-changed", "Look at the plan again."),
     errors.NoOrientationFile: (409, "no-orientation-file", None),
@@ -57,42 +54,39 @@ REPLIES: dict[type[errors.SamekindError], tuple[int, str, str | None]] = {
     errors.TooManyListeners: (
         429,
         "too-many-pages",
-        "Close some of them; the page works without, and asks now and then instead.",
+        "Close some pages. The others keep working: they poll now and then instead.",
     ),
+    # Programs know these by the name of their class.
+    errors.NotFound: (404, None, None),
+    errors.StateError: (409, None, None),
+    errors.NoSpace: (507, None, None),
+    errors.MissingExtra: (501, None, None),
+    errors.StoreError: (500, None, None),
+    errors.ExportError: (409, None, None),
+    errors.ChangedCollection: (409, None, None),
+    errors.Infeasible: (409, None, None),
+    errors.AnswerError: (422, None, None),
+    errors.SourceError: (404, None, None),
+    errors.InputError: (422, None, None),
 }
-"""Status, type and advice for errors of a workspace; the message is that of the error."""
-STATUS: tuple[tuple[type[errors.SamekindError], int], ...] = (
-    (errors.NoSpace, 507),
-    (errors.MissingExtra, 501),
-    (errors.StoreError, 500),
-    (errors.ExportError, 409),
-    (errors.ChangedCollection, 409),
-    (errors.Infeasible, 409),
-    (errors.AnswerError, 422),
-    (errors.SourceError, 404),
-    (errors.InputError, 422),
-)
-WHAT_TO_DO = {
-    404: "Check the address. GET /api/openapi.json lists all of them.",
-    405: "Check the method. GET /api/openapi.json lists what each address takes.",
-}
+"""Status, type and advice for each class of error; the message is that of the error itself."""
 
 
-def reply(
+def error_response(
     status: int,
     type: str,
     message: str,
     what_to_do: str | None = None,
     headers: dict[str, str] | None = None,
 ) -> JSONResponse:
-    """The error shape as a response."""
-    shape = Failure(error=Trouble(type=type, message=message, what_to_do=what_to_do))
-    return JSONResponse(shape.model_dump(exclude_none=True), status_code=status, headers=headers)
+    """Build a response with the body that all errors share."""
+    body = ErrorResponse(error=ErrorBody(type=type, message=message, what_to_do=what_to_do))
+    return JSONResponse(body.model_dump(exclude_none=True), status_code=status, headers=headers)
 
 
-def our_fault() -> JSONResponse:
-    """The reply to a fault of our own; the details are in the log, never in the reply."""
-    return reply(
+def internal_error() -> JSONResponse:
+    """Respond to a bug of ours; the details are in the log, never in the response."""
+    return error_response(
         500,
         "internal",
         "Something went wrong inside samekind. Your answers are safe.",
@@ -101,47 +95,43 @@ def our_fault() -> JSONResponse:
 
 
 def install(app: FastAPI) -> None:
-    """Make every error of the app leave in the one shape."""
+    """Give every error of the app the same body."""
 
     @app.exception_handler(ApiError)
-    def refused(request: Request, fault: ApiError) -> JSONResponse:
-        return reply(fault.status, fault.type, fault.message, fault.what_to_do)
+    def on_api_error(request: Request, error: ApiError) -> JSONResponse:
+        return error_response(error.status, error.type, error.message, error.what_to_do)
 
     @app.exception_handler(errors.SamekindError)
-    def on_purpose(request: Request, fault: errors.SamekindError) -> JSONResponse:
-        if (known := REPLIES.get(type(fault))) is not None:
-            status, name, advice = known
-            return reply(status, name, str(fault), advice and advice.format(error=fault))
-        status = next((code for kind, code in STATUS if isinstance(fault, kind)), 500)
+    def on_samekind_error(request: Request, error: errors.SamekindError) -> JSONResponse:
+        classes = (kind for kind in type(error).__mro__ if kind in RESPONSES)
+        status, name, advice = RESPONSES.get(next(classes, type(error)), (500, None, None))
         if status >= 500:
-            log.error("%s %s: %s", request.method, request.url.path, fault)
-        return reply(status, type(fault).__name__, str(fault))
+            log.error("%s %s: %s", request.method, request.url.path, error)
+        what_to_do = advice.format(error=error) if advice else None
+        return error_response(status, name or type(error).__name__, str(error), what_to_do)
 
     @app.exception_handler(RequestValidationError)
-    def unfit(request: Request, fault: RequestValidationError) -> JSONResponse:
+    def on_validation_error(request: Request, error: RequestValidationError) -> JSONResponse:
         parts = [
             f"{'.'.join(str(step) for step in entry['loc'])}: {entry['msg']}"
-            for entry in fault.errors()[:5]
+            for entry in error.errors()[:5]
         ]
-        return reply(
+        return error_response(
             422,
             "invalid-request",
-            f"The request does not fit: {'; '.join(parts)}.",
+            f"The request is not valid: {'; '.join(parts)}.",
             "Correct these fields. GET /api/openapi.json describes them.",
         )
 
     @app.exception_handler(HTTPException)
-    def from_framework(request: Request, fault: HTTPException) -> JSONResponse:
-        phrase = HTTPStatus(fault.status_code).phrase
-        what = f"{request.method} {request.url.path}"
-        messages = {
-            404: f"There is nothing at {request.url.path}.",
-            405: f"{what} is not possible.",
-        }
-        return reply(
-            fault.status_code,
-            phrase.lower().replace(" ", "-"),
-            messages.get(fault.status_code, str(fault.detail)),
-            WHAT_TO_DO.get(fault.status_code),
-            dict(fault.headers) if fault.headers else None,
-        )
+    def on_http_error(request: Request, error: HTTPException) -> JSONResponse:
+        path, headers = request.url.path, dict(error.headers) if error.headers else None
+        type = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
+        message, what_to_do = str(error.detail), None
+        if error.status_code == 404:
+            message = f"There is nothing at {path}."
+            what_to_do = "Check the address. GET /api/openapi.json lists all of them."
+        elif error.status_code == 405:
+            message = f"{path} does not support {request.method}."
+            what_to_do = "Check the method. GET /api/openapi.json lists those of each address."
+        return error_response(error.status_code, type, message, what_to_do, headers)

@@ -8,14 +8,10 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from samekind.items import Collection
 from samekind.web.app import create_app
-from samekind.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    from samekind.session import Session
+from samekind.workspace.workspaces import Workspaces
 
 PROSE = {"title", "summary", "description", "operationId"}
 
@@ -23,48 +19,42 @@ PROSE = {"title", "summary", "description", "operationId"}
 def describe() -> str:
     """Return the routes and schemas as JSON with sorted keys, the same on every machine.
 
-    Only what shapes the types is kept, so that a reworded docstring or a renamed function changes
-    nothing. Error responses are left out: every error has the body ``Failure``.
+    Only what determines the types is kept, so that a reworded docstring or a renamed function
+    changes nothing. Error responses are omitted: every error has the body ``ErrorResponse``.
     """
-
-    def unused(name: str) -> Session:
-        raise AssertionError("Describing the routes opens no session.")
-
-    schema = create_app(Workspace(Collection("none", []), unused)).openapi()
+    schema = create_app(Workspaces()).openapi()
     paths = {
-        path: {method: _succeeding(operation) for method, operation in methods.items()}
+        path: {method: _without_errors(operation) for method, operation in methods.items()}
         for path, methods in schema["paths"].items()
     }
-    described = {
+    schemas = schema["components"]["schemas"]
+    description = {
         "openapi": schema["openapi"],
         "info": {"title": "samekind", "version": "any"},
         "paths": paths,
-        "components": {
-            "schemas": {name: _shape(one) for name, one in schema["components"]["schemas"].items()}
-        },
+        "components": {"schemas": {name: _without_prose(schemas[name]) for name in schemas}},
     }
-    return json.dumps(described, indent=1, sort_keys=True) + "\n"
+    return json.dumps(description, indent=1, sort_keys=True) + "\n"
 
 
-def _succeeding(operation: dict[str, Any]) -> dict[str, Any]:
-    replies = {
-        status: {"description": "OK", **_shape(reply)}
-        for status, reply in operation["responses"].items()
+def _without_errors(operation: dict[str, Any]) -> dict[str, Any]:
+    responses = {
+        status: {"description": "OK", **_without_prose(response)}
+        for status, response in operation["responses"].items()
         if status.startswith("2")
     }
-    return {**_shape(operation), "responses": replies}
+    return {**_without_prose(operation), "responses": responses}
 
 
-def _shape(node: Any) -> Any:
-    """Return a part of the description without its prose."""
+def _without_prose(node: Any) -> Any:
     if isinstance(node, list):
-        return [_shape(one) for one in node]
+        return [_without_prose(one) for one in node]
     if not isinstance(node, dict):
         return node
     return {
-        key: {name: _shape(one) for name, one in value.items()}
+        key: {name: _without_prose(one) for name, one in value.items()}
         if key == "properties"  # its keys are names of fields, such as "title"
-        else _shape(value)
+        else _without_prose(value)
         for key, value in node.items()
         if key not in PROSE
     }

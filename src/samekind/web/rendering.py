@@ -1,91 +1,92 @@
-"""What a page is shown: sessions, questions, answers and groups as JSON shapes.
+"""Views of a workspace: sessions, questions, answers, groups and jobs as JSON schemas.
 
-No view of an open question carries a prediction, and its groups are numbered by their place on
-the screen only, so nothing suggests an answer.
+No view of an open question contains a prediction, and its groups are numbered by their place on
+the screen, so that nothing suggests an answer.
 """
 
 from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
-from numpy.typing import NDArray
 
+from samekind import __version__
 from samekind.questions import wording
-from samekind.session import members, review
+from samekind.session import members
 from samekind.session.quality import in_words
-from samekind.web.schemas import acts as models_acts
-from samekind.web.schemas import core as models
-from samekind.web.schemas import map as models_map
-from samekind.workspace.download import formats
+from samekind.web.schemas import core, groups, jobs
+from samekind.workspace.exports import table_formats
 from samekind.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from samekind.clustering import Clustering
-    from samekind.constraints import Conflict
     from samekind.questions import Answer, Question
     from samekind.session import Session
-    from samekind.session.review import Odd
+    from samekind.workspace.jobs import Job
 
 RUN = secrets.token_hex(4)
-"""Part of the preview addresses, so that a browser never shows pictures of an earlier run."""
-MOST_SHOWN = 24
-"""Items of one part of a question that are sent: acts by hand may speak of thousands."""
+"""Part of preview addresses, so that a browser never shows cached pictures of an earlier run."""
+MAX_SHOWN_ITEMS = 24
+"""Items per part of a question: changes by hand may name thousands."""
+MAX_LISTED_FILES = 100
+"""Skipped or missing files that are listed."""
+SHOWN_PER_GROUP = 5
 
 
-def item(workspace: Workspace, position: int) -> models.ItemView:
-    """An item of the collection by its id, and where its preview is."""
-    one = workspace.collection[position]
-    version = hashlib.blake2b(f"{RUN}{one.stamp}".encode(errors="replace"), digest_size=6)
-    address = f"/api/items/{quote(one.id, safe='')}/preview?v={version.hexdigest()}"
+def item_view(workspace: Workspace, position: int) -> core.ItemView:
+    """Render an item of the collection."""
+    item = workspace.collection[position]
+    version = hashlib.blake2b(f"{RUN}{item.stamp}".encode(errors="replace"), digest_size=6)
+    address = f"/api/items/{quote(item.id, safe='')}/preview?v={version.hexdigest()}"
     address += f"&pile={quote(workspace.address, safe='')}" if workspace.address else ""
-    return models.ItemView(id=one.id, kind=one.kind, preview=address)
+    return core.ItemView(id=item.id, kind=item.kind, preview=address)
 
 
-def shown_item(workspace: Workspace, session: Session, position: int) -> models.ItemView:
-    """An item of a question, which may have gone from the collection since it was asked about."""
+def question_item_view(workspace: Workspace, session: Session, position: int) -> core.ItemView:
+    """Render an item of a question, which may have left the collection since."""
     if position < len(workspace.collection):
-        return item(workspace, position)
-    return models.ItemView(id=session.positions.name(position), kind="gone", preview=None)
+        return item_view(workspace, position)
+    return core.ItemView(id=session.positions.name(position), kind="gone", preview=None)
 
 
-def question(
-    workspace: Workspace, session: Session, number: int, asked: Question
-) -> models.QuestionView:
-    """A question of any kind: what a choice stands for is shown with it, the rest above."""
-    keys = wording.keys(asked.choices(), many=asked.many)
-    parts = [
-        [shown_item(workspace, session, i) for i in part[:MOST_SHOWN]]
-        for part in asked.parts()[:MOST_SHOWN]
-    ]
-    return models.QuestionView(
+def question_view(
+    workspace: Workspace, session: Session, number: int, question: Question
+) -> core.QuestionView:
+    """Render a question of any kind."""
+
+    def views(positions: Iterable[int]) -> list[core.ItemView]:
+        return [question_item_view(workspace, session, i) for i in positions]
+
+    keys = wording.keys(question.choices(), many=question.many)
+    parts = [views(part[:MAX_SHOWN_ITEMS]) for part in question.parts()[:MAX_SHOWN_ITEMS]]
+    return core.QuestionView(
         number=number,
-        kind=asked.kind,
-        prompt=asked.prompt,
-        why=asked.why,
-        many=asked.many,
-        items=[one for part in parts for one in part],
+        kind=question.kind,
+        prompt=question.prompt,
+        why=question.why,
+        many=question.many,
+        items=[item for part in parts for item in part],
         parts=parts,
         choices=[
-            models.ChoiceView(
+            core.ChoiceView(
                 value=choice,
-                label=wording.label(choice, asked.words),
+                label=wording.label(choice, question.words),
                 keys=list(keys[choice]),
-                exemplars=[shown_item(workspace, session, i) for i in asked.exemplars(choice)],
+                exemplars=views(question.exemplars(choice)),
             )
-            for choice in asked.choices()
+            for choice in question.choices()
         ],
     )
 
 
-def progress(workspace: Workspace, session: Session) -> models.Progress:
-    """How far the session is."""
+def progress_view(workspace: Workspace, session: Session) -> core.Progress:
+    """Render the counts of a session."""
     counts: dict[str, Any] = session.progress()
-    return models.Progress(
+    return core.Progress(
         answers=counts["answers"],
         unsure=counts["unsure"],
         placed=counts["placed"],
@@ -103,146 +104,105 @@ def progress(workspace: Workspace, session: Session) -> models.Progress:
     )
 
 
-def open_question(workspace: Workspace, session: Session) -> models.OpenQuestion:
-    """The open question, or why there is none."""
-    asked = session.ask()
-    if asked is None and _may_learn_more(workspace, session):
-        workspace.refitter.request(session)
-    now = progress(workspace, session)
+def open_question_view(workspace: Workspace, session: Session) -> core.OpenQuestion:
+    """Render the open question, or the reason why there is none."""
+    asked = workspace.ask(session)
+    progress = progress_view(workspace, session)
+    question, message = None, ""
     if asked is not None:
-        shape = question(workspace, session, asked.number, asked.question)
-        return models.OpenQuestion(question=shape, message="", progress=now)
-    if now.refitting:
+        question = question_view(workspace, session, asked.number, asked.question)
+    elif progress.refitting:
         message = "The groups are being refreshed. The next question comes in a moment."
     else:
         message = "There is nothing left that is worth asking. Look at the groups."
-    return models.OpenQuestion(question=None, message=message, progress=now)
+    return core.OpenQuestion(question=question, message=message, progress=progress)
 
 
-def _may_learn_more(workspace: Workspace, session: Session) -> bool:
-    """Whether the groups do not know the latest answers yet; with them there may be more to ask."""
-    behind = bool(session.progress()["until_refit"] < session.refit_every)
-    refitter = workspace.refitter
-    return behind and not refitter.busy(session.name) and refitter.trouble(session.name) is None
-
-
-def answer(workspace: Workspace, session: Session, told: Answer) -> models.AnswerView:
-    """An answer with its question."""
-    return models.AnswerView(
-        number=told.number,
-        choice=told.choice,
-        label=wording.short_label(told.choice, told.question.words),
-        by=told.by,
-        seconds=told.seconds,
-        question=question(workspace, session, told.number, told.question),
+def answer_view(workspace: Workspace, session: Session, answer: Answer) -> core.AnswerView:
+    """Render an answer with its question."""
+    return core.AnswerView(
+        number=answer.number,
+        choice=answer.choice,
+        label=wording.short_label(answer.choice, answer.question.words),
+        by=answer.by,
+        seconds=answer.seconds,
+        question=question_view(workspace, session, answer.number, answer.question),
     )
 
 
-def conflict(workspace: Workspace, session: Session, found: Conflict) -> models.ConflictView:
-    """A conflict with the earlier answers that it clashes with."""
-    others = (told for told in found.clash if told.number != found.answer.number)
-    return models.ConflictView(
-        answer=answer(workspace, session, found.answer),
-        clash=[answer(workspace, session, told) for told in others],
+def session_view(workspace: Workspace, session: Session) -> core.SessionView:
+    """Render what a page needs when it loads."""
+    skipped = workspace.collection.skipped
+    return core.SessionView(
+        version=__version__,
+        collection=workspace.collection.name,
+        items=len(workspace.collection),
+        skipped=[core.SkippedView.model_validate(one) for one in skipped[:MAX_LISTED_FILES]],
+        skipped_total=len(skipped),
+        gone=session.progress()["gone"][:MAX_LISTED_FILES],
+        session=session.name,
+        orientations=workspace.names(),
+        formats=table_formats(),
+        acts=[
+            core.Act(name=name, label=label, keys=list(keys))
+            for name, (keys, label) in wording.ACTS.items()
+        ],
+        progress=progress_view(workspace, session),
     )
 
 
-def odd(workspace: Workspace, session: Session, found: Odd, told: Answer) -> models.OddView:
-    """An answer that is worth another look."""
-    return models.OddView(
-        answer=answer(workspace, session, told),
-        said=found.said,
-        likely=found.likely,
-        others=found.others,
-        words=review.in_words(session, found),
-    )
+def placed_view(workspace: Workspace, position: int) -> groups.PlacedView:
+    """Render an item with its position."""
+    return groups.PlacedView(**item_view(workspace, position).model_dump(), position=position)
 
 
-def placed(workspace: Workspace, position: int) -> models_map.PlacedView:
-    """An item with its place in the collection."""
-    return models_map.PlacedView(**item(workspace, position).model_dump(), position=position)
-
-
-def member(workspace: Workspace, session: Session, position: int) -> models_acts.MemberView:
-    """An item of a group, and how sure it is that it belongs there."""
-    return models_acts.MemberView(
-        **item(workspace, position).model_dump(),
+def member_view(workspace: Workspace, session: Session, position: int) -> groups.MemberView:
+    """Render an item of a group."""
+    touched = session.constraints.touched  # sorted
+    place = int(np.searchsorted(touched, position))
+    return groups.MemberView(
+        **item_view(workspace, position).model_dump(),
         position=position,
         sure=round(float(members.sureness(session.clustering)[position]), 4),
-        answered=len(session.constraints.touched) > 0 and _told_of(session, position),
+        answered=place < len(touched) and int(touched[place]) == position,
     )
 
 
-def _told_of(session: Session, position: int) -> bool:
-    touched = session.constraints.touched
-    place = int(np.searchsorted(touched, position))
-    return place < len(touched) and int(touched[place]) == position
-
-
-def group(
-    workspace: Workspace, clustering: Clustering, number: int, n: int = 5, *, answered: bool
-) -> models_acts.GroupCard:
-    """A group with `n` of its items, and those that belong to it least surely.
-
-    Nothing is `answered` yet: nobody can know how many members belong to it.
-    """
-    shown = representatives(clustering, number, n)
+def group_view(workspace: Workspace, session: Session, number: int) -> groups.GroupCard:
+    """Render a group; before the first answer its purity is unknown."""
+    clustering = session.clustering
+    answered = len(session.constraints.touched) > 0
     purity = members.purity(clustering)[number] if answered else None
-    return models_acts.GroupCard(
+    doubtful = members.by_doubt(clustering, number)[:SHOWN_PER_GROUP]
+    return groups.GroupCard(
         number=number,
         name=clustering.name(number),
         named=number in clustering.names,
-        size=sizes(clustering)[number],
-        representatives=[item(workspace, i) for i in shown],
+        size=members.sizes(clustering)[number],
+        representatives=representative_views(workspace, clustering, number, SHOWN_PER_GROUP),
         purity=None if purity is None else round(purity, 4),
-        doubtful=[placed(workspace, int(i)) for i in members.by_doubt(clustering, number)[:n]],
+        doubtful=[placed_view(workspace, int(i)) for i in doubtful],
     )
 
 
-def sizes(clustering: Clustering) -> dict[int, int]:
-    """Items per group, counted once per snapshot."""
-    return clustering.memo("web-sizes", clustering.sizes)
+def representative_views(
+    workspace: Workspace, clustering: Clustering, number: int, n: int
+) -> list[core.ItemView]:
+    """Render `n` items that represent a group."""
+    return [item_view(workspace, i) for i in members.representatives(clustering, number, n)]
 
 
-def session(workspace: Workspace, one: Session, version: str) -> models.SessionView:
-    """Everything that a page needs to begin with."""
-    skipped = workspace.collection.skipped
-    return models.SessionView(
-        version=version,
-        collection=workspace.collection.name,
-        items=len(workspace.collection),
-        skipped=[models.SkippedView(id=s.id, reason=s.reason) for s in skipped[:100]],
-        skipped_total=len(skipped),
-        gone=one.progress()["gone"][:100],
-        session=one.name,
-        orientations=workspace.names(),
-        formats=formats(),
-        acts=[
-            models.Act(name=name, label=label, keys=list(keys))
-            for name, (keys, label) in wording.ACTS.items()
-        ],
-        progress=progress(workspace, one),
+def job_view(job: Job) -> jobs.JobView:
+    """Render a job."""
+    return jobs.JobView(
+        id=job.id,
+        kind=job.kind,  # type: ignore[arg-type]
+        title=job.title,
+        state=job.state,  # type: ignore[arg-type]
+        share=None if job.share is None else round(job.share, 4),
+        words=job.words,
+        pile=job.pile,
+        session=job.session,
+        can_go_on=job.resumable,
+        seconds=round(job.seconds, 1),
     )
-
-
-def representatives(clustering: Clustering, number: int, n: int) -> Sequence[int]:
-    """The central item of a group and `n` - 1 diverse ones, outliers left out."""
-
-    def chosen() -> list[int]:
-        typical = members.by_typicality(clustering, number)
-        pool = typical[: max(n, int(len(typical) * 0.8))]
-        pool = pool[np.unique(np.linspace(0, len(pool) - 1, 256).astype(int))]
-        vectors = clustering.space[pool]
-        picks = [0]
-        nearest = _far(vectors, vectors[0])
-        while len(picks) < min(n, len(pool)):
-            nearest[picks] = -1.0
-            picks.append(int(np.argmax(nearest)))
-            nearest = np.minimum(nearest, _far(vectors, vectors[picks[-1]]))
-        return [int(pool[k]) for k in picks]
-
-    return clustering.memo(("web-representatives", number, n), chosen)
-
-
-def _far(vectors: NDArray[np.float32], point: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.asarray(np.linalg.norm(vectors - point, axis=1), dtype=np.float32)

@@ -1,32 +1,37 @@
-"""Who may talk to the server: the page that it served itself, and programs on this machine.
+"""Guard: only the page that the server itself delivered, and programs on this machine, get in.
 
 A web page on the internet can make a browser send requests to ``localhost``. Three checks keep
-such pages out: the Host header must be a name of ours (a foreign name that was re-bound to
-127.0.0.1 is not), a browser must say that the request comes from our own page (Origin and
-Sec-Fetch-Site), and what changes something must be JSON, which a foreign form cannot send.
+such pages out: the Host header must be one of our names (a foreign name re-bound to 127.0.0.1 is
+not), the browser must say that the request comes from our own page (Origin and Sec-Fetch-Site),
+and requests that change something must be JSON, which a foreign form cannot send.
 
-Other people who use the same machine can reach its ports too. So the address that is printed holds
-a token, which the browser keeps as a cookie from the first visit on. Who has neither is refused.
+Other users of the same machine can reach its ports, too. Therefore the printed address contains a
+token, which the browser keeps as a cookie after the first visit. Requests without it are refused.
 """
 
 from __future__ import annotations
 
 import logging
+import os
+import re
+import secrets
 from collections.abc import Sequence
 from http.cookies import SimpleCookie
+from pathlib import Path
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from samekind.web.errors import ApiError, our_fault, reply
-from samekind.web.tokens import is_same
+from samekind.web.errors import ApiError, error_response, internal_error
 
 log = logging.getLogger("samekind.web")
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-BODY_LIMIT = 64 * 1024
+MAX_BODY_BYTES = 64 * 1024
+TOKEN_FILE = "page-token"
+TOKEN = re.compile(r"[A-Za-z0-9_-]{32,}")
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 CSP = "; ".join(
     (
@@ -49,14 +54,14 @@ HEADERS = {
 
 
 class Guard:
-    """The outermost layer: checks each request, limits its body, and sets the safe headers.
+    """The outermost layer: checks each request, limits its body, and sets security headers.
 
     Parameters
     ----------
-    hosts : host names under which the server may be addressed.
-    port : the port that must stand in the Host header; None lets any through.
-    token : what every request must show: in the address, as a cookie, or as a bearer token in the
-        header Authorization. None: nothing of the kind.
+    hosts : host names of the server.
+    port : the port that the Host header must name; None accepts any.
+    token : the secret that every request must carry: in the address, as a cookie, or as a bearer
+        token in the Authorization header. None: no secret.
     """
 
     def __init__(
@@ -72,7 +77,7 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        started = brought = False
+        started = in_address = False
 
         async def send_safely(message: Message) -> None:
             nonlocal started
@@ -82,34 +87,33 @@ class Guard:
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
                 headers.setdefault("Cache-Control", "no-store")
-                if brought:
+                if in_address:
                     value = f"{self.cookie}={self.token}; HttpOnly; SameSite=Strict; Path=/"
                     headers.append("Set-Cookie", value)
             await send(message)
 
         try:
-            self.refusal(scope)
-            brought = self._shows_token(scope)
+            self.check_origin(scope)
+            in_address = self.check_token(scope)
             if scope["method"] in CHANGING:
-                receive = await limited(receive)
+                receive = await read_body(receive)
             await self.app(scope, receive, send_safely)
-        except ApiError as fault:
-            answer = _worded(scope, fault)
-            await answer(scope, receive, send_safely)
+        except ApiError as error:
+            await _refusal(scope, error)(scope, receive, send_safely)
         except Exception:
             log.exception("%s %s failed", scope["method"], scope["path"])
             if not started:
-                await our_fault()(scope, receive, send_safely)
+                await internal_error()(scope, receive, send_safely)
 
-    def refusal(self, scope: Scope) -> None:
-        """Raise :class:`Refusal` unless the request may be served."""
+    def check_origin(self, scope: Scope) -> None:
+        """Refuse foreign host names, requests of foreign pages, and bodies that are not JSON."""
         headers = Headers(scope=scope)
         host = headers.get("host", "").lower()
-        if not self._is_ours(host):
+        if not self._is_known(host):
             raise ApiError(
                 403,
                 "foreign-host",
-                f"This server does not answer to the host name {host[:100]!r}.",
+                f"This server does not serve the host name {host[:100]!r}.",
                 f"Open it as http://127.0.0.1:{self.port or 'PORT'}.",
             )
         changing = scope["method"] in CHANGING
@@ -126,22 +130,22 @@ class Guard:
                 raise ApiError(
                     415,
                     "not-json",
-                    f"{scope['method']} takes JSON; the content type was {kind[:100]!r}.",
+                    f"Expected a JSON body, got content type {kind[:100]!r}.",
                     "Send the header Content-Type: application/json (the body may be {}).",
                 )
 
-    def _shows_token(self, scope: Scope) -> bool:
-        """Whether the address holds the token; :class:`Refusal` if it is nowhere."""
+    def check_token(self, scope: Scope) -> bool:
+        """Refuse requests without the token; return whether it was in the address."""
         if self.token is None:
             return False
-        asked = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
-        if any(is_same(one, self.token) for one in asked):
+        shown = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
+        if any(is_same(one, self.token) for one in shown):
             return True
         headers = Headers(scope=scope)
         cookies = SimpleCookie()
         try:
             cookies.load(headers.get("cookie", ""))
-        except Exception:  # what is not a cookie shows nothing
+        except Exception:  # a malformed header counts as no cookie
             cookies.clear()
         kept = cookies[self.cookie].value if self.cookie in cookies else ""
         kind, _, bearer = headers.get("authorization", "").partition(" ")
@@ -150,23 +154,23 @@ class Guard:
         raise ApiError(
             403,
             "no-token",
-            "This server answers only to those who have its address with the token.",
-            "Open the whole address that samekind printed in its terminal, with ?token=... at the "
-            "end.",
+            "Only someone with the printed address, which contains a token, can use this server.",
+            "Open the complete address that samekind printed in its terminal, including ?token=... "
+            "at its end.",
         )
 
-    def _is_ours(self, host: str) -> bool:
+    def _is_known(self, host: str) -> bool:
         name, colon, port = host.rpartition(":")
         if not colon or host.endswith("]"):
             name, port = host, "80"
         return name in self.hosts and (self.port is None or port == str(self.port))
 
 
-def _worded(scope: Scope, fault: ApiError) -> Response:
-    """A refusal for a program, or in plain words for a person who opened a page."""
-    if scope["path"].startswith("/api/") or fault.type != "no-token":
-        return reply(fault.status, fault.type, fault.message, fault.what_to_do)
-    return PlainTextResponse(f"{fault.message}\n\n{fault.what_to_do}\n", fault.status)
+def _refusal(scope: Scope, error: ApiError) -> Response:
+    """Respond with JSON, or with plain text to a person who opened a page without the token."""
+    if scope["path"].startswith("/api/") or error.type != "no-token":
+        return error_response(error.status, error.type, error.message, error.what_to_do)
+    return PlainTextResponse(f"{error.message}\n\n{error.what_to_do}\n", error.status)
 
 
 def _foreign_page(what: str) -> ApiError:
@@ -174,12 +178,12 @@ def _foreign_page(what: str) -> ApiError:
         403,
         "foreign-page",
         f"Another page tried to use this server ({what}).",
-        "Open the address that samekind printed and answer there.",
+        "Open the address that samekind printed, and answer there.",
     )
 
 
-async def limited(receive: Receive) -> Receive:
-    """Read the whole body, at most `BODY_LIMIT` bytes, and hand it on as one message."""
+async def read_body(receive: Receive) -> Receive:
+    """Read the whole body, at most `MAX_BODY_BYTES`, and pass it on as one message."""
     body = bytearray()
     more = True
     while more:
@@ -188,20 +192,65 @@ async def limited(receive: Receive) -> Receive:
             return receive
         body += message.get("body", b"")
         more = message.get("more_body", False)
-        if len(body) > BODY_LIMIT:
+        if len(body) > MAX_BODY_BYTES:
             raise ApiError(
                 413,
                 "too-large",
-                f"The request body is larger than {BODY_LIMIT} bytes.",
+                f"Expected a request body of at most {MAX_BODY_BYTES:,} bytes, got more.",
                 "Send one answer per request.",
             )
-    handed = False
+    passed_on = False
 
     async def replay() -> Message:
-        nonlocal handed
-        if handed:
+        nonlocal passed_on
+        if passed_on:
             return await receive()
-        handed = True
+        passed_on = True
         return {"type": "http.request", "body": bytes(body), "more_body": False}
 
     return replay
+
+
+def load_token(folder: Path | None = None) -> str:
+    """Return the user's token; it survives restarts, so that open pages keep working.
+
+    It is kept in a file that only this user may read. If that is impossible, the token is valid
+    for this run only.
+
+    Parameters
+    ----------
+    folder : where it is kept; None: beside the ledgers.
+    """
+    if folder is None:
+        from samekind.workspace.pile import data_folder
+
+        folder = data_folder()
+    file = folder / TOKEN_FILE
+    new = secrets.token_urlsafe(24)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+            stream.write(new)
+        return new
+    except FileExistsError:
+        return _read_token(file) or new
+    except OSError:
+        return new
+
+
+def is_same(shown: str, token: str) -> bool:
+    """Compare in constant time, which reveals nothing about the token."""
+    return secrets.compare_digest(shown.encode(errors="replace"), token.encode())
+
+
+def _read_token(file: Path) -> str | None:
+    """Read the token of an earlier run, unless others could have read or written it."""
+    try:
+        status = file.stat()
+        foreign = hasattr(os, "getuid") and status.st_uid != os.getuid()
+        if os.name == "posix" and (foreign or status.st_mode & 0o077):
+            return None
+        token = file.read_text().strip()
+    except (OSError, ValueError):
+        return None
+    return token if TOKEN.fullmatch(token) else None

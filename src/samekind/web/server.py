@@ -7,7 +7,6 @@ import os
 import socket
 from collections.abc import Callable
 from contextlib import closing
-from functools import partial
 from typing import TYPE_CHECKING
 
 from samekind.errors import MissingExtra, ServerError
@@ -15,73 +14,64 @@ from samekind.errors import MissingExtra, ServerError
 if TYPE_CHECKING:
     import uvicorn
 
-    from samekind.workspace.workspace import Workspace
     from samekind.workspace.workspaces import Workspaces
 
 WILDCARDS = ("", "0.0.0.0", "::")
+DEFAULT_PORT = 8765
+MAX_PORT = 65535
+SHUTDOWN_SECONDS = 3
+"""Time for requests to finish when the server stops."""
 
 
 def serve(
-    workspace: Workspace | None,
+    workspaces: Workspaces,
     *,
-    workspaces: Workspaces | None = None,
-    port: int = 8765,
+    port: int = DEFAULT_PORT,
     host: str = "127.0.0.1",
     open_browser: bool = False,
     announce: Callable[[str], None] = print,
     token: bool = True,
 ) -> None:
-    """Serve a desk until Ctrl-C.
+    """Serve workspaces until Ctrl-C.
 
     Parameters
     ----------
-    desk : what the page opens with; None: a page on which a pile is chosen.
-    hall : where other piles are opened from the page; None: there is only this desk.
+    workspaces : the open piles; the page shows the first one, or asks for one to open.
     port : 0 takes any free one.
-    host : the address to listen on. Anything but this machine's own lets others on the network
-        see the items and answer.
-    open_browser : open the page in the person's browser.
-    announce : is given the address, in a sentence.
-    token : whether the address holds a token, without which every request is refused.
+    host : the address to listen on. Any but this machine's own lets others on the network see the
+        items and answer.
+    open_browser : open the page in the default browser.
+    announce : is called with a sentence that contains the address.
+    token : whether the address contains a token, without which every request is refused.
     """
     try:
         import uvicorn
 
         from samekind.web.app import create_app
-        from samekind.web.router import WorkspaceRouter
-        from samekind.web.security import LOOPBACK
-        from samekind.web.tokens import kept_token
-        from samekind.workspace.workspaces import Workspaces
+        from samekind.web.security import LOOPBACK, load_token
     except ImportError as missing:
         raise MissingExtra("The page", "app") from missing
 
     with closing(listen(host, port)) as listener:
-        if workspace is not None:
-            workspace.session()  # what cannot be opened is told now, not in the browser
-        workspaces = workspaces or (
-            Workspaces() if workspace is None else Workspaces.around(workspace)
-        )
+        first = workspaces.find(None)
+        if first is not None:
+            first.session()  # fail now, not in the browser, if it cannot be opened
         port = listener.getsockname()[1]
         name = f"[{host}]" if ":" in host else host
-        secret = kept_token() if token else None
+        secret = load_token() if token else None
         address = f"http://{name}:{port}/" + (f"?token={secret}" if secret else "")
         hosts = tuple({*LOOPBACK, name})
-        make_app = partial(create_app, hosts=hosts, port=port, workspaces=workspaces, token=secret)
         config = uvicorn.Config(
-            WorkspaceRouter(workspaces, make_app),
+            create_app(workspaces, hosts=hosts, port=port, token=secret),
             log_level="warning",
             access_log=False,
             server_header=False,
             proxy_headers=False,
             ws="none",
-            timeout_graceful_shutdown=3,
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
-        what = (
-            "samekind is ready"
-            if workspace is None
-            else f"samekind serves {workspace.collection.name}"
-        )
-        announce(f"{what} at {address} (stop with Ctrl-C)")
+        what = "is ready" if first is None else f"serves {first.collection.name}"
+        announce(f"samekind {what} at {address} (stop with Ctrl-C)")
         if open_browser:
             _open(address)
         server = uvicorn.Server(config)
@@ -96,7 +86,7 @@ def _open(address: str) -> None:
 
 
 def _close_events_first(server: uvicorn.Server, workspaces: Workspaces) -> None:
-    """Let a server end its streams of news before it waits for requests to come to an end."""
+    """Let a server end its event streams before it waits for requests to finish."""
     stop = server.shutdown
 
     async def shutdown(sockets: list[socket.socket] | None = None) -> None:
@@ -107,14 +97,14 @@ def _close_events_first(server: uvicorn.Server, workspaces: Workspaces) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket bound to an address, or a sentence that says why not."""
+    """Bind a socket to an address; errors say what to do."""
     if host in WILDCARDS:
         raise ServerError(
-            f"{host!r} would listen on every network of this machine. Name one address of it, or "
-            "leave --host away to serve this machine only."
+            f"{host!r} would listen on every network of this machine. Name one of its addresses, "
+            "or omit --host to serve this machine only."
         )
-    if not 0 <= port <= 65535:
-        raise ServerError(f"{port} is not a port. Choose one from 1024 to 65535, or 0 for any.")
+    if not 0 <= port <= MAX_PORT:
+        raise ServerError(f"Expected a port from 0 (any free one) to {MAX_PORT}, got {port}.")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -129,20 +119,20 @@ def listen(host: str, port: int) -> socket.socket:
         listener.listen()
     except OSError as fault:
         listener.close()
-        raise ServerError(_why_not(host, port, fault)) from fault
+        raise ServerError(_explain(host, port, fault)) from fault
     return listener
 
 
-def _why_not(host: str, port: int, fault: OSError) -> str:
-    other = port + 1 if port < 65535 else 8765
+def _explain(host: str, port: int, fault: OSError) -> str:
+    other = port + 1 if port < MAX_PORT else DEFAULT_PORT
     if fault.errno == errno.EADDRINUSE:
         return (
-            f"Port {port} is in use by another program. Stop it, or choose another: "
+            f"Port {port} is in use by another program. Stop it, or choose another port: "
             f"samekind serve PATH --port {other}"
         )
     if fault.errno in (errno.EACCES, errno.EPERM):
         return (
-            f"Port {port} may not be used without special rights. Choose another: "
-            "samekind serve PATH --port 8765"
+            f"Port {port} needs special rights. Choose another port: "
+            f"samekind serve PATH --port {DEFAULT_PORT}"
         )
     return f"Cannot listen on {host} port {port}: {fault.strerror}. Choose another address."

@@ -1,8 +1,9 @@
-"""Looking at a path: what is there, which encoder suits it, and how long that would take."""
+"""Inspect a path: its items, the encoders that suit them, and how long encoding takes."""
 
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from samekind.errors import InputError, SamekindError, SourceError, StoreError
+from samekind.errors import InputError, SamekindError, SourceError, StoreError, UnknownName
 
 if TYPE_CHECKING:
     from samekind.encoders.learned.weights import Kept
@@ -111,8 +112,65 @@ def _answered(store: Store, name: str) -> set[int]:
     return told
 
 
-def encoders_for(collection: Collection) -> Iterator[tuple[str, str, bool, str]]:
-    """Encoders for these items: name, what it is, whether it learns first, why it cannot be."""
+@dataclass(frozen=True)
+class EncoderOption:
+    """An encoder for some items.
+
+    Parameters
+    ----------
+    line : describes it.
+    learns : whether it has to be trained on the pictures first.
+    why_not : why it cannot be used here; empty if it can.
+    """
+
+    name: str
+    line: str
+    learns: bool
+    why_not: str
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """The items at a path, the encoder that would be used and why, and all others that suit."""
+
+    path: str
+    key: str
+    collection: Collection
+    encoder: str
+    reason: str
+    encoders: list[EncoderOption]
+    earlier: Earlier
+
+
+def inspect(path: str) -> Inspection:
+    """Inspect a path without opening it."""
+    from samekind.encoders import default_encoder
+    from samekind.workspace.pile import ledger_file
+
+    collection = items_at(path)
+    before = earlier(path)
+    encoder, reason = default_encoder(collection)
+    # The time is measured on these items; a guess from their number would contradict that.
+    name, reason = encoder.name, re.sub(r": about [^:]* the first time$", "", reason)
+    if before.encoder:
+        name, reason = before.encoder, "as you chose it the last time"
+    options = list(encoders_for(collection))
+    return Inspection(path, ledger_file(path).stem, collection, name, reason, options, before)
+
+
+def check_encoder(name: str | None, path: str) -> None:
+    """Allow built-in encoders, and the one chosen for this pile on the command line.
+
+    A class of the user's own is a module to import, which a request must not decide.
+    """
+    from samekind.encoders import ENCODERS
+
+    if name is not None and name not in ENCODERS and name != earlier(path).encoder:
+        raise UnknownName("encoder", name, ENCODERS)
+
+
+def encoders_for(collection: Collection) -> Iterator[EncoderOption]:
+    """List the encoders that suit some items."""
     from samekind.encoders import ENCODERS, describe, make_encoder
 
     lines = describe()
@@ -126,7 +184,8 @@ def encoders_for(collection: Collection) -> Iterator[tuple[str, str, bool, str]]
         encoder = make_encoder(name)
         if collection.kind not in encoder.kinds:
             continue
-        yield name, lines[name], learns and not _learnt(name, collection), _why_not(name)
+        first = learns and not _learnt(name, collection)
+        yield EncoderOption(name, lines[name], first, _why_not(name))
 
 
 def _learnt(name: str, collection: Collection) -> bool:

@@ -65,6 +65,11 @@ class Job:
         return self.state in GOING
 
     @property
+    def resumable(self) -> bool:
+        """Whether it stopped early and can be resumed."""
+        return self.kind in ("open", "polish") and self.state in ("interrupted", "cancelled")
+
+    @property
     def seconds(self) -> float:
         """How long it has run."""
         return max(0.0, (self.ended or time.time()) - self.began) if self.began else 0.0

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from samekind.ledger.fold import Asked
     from samekind.questions import Answer
     from samekind.session import Session
+    from samekind.session.acts import Act
     from samekind.workspace.map import Maps
     from samekind.workspace.pile import Pile, Request
     from samekind.workspace.quality_curve import Curves
@@ -130,6 +131,32 @@ class Workspace:
             raise OrientationExists(f"There is an orientation {name!r} already.")
         return self._opened(name)
 
+    def ask(self, session: Session) -> Asked | None:
+        """Return the open question; if there is none, refit from answers not yet learnt from.
+
+        A refit may lead to new questions.
+        """
+        asked = session.ask()
+        failed = self.refitter.trouble(session.name) is not None
+        if asked is None and _is_behind(session) and not failed:
+            if not self.refitter.busy(session.name):
+                self.refitter.request(session)
+        return asked
+
+    def act(self, session: Session, act: Act, by: str) -> int:
+        """Perform a change by hand and refit at once; the number of its question."""
+        from samekind.session.acts import perform
+
+        number = perform(session, act, by=by)
+        self.refitter.nudge(session, at_once=True)
+        return number
+
+    def refresh(self, session: Session) -> None:
+        """Wait until the groups are learnt from every answer."""
+        if _is_behind(session):
+            self.refitter.request(session)
+        self.refitter.wait(session.name)
+
     def tell(
         self, session: Session, number: int, choice: str, by: str, seconds: float | None
     ) -> None:
@@ -212,6 +239,11 @@ class Workspace:
             if name not in self._sessions:
                 self._sessions[name] = self._open_session(name)
             return self._sessions[name]
+
+
+def _is_behind(session: Session) -> bool:
+    """Whether there are answers that the groups are not learnt from."""
+    return bool(session.progress()["until_refit"] < session.refit_every)
 
 
 def find(session: Session, number: int) -> Answer | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from samekind.atomic_files import beside
-from samekind.errors import InputError, SourceError
+from samekind.errors import InputError, NotResumable, PileNotOpen, SourceError
 from samekind.questions.wording import plural
 from samekind.workspace.jobs import Job, JobContext, Jobs
 from samekind.workspace.pile import Request, absolute, encoded_pile, ledger_file
@@ -245,6 +245,24 @@ class Workspaces:
         left = f" {plural(skipped, 'file was', 'files were')} skipped." if skipped else ""
         ready = plural(len(pile.collection), "item is", "items are")
         return {"words": f"{ready} ready.{left}", "pile": known.pile}
+
+    def resume(self, job: Job) -> Job:
+        """Run a job again that was interrupted or cancelled; completed steps are not repeated."""
+        spec = job.spec
+        if job.going:
+            return job
+        if job.kind == "open":
+            return self.submit_open(str(spec["path"]), spec.get("encoder"), spec.get("minutes"))
+        if job.kind == "polish":
+            from samekind.workspace.polish_jobs import submit_polish
+
+            workspace = self.find(job.pile or None)
+            if workspace is None:
+                raise PileNotOpen(f"The pile of “{job.title}” is not open.")
+            return submit_polish(
+                self, workspace, job.session, str(spec["method"]), spec.get("minutes")
+            )
+        raise NotResumable(f"“{job.title}” cannot be resumed.")
 
     def close_events(self) -> None:
         """End all event streams: a server that stops must not wait for open pages."""

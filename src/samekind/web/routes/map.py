@@ -1,4 +1,4 @@
-"""Routes of the map: where every item lies in the plane, and in which group it is."""
+"""Routes of the map: where every item lies in the plane, and its group."""
 
 from __future__ import annotations
 
@@ -6,71 +6,73 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from samekind.web import rendering as views
+from samekind.session import members
+from samekind.web.dependencies import CurrentSession, CurrentWorkspace
 from samekind.web.errors import ApiError
-from samekind.web.routes.questions import Name
-from samekind.web.schemas import core as models
-from samekind.web.schemas import map as models_map
-from samekind.workspace.workspace import Workspace
+from samekind.web.rendering import placed_view
+from samekind.web.schemas import core, groups
 
-MOST = 200
-"""Items that may be looked up at once."""
-Wanted = Annotated[
+router = APIRouter(prefix="/api/map", responses=core.ERRORS)
+MAX_ITEMS = 200
+"""Items per request."""
+Positions = Annotated[
     str,
     Query(
-        pattern=r"^\d{1,15}(,\d{1,15})*$", max_length=16 * MOST, description="Places, with commas"
+        pattern=r"^\d{1,15}(,\d{1,15})*$",
+        max_length=16 * MAX_ITEMS,
+        description="Positions, separated by commas",
     ),
 ]
 
 
-def routes(workspace: Workspace) -> APIRouter:
-    """Routes under /api/map."""
-    api = APIRouter(prefix="/api/map", responses=models.FAILURES)
+@router.get("")
+def get_map(workspace: CurrentWorkspace, session: CurrentSession) -> groups.MapView:
+    """Describe the current map; its points are fetched by version."""
+    current = workspace.maps.current(session)
+    clustering = session.clustering
+    sizes = members.sizes(clustering)
+    return groups.MapView(
+        snapshot=current.snapshot,
+        version=current.version,
+        stage=current.stage,
+        n=len(current.places),
+        groups=[
+            groups.MapGroup(number=number, name=clustering.name(number), size=sizes.get(number, 0))
+            for number in current.numbers
+        ],
+    )
 
-    @api.get("")
-    def describe(session: Name = None) -> models_map.MapView:
-        one = workspace.session(session)
-        chart = workspace.maps.current(one)
-        sizes = views.sizes(one.clustering)
-        return models_map.MapView(
-            snapshot=chart.snapshot,
-            version=chart.version,
-            stage=chart.stage,
-            n=len(chart.places),
-            groups=[
-                models_map.MapGroup(
-                    number=number, name=one.clustering.name(number), size=sizes.get(number, 0)
-                )
-                for number in chart.numbers
-            ],
+
+@router.get("/points", response_class=Response)
+def get_points(
+    version: Annotated[int, Query(ge=1, le=core.MAX_SAFE_INTEGER)],
+    workspace: CurrentWorkspace,
+    session: CurrentSession,
+) -> Response:
+    """Return coordinates and groups of all items, as binary data."""
+    found = workspace.maps.version(session.name, version)
+    if found is None:
+        raise ApiError(
+            404,
+            "unknown-map",
+            f"There is no version {version} of the map; it has been redrawn.",
+            "GET /api/map returns the current version.",
         )
+    return Response(found.as_bytes(), media_type="application/octet-stream")
 
-    @api.get("/points", response_class=Response)
-    def points(
-        version: Annotated[int, Query(ge=1, le=models.LARGEST)], session: Name = None
-    ) -> Response:
-        one = workspace.session(session)
-        chart = workspace.maps.version(one.name, version)
-        if chart is None:
-            raise ApiError(
-                404,
-                "unknown-map",
-                f"There is no version {version} of the map; it has been drawn anew.",
-                "GET /api/map tells which version there is.",
-            )
-        return Response(chart.as_bytes(), media_type="application/octet-stream")
 
-    @api.get("/items")
-    def items(positions: Wanted, session: Name = None) -> models_map.MapItems:
-        n = len(workspace.session(session).collection)
-        wanted = [int(place) for place in positions.split(",")][:MOST]
-        if any(place >= n for place in wanted):
-            raise ApiError(
-                404,
-                "unknown-item",
-                f"There is no item at place {max(wanted)}; the places are 0 to {n - 1}.",
-                "Get the map again.",
-            )
-        return models_map.MapItems(items=[views.placed(workspace, place) for place in wanted])
-
-    return api
+@router.get("/items")
+def list_items(
+    positions: Positions, workspace: CurrentWorkspace, session: CurrentSession
+) -> groups.MapItems:
+    """Return the items at some positions."""
+    n = len(session.collection)
+    wanted = [int(position) for position in positions.split(",")][:MAX_ITEMS]
+    if max(wanted) >= n:
+        raise ApiError(
+            404,
+            "unknown-item",
+            f"Expected positions from 0 to {n - 1}, got {max(wanted)}.",
+            "Get the map again.",
+        )
+    return groups.MapItems(items=[placed_view(workspace, position) for position in wanted])

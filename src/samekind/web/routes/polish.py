@@ -1,182 +1,123 @@
-"""Routes of deep polish: offered with an estimate, run as a job, accepted or not."""
+"""Routes of polishing: estimate it, run it as a job, then accept, reject or revert it."""
 
 from __future__ import annotations
 
-import secrets
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import APIRouter
 
-from samekind.errors import InputError
-from samekind.web import rendering as views
-from samekind.web.errors import ApiError
-from samekind.web.routes.jobs import job_view
-from samekind.web.routes.questions import Name
-from samekind.web.schemas import core as models
-from samekind.web.schemas import jobs as models_jobs
-from samekind.workspace import polished_vectors as polished
-from samekind.workspace.jobs import Job, JobContext
-from samekind.workspace.polish import FEWEST_ANSWERS, polish, verdict
+from samekind.registry import first_line
+from samekind.session import Session
+from samekind.web.dependencies import CurrentSession, CurrentWorkspace, OpenWorkspaces
+from samekind.web.rendering import item_view, job_view
+from samekind.web.schemas import core, jobs
+from samekind.workspace import polish_jobs
+from samekind.workspace.polish import verdict
+from samekind.workspace.polished_vectors import facts_of
 from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
 
-if TYPE_CHECKING:
-    from samekind.session import Session
-
-METHODS = ("polish", "fixmatch", "idc", "pcl")
-"""In the order in which they are offered."""
-MINUTES_GPU = 5.0
-FEWEST_MINUTES, MOST_MINUTES = 2.0, 30.0
-LOOK = 0.1
-"""Seconds for one look at one picture without a GPU, rather high than low (two cores)."""
-LOOKS = 60
-"""Looks at every picture that are wished for without a GPU."""
-MANY = 10_000
-"""Answers with which a trained network was ahead of the quick groups, on photos (measured)."""
+router = APIRouter(prefix="/api/polish", responses=core.ERRORS)
+MAX_FLOWS = 400
+"""Pairs of groups between which moving items are counted."""
 
 
-def routes(workspaces: Workspaces, workspace: Workspace) -> APIRouter:
-    """Routes under /api/polish."""
-    api = APIRouter(prefix="/api/polish", responses=models.FAILURES)
-
-    @api.get("")
-    def about(session: Name = None) -> models_jobs.PolishView:
-        return polish_view(workspaces, workspace, workspace.session(session))
-
-    @api.post("", status_code=202)
-    def begin(wish: models_jobs.Polish, session: Name = None) -> models_jobs.JobView:
-        one = workspace.session(session)
-        return job_view(begin_polish(workspaces, workspace, one.name, wish.method, wish.minutes))
-
-    @api.post("/accept")
-    def accept(_: models.Nothing, session: Name = None) -> models_jobs.PolishView:
-        one = workspace.session(session)
-        job = waiting(workspaces, workspace.key, one.name)
-        if job is None:
-            raise ApiError(
-                409, "nothing-polished", "There are no polished groups to accept.", "Polish first."
-            )
-        id = str(job.result["polish"])
-        if polished.vectors_of(id, workspace.collection) is None:
-            raise ApiError(
-                409,
-                "collection-changed",
-                "The pictures have changed since they were polished.",
-                "Polish again.",
-            )
-        return _switched(workspaces, workspace, one, id, job)
-
-    @api.post("/reject")
-    def reject(_: models.Nothing, session: Name = None) -> models_jobs.PolishView:
-        one = workspace.session(session)
-        job = waiting(workspaces, workspace.key, one.name)
-        if job is not None:
-            workspaces.jobs.settle(job, {"settled": "rejected"})
-        return polish_view(workspaces, workspace, one)
-
-    @api.post("/back")
-    def back(_: models.Nothing, session: Name = None) -> models_jobs.PolishView:
-        one = workspace.session(session)
-        return _switched(workspaces, workspace, one, "", None)
-
-    return api
-
-
-def _switched(
-    workspaces: Workspaces, workspace: Workspace, session: Session, id: str, job: Job | None
-) -> models_jobs.PolishView:
-    """Let an orientation rest on other vectors; its answers and the names of groups stay."""
-    workspace.refitter.wait(session.name)
-    if polished.chosen(session.store, session.name) != id:
-        polished.choose(session.store, session.name, id)
-        session = workspace.reopen(session.name)
-        workspace.refitter.request(session)
-    if job is not None:
-        workspaces.jobs.settle(job, {"settled": "accepted"})
+@router.get("")
+def get_polish(
+    workspaces: OpenWorkspaces, workspace: CurrentWorkspace, session: CurrentSession
+) -> jobs.PolishView:
+    """Describe whether polishing is possible, its cost, and its result."""
     return polish_view(workspaces, workspace, session)
 
 
-def begin_polish(
-    workspaces: Workspaces, workspace: Workspace, name: str, method: str, minutes: float | None
-) -> Job:
-    """Put polishing into the queue."""
-    session = workspace.session(name)
-    why_not = _why_not(session)
-    if why_not:
-        raise ApiError(409, "cannot-be-polished", why_not)
-    if method not in _offered():
-        raise InputError(f"There is no method {method!r} here. Known: {', '.join(_offered())}.")
-    minutes = minutes or _minutes(len(session.collection), _gpu()[0])
-
-    def work(context: JobContext) -> dict[str, Any]:
-        current = workspace.session(name)
-        vectors, facts = polish(current, workspace.collection, method, minutes, context)
-        id = secrets.token_hex(8)
-        polished.keep(id, workspace.collection, vectors, facts)
-        return {"words": "Ready to be compared with the groups of now.", "polish": id}
-
-    workspaces.jobs.forget_interrupted("polish", workspace.key, name)
-    spec = {"method": method, "minutes": minutes}
-    title = f"Polish {name} with {method}"
-    return workspaces.jobs.submit(
-        "polish", title, work, pile=workspace.key, session=name, spec=spec
+@router.post("", status_code=202)
+def start_polish(
+    wanted: jobs.Polish,
+    workspaces: OpenWorkspaces,
+    workspace: CurrentWorkspace,
+    session: CurrentSession,
+) -> jobs.JobView:
+    """Start polishing as a job."""
+    job = polish_jobs.submit_polish(
+        workspaces, workspace, session.name, wanted.method, wanted.minutes
     )
+    return job_view(job)
 
 
-def waiting(workspaces: Workspaces, pile: str, name: str) -> Job | None:
-    """The last polishing whose result was neither accepted nor rejected."""
-    for job in workspaces.jobs.all():
-        if (job.kind, job.pile, job.session) == ("polish", pile, name) and job.result:
-            if "settled" in job.result or polished.facts_of(str(job.result["polish"])) is None:
-                return None
-            return job
-    return None
+@router.post("/accept")
+def accept(
+    _: core.Nothing,
+    workspaces: OpenWorkspaces,
+    workspace: CurrentWorkspace,
+    session: CurrentSession,
+) -> jobs.PolishView:
+    """Use the polished groups."""
+    polished = polish_jobs.accept(workspaces, workspace, session)
+    return polish_view(workspaces, workspace, polished)
 
 
-def polish_view(
-    workspaces: Workspaces, workspace: Workspace, session: Session
-) -> models_jobs.PolishView:
-    """Whether it is offered, what it costs, and what came of it."""
-    from samekind.registry import first_line
+@router.post("/reject")
+def reject(
+    _: core.Nothing,
+    workspaces: OpenWorkspaces,
+    workspace: CurrentWorkspace,
+    session: CurrentSession,
+) -> jobs.PolishView:
+    """Dismiss the polished groups."""
+    polish_jobs.reject(workspaces, workspace, session)
+    return polish_view(workspaces, workspace, session)
 
-    gpu, device = _gpu()
-    minutes = _minutes(len(session.collection), gpu)
-    why_not = _why_not(session)
-    job = waiting(workspaces, workspace.key, session.name)
+
+@router.post("/back")
+def revert(
+    _: core.Nothing,
+    workspaces: OpenWorkspaces,
+    workspace: CurrentWorkspace,
+    session: CurrentSession,
+) -> jobs.PolishView:
+    """Go back to the groups before polishing."""
+    return polish_view(workspaces, workspace, polish_jobs.revert(workspace, session))
+
+
+def polish_view(workspaces: Workspaces, workspace: Workspace, session: Session) -> jobs.PolishView:
+    """Render whether polishing is possible, its cost, and its result."""
+    estimate = polish_jobs.estimate(len(session.collection))
+    reason = polish_jobs.reason_against(session)
+    job = polish_jobs.undecided_result(workspaces, workspace, session.name)
     chosen = str(session.settings.get("polish") or "")
-    facts = polished.facts_of(chosen) if chosen else None
-    answers = len(session.answers)
-    return models_jobs.PolishView(
-        offered=not why_not,
-        why_not=why_not,
-        device=device,
-        gpu=gpu,
-        minutes=minutes,
-        estimate=_estimate(len(session.collection), minutes, gpu, device),
-        advice=_advice(answers),
+    facts = facts_of(chosen) if chosen else None
+    return jobs.PolishView(
+        offered=not reason,
+        why_not=reason,
+        device=estimate.device,
+        gpu=estimate.gpu,
+        minutes=estimate.minutes,
+        estimate=estimate.words,
+        advice=polish_jobs.advise(len(session.answers)),
         methods=[
-            models_jobs.PolishMethod(name=name, line=first_line("method", name))  # type: ignore[arg-type]
-            for name in _offered()
+            jobs.PolishMethod(name=name, line=first_line("method", name))  # type: ignore[arg-type]
+            for name in polish_jobs.offered_methods()
         ],
         result=None if job is None else result_view(workspace, str(job.result["polish"])),
         accepted=None if facts is None else str(facts["method"]),
     )
 
 
-def result_view(workspace: Workspace, id: str) -> models_jobs.PolishResult | None:
-    """The comparison as the page shows it."""
-    facts = polished.facts_of(id)
+def result_view(workspace: Workspace, id: str) -> jobs.PolishResult | None:
+    """Render the comparison of polished groups with the current ones."""
+    facts = facts_of(id)
     if facts is None:
         return None
-    names = {number: name for number, name, _ in (*facts["groups_after"], *facts["groups_before"])}
+    before, after = facts["groups_before"], facts["groups_after"]
+    names = {number: name for number, name, _ in (*after, *before)}
     moved = []
-    for key, before, after in facts["moved"]:
+    for item, a, b in facts["moved"]:
         try:
-            shown = views.item(workspace, workspace.collection.position(key))
+            shown = item_view(workspace, workspace.collection.position(item))
         except KeyError:
-            continue
-        moved.append(models_jobs.Moved(item=shown, before=names[before], after=names[after]))
-    return models_jobs.PolishResult(
+            continue  # it has left the collection
+        moved.append(jobs.Moved(item=shown, before=names[a], after=names[b]))
+    return jobs.PolishResult(
         id=id,
         method=facts["method"],
         answers=facts["answers"],
@@ -187,81 +128,15 @@ def result_view(workspace: Workspace, id: str) -> models_jobs.PolishResult | Non
         verdict=verdict(facts["before"], facts["after"]),
         changed=facts["changed"],
         items=facts["items"],
-        groups_before=[_named(group) for group in facts["groups_before"]],
-        groups_after=[_named(group) for group in facts["groups_after"]],
-        flows=[
-            models_jobs.Flow(before=a, after=b, items=count) for a, b, count in facts["flows"][:400]
-        ],
+        groups_before=[jobs.NamedGroup(number=k, name=name, size=n) for k, name, n in before],
+        groups_after=[jobs.NamedGroup(number=k, name=name, size=n) for k, name, n in after],
+        flows=[jobs.Flow(before=a, after=b, items=n) for a, b, n in facts["flows"][:MAX_FLOWS]],
         moved=moved,
     )
 
 
-def _named(group: list[Any]) -> models_jobs.NamedGroup:
-    return models_jobs.NamedGroup(number=group[0], name=group[1], size=group[2])
-
-
-def _agreement(found: list[Any] | None) -> models_jobs.Agreement | None:
-    if found is None:
+def _agreement(score: list[Any] | None) -> jobs.Agreement | None:
+    if score is None:
         return None
-    agreed, of, low, high = found
-    return models_jobs.Agreement(agreed=agreed, of=of, low=float(low), high=float(high))
-
-
-def _why_not(session: Session) -> str:
-    """Why this orientation cannot be polished; empty when it can."""
-    if session.collection.kind != "image":
-        return "Only pictures can be polished: a network has to see them."
-    if session.X.dtype.kind == "u" or session.X.ndim > 2:
-        return "This grouping is made by a network that learns from the pictures already."
-    answers = sum(1 for answer in session.answers if answer.links)
-    if answers < FEWEST_ANSWERS:
-        return (
-            f"A network needs something to learn from: answer at least {FEWEST_ANSWERS} questions "
-            f"first ({answers} so far)."
-        )
-    return ""
-
-
-def _offered() -> list[str]:
-    from samekind.registry import shelf
-
-    return [name for name in METHODS if name in shelf("method")]
-
-
-def _gpu() -> tuple[bool, str]:
-    from samekind.compute import best_device
-
-    found = best_device()
-    return found.device != "cpu", found.reason
-
-
-def _minutes(n: int, gpu: bool) -> float:
-    if gpu:
-        return MINUTES_GPU
-    wished = LOOKS * LOOK * n / 60
-    return float(round(min(MOST_MINUTES, max(FEWEST_MINUTES, wished))))
-
-
-def _estimate(n: int, minutes: float, gpu: bool, device: str) -> str:
-    words = f"About {minutes:g} minutes for {n:,} pictures on this machine ({device})."
-    looks = minutes * 60 / (LOOK * n)
-    if gpu or looks >= LOOKS / 2:
-        return words
-    often = "not even once" if looks < 1 else f"only about {looks:.0f} times"
-    return (
-        f"{words} Without a GPU a network sees each picture {often} in that, so do not expect "
-        "much; give it hours, or a machine with a GPU."
-    )
-
-
-def _advice(answers: int) -> str:
-    words = (
-        "Some of your answers are kept aside and never shown to the network; the comparison is "
-        "made on them. Nothing changes before you accept it."
-    )
-    if answers >= MANY:
-        return words
-    return (
-        f"With {answers:,} answers the quick groups are often better: on photos a trained network "
-        f"was behind them at 500 and 1,000 answers, and ahead at {MANY:,}. {words}"
-    )
+    agreed, of, low, high = score
+    return jobs.Agreement(agreed=agreed, of=of, low=float(low), high=float(high))

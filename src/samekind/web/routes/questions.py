@@ -1,4 +1,4 @@
-"""Routes of a session: the open question, answers, undo, skip, progress, orientations."""
+"""Routes of a session: the open question, its answers, undo and skip."""
 
 from __future__ import annotations
 
@@ -6,118 +6,160 @@ from typing import Annotated
 
 from fastapi import APIRouter, BackgroundTasks, Path, Query
 
-from samekind.session.conflicts import contradictions
-from samekind.session.review import odd_answers
-from samekind.web import rendering as views
-from samekind.web.schemas import core as models
-from samekind.web.schemas import progress as models_progress
-from samekind.web.services.conflicts import contradiction_view
-from samekind.workspace.workspace import Workspace
+from samekind import __version__
+from samekind.session.conflicts import Contradiction, contradictions
+from samekind.session.review import Odd, in_words, odd_answers
+from samekind.web.dependencies import CurrentSession, CurrentWorkspace
+from samekind.web.rendering import (
+    answer_view,
+    open_question_view,
+    progress_view,
+    question_item_view,
+    session_view,
+)
+from samekind.web.schemas import core, progress
 
-Name = Annotated[str | None, Query(alias="session", max_length=200, description="Orientation")]
-AnswerNumber = Annotated[int, Path(ge=1, le=models.LARGEST)]
-
-
-def routes(workspace: Workspace, version: str) -> APIRouter:
-    """Routes under /api that read and change a session."""
-    api = APIRouter(prefix="/api", responses=models.FAILURES)
-    _about_sessions(api, workspace, version)
-    _about_questions(api, workspace)
-    _about_answers(api, workspace)
-    return api
+router = APIRouter(prefix="/api", responses=core.ERRORS)
+AnswerNumber = Annotated[int, Path(ge=1, le=core.MAX_SAFE_INTEGER)]
 
 
-def _about_sessions(api: APIRouter, workspace: Workspace, version: str) -> None:
-    @api.get("/health")
-    def health() -> models.Health:
-        return models.Health(status="ok", version=version)
-
-    @api.get("/session")
-    def session(session: Name = None) -> models.SessionView:
-        return views.session(workspace, workspace.session(session), version)
-
-    @api.get("/progress")
-    def progress(session: Name = None) -> models.Progress:
-        return views.progress(workspace, workspace.session(session))
-
-    @api.post("/refit", status_code=202)
-    def refit(_: models.Nothing, session: Name = None) -> models.Progress:
-        one = workspace.session(session)
-        workspace.refitter.request(one)
-        return views.progress(workspace, one)
-
-    @api.get("/orientations")
-    def orientations() -> models.Orientations:
-        return models.Orientations(orientations=workspace.names())
-
-    @api.post("/orientations", status_code=201)
-    def begin(new: models.NewOrientation) -> models.SessionView:
-        return views.session(workspace, workspace.begin(new.name), version)
+@router.get("/health")
+def get_health(workspace: CurrentWorkspace) -> core.Health:
+    """Report that the server runs, and its version."""
+    return core.Health(status="ok", version=__version__)
 
 
-def _about_questions(api: APIRouter, workspace: Workspace) -> None:
-    @api.get("/question")
-    def question(later: BackgroundTasks, session: Name = None) -> models.OpenQuestion:
-        one = workspace.session(session)
-        later.add_task(one.foresee)  # when the answer is sent: while the person looks at it
-        return views.open_question(workspace, one)
-
-    @api.post("/answers")
-    def tell(told: models.Tell, later: BackgroundTasks, session: Name = None) -> models.Done:
-        one = workspace.session(session)
-        later.add_task(one.foresee)
-        workspace.tell(one, told.number, told.choice, told.by, told.seconds)
-        return models.Done(number=told.number, now=views.open_question(workspace, one))
-
-    @api.post("/skip")
-    def skip(put_off: models.Skip, session: Name = None) -> models.Done:
-        one = workspace.session(session)
-        workspace.skip(one, put_off.number)
-        return models.Done(number=put_off.number, now=views.open_question(workspace, one))
-
-    @api.post("/undo")
-    def undo(_: models.Nothing, session: Name = None) -> models.Done:
-        one = workspace.session(session)
-        return models.Done(number=workspace.undo(one), now=views.open_question(workspace, one))
+@router.get("/session")
+def get_session(workspace: CurrentWorkspace, session: CurrentSession) -> core.SessionView:
+    """Return what a page needs when it loads."""
+    return session_view(workspace, session)
 
 
-def _about_answers(api: APIRouter, workspace: Workspace) -> None:
-    @api.get("/answers")
-    def answers(
-        session: Name = None,
-        offset: Annotated[int, Query(ge=0, le=models.LARGEST)] = 0,
-        limit: Annotated[int, Query(ge=1, le=100)] = 10,
-    ) -> models.AnswerList:
-        one = workspace.session(session)
-        told = one.answers
-        latest = told[::-1][offset : offset + limit]
-        return models.AnswerList(
-            total=len(told),
-            offset=offset,
-            answers=[views.answer(workspace, one, answer) for answer in latest],
+@router.get("/progress")
+def get_progress(workspace: CurrentWorkspace, session: CurrentSession) -> core.Progress:
+    """Return the counts of the session."""
+    return progress_view(workspace, session)
+
+
+@router.post("/refit", status_code=202)
+def refit(_: core.Nothing, workspace: CurrentWorkspace, session: CurrentSession) -> core.Progress:
+    """Refresh the groups now."""
+    workspace.refitter.request(session)
+    return progress_view(workspace, session)
+
+
+@router.get("/question")
+def get_question(
+    background: BackgroundTasks, workspace: CurrentWorkspace, session: CurrentSession
+) -> core.OpenQuestion:
+    """Return the open question."""
+    background.add_task(session.foresee)  # after the response: while the person looks at it
+    return open_question_view(workspace, session)
+
+
+@router.post("/answers")
+def answer(
+    told: core.Tell,
+    background: BackgroundTasks,
+    workspace: CurrentWorkspace,
+    session: CurrentSession,
+) -> core.Done:
+    """Store an answer to the open question."""
+    background.add_task(session.foresee)
+    workspace.tell(session, told.number, told.choice, told.by, told.seconds)
+    return core.Done(number=told.number, now=open_question_view(workspace, session))
+
+
+@router.post("/skip")
+def skip(skipped: core.Skip, workspace: CurrentWorkspace, session: CurrentSession) -> core.Done:
+    """Postpone the open question."""
+    workspace.skip(session, skipped.number)
+    return core.Done(number=skipped.number, now=open_question_view(workspace, session))
+
+
+@router.post("/undo")
+def undo(_: core.Nothing, workspace: CurrentWorkspace, session: CurrentSession) -> core.Done:
+    """Take the last answer back."""
+    number = workspace.undo(session)
+    return core.Done(number=number, now=open_question_view(workspace, session))
+
+
+@router.get("/answers")
+def list_answers(
+    workspace: CurrentWorkspace,
+    session: CurrentSession,
+    offset: Annotated[int, Query(ge=0, le=core.MAX_SAFE_INTEGER)] = 0,
+    limit: Annotated[int, Query(ge=1, le=100)] = 10,
+) -> core.AnswerList:
+    """List the answers in force, latest first."""
+    answers = session.answers
+    latest = answers[::-1][offset : offset + limit]
+    return core.AnswerList(
+        total=len(answers),
+        offset=offset,
+        answers=[answer_view(workspace, session, answer) for answer in latest],
+    )
+
+
+@router.put("/answers/{number}")
+def change_answer(
+    number: AnswerNumber, to: core.Change, workspace: CurrentWorkspace, session: CurrentSession
+) -> core.Done:
+    """Change an earlier answer."""
+    workspace.change(session, number, to.choice)
+    return core.Done(number=number, now=open_question_view(workspace, session))
+
+
+@router.delete("/answers/{number}")
+def delete_answer(
+    number: AnswerNumber, workspace: CurrentWorkspace, session: CurrentSession
+) -> core.Done:
+    """Take an earlier answer back."""
+    workspace.undo(session, number)
+    return core.Done(number=number, now=open_question_view(workspace, session))
+
+
+@router.get("/conflicts")
+def list_conflicts(workspace: CurrentWorkspace, session: CurrentSession) -> progress.ClashList:
+    """List the answers that contradict others."""
+
+    def view(found: Contradiction) -> progress.ClashView:
+        new = found.conflict.answer
+        earlier = [answer for answer in found.conflict.clash if answer.number != new.number]
+        return progress.ClashView(
+            answer=answer_view(workspace, session, new),
+            clash=[answer_view(workspace, session, answer) for answer in earlier],
+            steps=[
+                progress.Step(
+                    number=answer.number,
+                    a=question_item_view(workspace, session, link.a),
+                    b=question_item_view(workspace, session, link.b),
+                    same=link.same,
+                )
+                for answer, link in found.chain
+            ],
+            settle=[
+                progress.Doubt(number=answer.number, implied=implied)
+                for answer, implied in found.suspects
+            ],
         )
 
-    @api.put("/answers/{number}")
-    def change(number: AnswerNumber, to: models.Change, session: Name = None) -> models.Done:
-        one = workspace.session(session)
-        workspace.change(one, number, to.choice)
-        return models.Done(number=number, now=views.open_question(workspace, one))
+    return progress.ClashList(conflicts=[view(found) for found in contradictions(session)])
 
-    @api.delete("/answers/{number}")
-    def take_away(number: AnswerNumber, session: Name = None) -> models.Done:
-        one = workspace.session(session)
-        workspace.undo(one, number)
-        return models.Done(number=number, now=views.open_question(workspace, one))
 
-    @api.get("/conflicts")
-    def conflicts(session: Name = None) -> models_progress.ClashList:
-        one = workspace.session(session)
-        found = [contradiction_view(workspace, one, each) for each in contradictions(one)]
-        return models_progress.ClashList(conflicts=found)
+@router.get("/odd")
+def list_odd_answers(workspace: CurrentWorkspace, session: CurrentSession) -> progress.OddList:
+    """List the answers worth another look."""
+    in_force = {answer.number: answer for answer in session.answers}
 
-    @api.get("/odd")
-    def odd(session: Name = None) -> models.OddList:
-        one = workspace.session(session)
-        told = {answer.number: answer for answer in one.answers}
-        found = [o for o in odd_answers(one) if o.number in told]
-        return models.OddList(odd=[views.odd(workspace, one, o, told[o.number]) for o in found])
+    def view(odd: Odd) -> progress.OddView:
+        return progress.OddView(
+            answer=answer_view(workspace, session, in_force[odd.number]),
+            said=odd.said,
+            likely=odd.likely,
+            others=odd.others,
+            words=in_words(session, odd),
+        )
+
+    odd_ones = (odd for odd in odd_answers(session) if odd.number in in_force)
+    return progress.OddList(odd=[view(odd) for odd in odd_ones])

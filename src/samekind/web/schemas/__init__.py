@@ -1,1 +1,1 @@
-"""Request and response schemas of the HTTP API. Strict: nothing is coerced."""
+"""Request and response schemas of the HTTP API."""

@@ -1,4 +1,8 @@
-"""The shapes of requests and replies. Strict: nothing is coerced, nothing unknown is let in."""
+"""Base schema, and schemas of sessions, questions and answers.
+
+All schemas are strict: nothing is coerced, and unknown fields are refused. They also read plain
+objects (``View.model_validate(value)``), so that values of a workspace need no copying by hand.
+"""
 
 from __future__ import annotations
 
@@ -6,49 +10,49 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-LARGEST = 2**53 - 1
-"""Whole numbers beyond this are not exact in a browser."""
+MAX_SAFE_INTEGER = 2**53 - 1
+"""Larger integers are not exact in a browser."""
 
 Line = StringConstraints(strip_whitespace=True, pattern=r"^[^\x00-\x1f\x7f\u2028\u2029]*$")
 """One line of text: no control characters."""
-Number = Annotated[int, Field(ge=1, le=LARGEST)]
+Number = Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)]
 Choice = Annotated[str, Field(min_length=1, max_length=64)]
 Person = Annotated[str, Line, Field(min_length=1, max_length=64)]
 GroupName = Annotated[str, Line, Field(max_length=80)]
 OrientationName = Annotated[str, Field(pattern=r"^[^\W_][\w .\-]{0,62}[\w]$|^[^\W_]$")]
 
 
-class Shape(BaseModel):
-    """Base of all shapes."""
+class Schema(BaseModel):
+    """Base of all schemas."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, from_attributes=True)
 
 
-class Trouble(Shape):
-    """What went wrong, in words, and what to do about it."""
+class ErrorBody(Schema):
+    """What went wrong, and what to do about it."""
 
     type: str
     message: str
     what_to_do: str | None = None
 
 
-class Failure(Shape):
-    """The one shape of every error."""
+class ErrorResponse(Schema):
+    """The body of every error response."""
 
-    error: Trouble
+    error: ErrorBody
 
 
-class ItemView(Shape):
+class ItemView(Schema):
     """An item as a page shows it."""
 
     id: str
     kind: str
     preview: str | None
-    """Where to get what a person sees of it; None: it is not in the collection any more."""
+    """Address of its preview; None: it is no longer in the collection."""
 
 
-class ChoiceView(Shape):
-    """One button: what is sent, what is written on it, the keys, and the exemplars above it."""
+class ChoiceView(Schema):
+    """One button: its value, label, keys, and the exemplars shown with it."""
 
     value: str
     label: str
@@ -56,8 +60,8 @@ class ChoiceView(Shape):
     exemplars: list[ItemView]
 
 
-class QuestionView(Shape):
-    """An open question. There is no field for a prediction, and none may be added."""
+class QuestionView(Schema):
+    """An open question. It must never have a field for a prediction."""
 
     number: int
     kind: str
@@ -67,12 +71,12 @@ class QuestionView(Shape):
     """Whether several numbers may be chosen at once, joined by commas: "2,5"."""
     items: list[ItemView]
     parts: list[list[ItemView]]
-    """The same items, those together that stand for one group."""
+    """The same items; those that stand for one group are together."""
     choices: list[ChoiceView]
 
 
-class Progress(Shape):
-    """How far the session is, and whether the groups are being refreshed."""
+class Progress(Schema):
+    """Counts of a session, and whether its groups are being refreshed."""
 
     answers: int
     unsure: int
@@ -86,14 +90,14 @@ class Progress(Shape):
     trouble: str | None
     choices: dict[str, int]
     quality: str
-    """How well the groups fit by now, in words; empty while that cannot be told."""
+    """How well the groups fit, in words; empty while unknown."""
     gain: int | None
-    """Items that 20 more answers would probably put in place; None while that cannot be told."""
+    """Items that 20 more answers would probably put in place; None while unknown."""
     enough: bool
-    """Whether more answers would change so little that one may stop."""
+    """Whether more answers would change little."""
 
 
-class OpenQuestion(Shape):
+class OpenQuestion(Schema):
     """The open question, or None and the reason."""
 
     question: QuestionView | None
@@ -101,8 +105,8 @@ class OpenQuestion(Shape):
     progress: Progress
 
 
-class AnswerView(Shape):
-    """An answer in force, with its question, so that it can be shown and changed."""
+class AnswerView(Schema):
+    """An answer in force with its question, so that it can be shown and changed."""
 
     number: int
     choice: str
@@ -112,7 +116,7 @@ class AnswerView(Shape):
     question: QuestionView
 
 
-class AnswerList(Shape):
+class AnswerList(Schema):
     """Answers, latest first."""
 
     total: int
@@ -120,31 +124,8 @@ class AnswerList(Shape):
     answers: list[AnswerView]
 
 
-class ConflictView(Shape):
-    """An answer that cannot hold together with earlier ones, and the fewest that clash with it."""
-
-    answer: AnswerView
-    clash: list[AnswerView]
-
-
-class OddView(Shape):
-    """An answer that all others speak against, with one sentence that says so."""
-
-    answer: AnswerView
-    said: int
-    likely: int
-    others: int
-    words: str
-
-
-class OddList(Shape):
-    """Answers that are worth another look, the most surprising first."""
-
-    odd: list[OddView]
-
-
-class GroupView(Shape):
-    """A group with a few of its items: the central one first, then diverse ones."""
+class GroupView(Schema):
+    """A group with a few of its items: the most typical one first, then diverse ones."""
 
     number: int
     name: str
@@ -153,23 +134,23 @@ class GroupView(Shape):
     representatives: list[ItemView]
 
 
-class SkippedView(Shape):
-    """A file that was left out, and why."""
+class SkippedView(Schema):
+    """A file that was skipped, and why."""
 
     id: str
     reason: str
 
 
-class Act(Shape):
-    """Something to do beside answering, with its keys."""
+class Act(Schema):
+    """An action besides answering, with its keys."""
 
     name: str
     label: str
     keys: list[str]
 
 
-class SessionView(Shape):
-    """The collection, its orientations and the state of the current one."""
+class SessionView(Schema):
+    """The collection, its orientations, and the state of the current one."""
 
     version: str
     collection: str
@@ -177,7 +158,7 @@ class SessionView(Shape):
     skipped: list[SkippedView]
     skipped_total: int
     gone: list[str]
-    """Items of earlier questions that are not in the collection any more."""
+    """Items of earlier questions that are no longer in the collection."""
     session: str
     orientations: list[str]
     formats: list[str]
@@ -185,27 +166,27 @@ class SessionView(Shape):
     progress: Progress
 
 
-class Orientations(Shape):
-    """The orientations over this collection; each is a session of its own."""
+class Orientations(Schema):
+    """Names of the orientations of this collection; each has its own session."""
 
     orientations: list[str]
 
 
-class Health(Shape):
-    """That the server runs, and which version."""
+class Health(Schema):
+    """The server runs, and its version."""
 
     status: Literal["ok"]
     version: str
 
 
-class Done(Shape):
-    """What an act led to: the number that it was about, and the question that is open now."""
+class Done(Schema):
+    """The number of the question that a request was about, and the question that is open now."""
 
     number: int | None
     now: OpenQuestion
 
 
-class Tell(Shape):
+class Tell(Schema):
     """An answer to the open question."""
 
     number: Number
@@ -214,35 +195,36 @@ class Tell(Shape):
     by: Person = "me"
 
 
-class Change(Shape):
+class Change(Schema):
     """Another choice for an earlier answer."""
 
     choice: Choice
 
 
-class Skip(Shape):
-    """Put the open question off."""
+class Skip(Schema):
+    """Postpone the open question."""
 
     number: Number
 
 
-class Rename(Shape):
-    """A name for a group; an empty one takes the name away."""
+class Rename(Schema):
+    """A name for a group; an empty one removes the name."""
 
     name: GroupName
 
 
-class NewOrientation(Shape):
+class NewOrientation(Schema):
     """A name for a new orientation."""
 
     name: OrientationName
 
 
-class Nothing(Shape):
-    """An empty object: the act needs no details."""
+class Nothing(Schema):
+    """An empty object, for requests without details."""
 
 
-FAILURES: dict[int | str, dict[str, Any]] = {
-    code: {"model": Failure} for code in (400, 403, 404, 405, 406, 409, 413, 415, 422, 500, 501)
+ERRORS: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": ErrorResponse},
+    "5XX": {"model": ErrorResponse},
 }
-"""Declared on every route, so that the schema tells the truth about errors."""
+"""Error responses, declared on every route so that the OpenAPI description is complete."""

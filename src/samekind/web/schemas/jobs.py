@@ -1,4 +1,4 @@
-"""The shapes of Start, Finish and long work. Strict, as all shapes are."""
+"""Schemas of opening piles, of polishing, of exports, and of jobs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from samekind.web.schemas.core import ItemView, Line, Shape, SkippedView
+from samekind.web.schemas.core import MAX_SAFE_INTEGER, ItemView, Line, Schema, SkippedView
 
 TypedPath = Annotated[str, Line, Field(min_length=1, max_length=4000)]
 """A path as a person types or pastes it."""
@@ -18,31 +18,31 @@ Method = Literal["pcl", "idc", "fixmatch", "polish"]
 ExportFormat = Literal["csv", "json", "parquet", "folders", "orientation"]
 
 
-class JobView(Shape):
-    """A piece of long work: where it is, and what became of it, in words."""
+class JobView(Schema):
+    """A job: its state, its progress, and its result in words."""
 
     id: str
     kind: Literal["open", "polish", "export"]
     title: str
     state: JobState
     share: float | None
-    """How much is done, 0 to 1; None while that is not known."""
+    """Progress from 0 to 1; None while unknown."""
     words: str
     pile: str
     session: str
     can_go_on: bool
-    """Whether it was cut off and can be taken up again."""
+    """Whether it was interrupted or cancelled and can be resumed."""
     seconds: float
-    """How long it has run."""
+    """Running time."""
 
 
-class JobList(Shape):
-    """Long work, latest first."""
+class JobList(Schema):
+    """Jobs, latest first."""
 
     jobs: list[JobView]
 
 
-class RecentView(Shape):
+class RecentView(Schema):
     """A pile that was opened before."""
 
     pile: str
@@ -54,49 +54,49 @@ class RecentView(Shape):
     at: float
     open: bool
     finished: bool
-    """Whether its vectors were ready the last time; if not, opening goes on where it stopped."""
+    """Whether its vectors were complete; if not, opening it continues where it stopped."""
 
 
-class DemoView(Shape):
+class DemoView(Schema):
     """A pile that comes with the package."""
 
     path: str
     line: str
 
 
-class StartView(Shape):
-    """What the page to begin with shows."""
+class StartView(Schema):
+    """The start page: recent piles, demos, and what can be opened."""
 
     version: str
     paths: bool
-    """Whether paths may be typed: only by who sits at this machine."""
+    """Whether paths may be typed: only if nobody else can reach the server."""
     pile: str | None
-    """The pile that an address without a name leads to."""
+    """The pile that an address without a name opens."""
     recent: list[RecentView]
     demos: list[DemoView]
     kinds: dict[str, str]
-    """What a path may lead to, and how it is read."""
+    """Kinds of data that a path may hold, and how each is read."""
 
 
-class Look(Shape):
-    """Look at a path before anything is done with it."""
+class Look(Schema):
+    """A path to inspect before it is opened."""
 
     path: TypedPath
 
 
-class EncoderView(Shape):
-    """A way to turn items into vectors."""
+class EncoderView(Schema):
+    """An encoder that can turn the items into vectors."""
 
     name: str
     line: str
     learns: bool
-    """Whether it first learns from the person's own pictures, for minutes that are chosen."""
+    """Whether it is first trained on the pictures, for a chosen number of minutes."""
     why_not: str
-    """Why it cannot be taken here; empty when it can."""
+    """Why it cannot be used here; empty if it can."""
 
 
-class Found(Shape):
-    """What is at a path."""
+class Found(Schema):
+    """The items at a path, and the encoders that suit them."""
 
     path: str
     pile: str
@@ -109,55 +109,55 @@ class Found(Shape):
     reason: str
     encoders: list[EncoderView]
     answers: int
-    """Answers that were given about this pile before."""
+    """Earlier answers about this pile."""
     orientations: list[str]
     examples: list[str]
-    """A few ids, so that one sees whether it is the right pile."""
+    """A few ids, to recognise the pile by."""
 
 
-class Measure(Shape):
-    """Try an encoder on a few items."""
+class Measure(Schema):
+    """An encoder to time on a few items."""
 
     path: TypedPath
     encoder: EncoderName
 
 
-class Measured(Shape):
-    """How long an encoder would take, measured on a few items of the pile itself."""
+class Measured(Schema):
+    """The time that an encoder would take, measured on a few items of the pile."""
 
     encoder: str
     seconds: float
     per_item: float
     tried: int
     kept: int
-    """Items, about, whose vectors are there from an earlier time."""
+    """Items whose vectors are in the cache."""
     words: str
 
 
-class Open(Shape):
-    """Open a path; the vectors are made as a job."""
+class Open(Schema):
+    """A path to open; a job computes the vectors."""
 
     path: TypedPath
     encoder: EncoderName | None = None
     minutes: Minutes | None = None
-    """For an encoder that learns from the pictures: how long."""
+    """For an encoder that is trained on the pictures: how long."""
 
 
-class Reopen(Shape):
-    """Open a pile again that is known by its name in the address."""
+class Reopen(Schema):
+    """A recent pile, by its name in the address."""
 
     pile: PileKey
 
 
-class PolishMethod(Shape):
+class PolishMethod(Schema):
     """A network that can be trained on the answers."""
 
     name: Method
     line: str
 
 
-class Agreement(Shape):
-    """How many of the answers that were kept aside the groups agree with."""
+class Agreement(Schema):
+    """How many of the held-out answers the groups agree with."""
 
     agreed: int
     of: int
@@ -165,15 +165,15 @@ class Agreement(Shape):
     high: float
 
 
-class Flow(Shape):
-    """Items that are in one group before and in another after."""
+class Flow(Schema):
+    """Items that move from one group to another."""
 
     before: int
     after: int
     items: int
 
 
-class NamedGroup(Shape):
+class NamedGroup(Schema):
     """A group by number and name."""
 
     number: int
@@ -181,7 +181,7 @@ class NamedGroup(Shape):
     size: int
 
 
-class Moved(Shape):
+class Moved(Schema):
     """An item that would change its group."""
 
     item: ItemView
@@ -189,15 +189,15 @@ class Moved(Shape):
     after: str
 
 
-class PolishResult(Shape):
-    """Groups after polishing beside those of now."""
+class PolishResult(Schema):
+    """Polished groups compared with the current ones."""
 
     id: str
     method: str
     answers: int
     seconds: float
     kept_aside: str
-    """What the agreement was measured on, in words."""
+    """The answers on which the agreement was measured, in words."""
     before: Agreement | None
     after: Agreement | None
     verdict: str
@@ -209,8 +209,8 @@ class PolishResult(Shape):
     moved: list[Moved]
 
 
-class PolishView(Shape):
-    """Whether polishing is offered, what it would cost, and what it has led to."""
+class PolishView(Schema):
+    """Whether polishing is possible, its cost, and its result."""
 
     offered: bool
     why_not: str
@@ -222,18 +222,18 @@ class PolishView(Shape):
     methods: list[PolishMethod]
     result: PolishResult | None
     accepted: str | None
-    """The method whose result is shown as the groups; None: no polishing is in them."""
+    """The method that polished the current groups; None: they are not polished."""
 
 
-class Polish(Shape):
-    """Train a network on the answers so far, in the background."""
+class Polish(Schema):
+    """A network to train on the answers so far, in the background."""
 
     method: Method
     minutes: Minutes | None = None
 
 
-class FormatView(Shape):
-    """Something that can be taken home."""
+class FormatView(Schema):
+    """A format that groups can be exported to."""
 
     name: ExportFormat
     label: str
@@ -244,43 +244,43 @@ class FormatView(Shape):
     why_not: str
 
 
-class ExportMade(Shape):
-    """An export that was made from this page."""
+class ExportMade(Schema):
+    """An earlier export."""
 
     job: str
     target: str
     files: int
     at: float
     undo: bool
-    """Whether it can be taken back."""
+    """Whether it can be undone."""
     undone: bool
 
 
-class FinishView(Shape):
-    """What can be taken home, and what was."""
+class FinishView(Schema):
+    """Export formats and earlier exports."""
 
     paths: bool
     formats: list[FormatView]
     made: list[ExportMade]
 
 
-class ExportWish(Shape):
-    """Where to write what."""
+class ExportWish(Schema):
+    """What to export, and where."""
 
     format: ExportFormat
     mode: Literal["copy", "link"] = "copy"
     target: TypedPath
 
 
-class PlannedFolder(Shape):
-    """A folder that would be made, and how many files would be in it."""
+class PlannedFolder(Schema):
+    """A folder that would be created, and its number of files."""
 
     name: str
     files: int
 
 
-class PlanView(Shape):
-    """The dry run: what would be written. Nothing has been touched."""
+class PlanView(Schema):
+    """A dry run: what an export would write. Nothing has been touched."""
 
     snapshot: int
     format: str
@@ -296,19 +296,19 @@ class PlanView(Shape):
 
 
 class ExportRun(ExportWish):
-    """Write what the plan said, of the same groups."""
+    """Write an export as planned, if the groups are still those of the plan."""
 
-    snapshot: Annotated[int, Field(ge=0, le=2**53 - 1)]
+    snapshot: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)]
 
 
-class ExportUndo(Shape):
-    """Take an export into folders back."""
+class ExportUndo(Schema):
+    """An export into folders to undo."""
 
     target: TypedPath
 
 
-class Undone(Shape):
-    """What was removed, and what was kept with the reason."""
+class Undone(Schema):
+    """The number of removed files, and those kept with the reason."""
 
     removed: int
     kept: list[str]

@@ -1,11 +1,11 @@
-"""Shapes of progress and of contradictions."""
+"""Schemas of progress, and of answers that contradict each other or look odd."""
 
 from __future__ import annotations
 
-from samekind.web.schemas.core import ConflictView, ItemView, Shape
+from samekind.web.schemas.core import AnswerView, ItemView, Schema
 
 
-class KindCount(Shape):
+class KindCount(Schema):
     """Answers to one kind of question, and the time that they took."""
 
     kind: str
@@ -13,13 +13,13 @@ class KindCount(Shape):
     answers: int
     unsure: int
     seconds: float
-    """Together; only answers whose time is known."""
+    """In total, over the `timed` answers."""
     timed: int
-    """Answers whose time is known: the page was in sight from the question to the answer."""
+    """Answers with a known time: the page was visible from the question to the answer."""
     median: float | None
 
 
-class QualityView(Shape):
+class QualityView(Schema):
     """Random checks that the groups agree with, and the 95 % interval of the share."""
 
     checks: int
@@ -29,8 +29,8 @@ class QualityView(Shape):
     high: float
 
 
-class GainView(Shape):
-    """What some more answers would bring."""
+class GainView(Schema):
+    """The expected effect of some more answers."""
 
     answers: int
     items: int
@@ -38,8 +38,8 @@ class GainView(Shape):
     little: bool
 
 
-class Report(Shape):
-    """Where the session stands."""
+class Report(Schema):
+    """The state of a session in detail."""
 
     answers: int
     unsure: int
@@ -50,17 +50,17 @@ class Report(Shape):
     snapshot: int
     kinds: list[KindCount]
     choices: dict[str, int]
-    """Answers by what was chosen, in words."""
+    """Number of answers per choice, in words."""
     people: dict[str, int]
-    """Answers by who gave them."""
+    """Number of answers per person."""
     seconds: float
     timed: int
     checks: int
     """Answers to random checks so far."""
     checking: bool
-    """Whether questions are mixed in that are random checks."""
+    """Whether random checks are mixed into the questions."""
     checks_needed: int
-    """Random checks from which on the quality can be told."""
+    """Random checks needed for an estimate of the quality."""
     quality: QualityView | None
     gain: GainView | None
     moved: float | None
@@ -69,28 +69,35 @@ class Report(Shape):
     words: str
 
 
-class CurvePoint(Shape):
-    """The groups as the first so many answers give them."""
+class CurvePoint(Schema):
+    """The groups as they were after the first `answers` answers."""
 
     answers: int
     settled: float
-    """Share of the items that are in the group already in which they are now."""
+    """Share of the items that were already in their current group."""
     quality: QualityView | None
-    """By all random checks, none of which the groups were learnt from."""
+    """Estimated from random checks that the groups were not learnt from."""
 
 
-class Curve(Shape):
-    """The groups over the answers, by falling back to the first 5, 10, ... of them."""
+class Curve(Schema):
+    """Quality over the number of answers, recomputed from the first 5, 10, ... of them."""
 
     points: list[CurvePoint]
     pending: int
     """Points that are still being computed; ask again in a moment."""
     message: str
-    """Why there is no curve; empty when there is one."""
+    """Why there is no curve; empty if there is one."""
 
 
-class Step(Shape):
-    """One link of a contradiction: two items, what was said of them, and in which answer."""
+class ConflictView(Schema):
+    """An answer that contradicts earlier ones, and the fewest of those that it contradicts."""
+
+    answer: AnswerView
+    clash: list[AnswerView]
+
+
+class Step(Schema):
+    """One link of a contradiction: two items, and the answer that relates them."""
 
     number: int
     a: ItemView
@@ -98,22 +105,38 @@ class Step(Shape):
     same: bool
 
 
-class Doubt(Shape):
+class Doubt(Schema):
     """An answer of a contradiction that may be wrong."""
 
     number: int
     implied: str | None
-    """What it would have to be if all others are right; None: that is not known."""
+    """The choice that would fit all other answers; None: unknown."""
 
 
 class ClashView(ConflictView):
-    """A contradiction, link by link, and the answers worth asking again, the best one first."""
+    """A contradiction link by link, and the answers worth asking again, best one first."""
 
     steps: list[Step]
     settle: list[Doubt]
 
 
-class ClashList(Shape):
-    """All answers that are kept aside."""
+class ClashList(Schema):
+    """All contradictions."""
 
     conflicts: list[ClashView]
+
+
+class OddView(Schema):
+    """An answer that all others speak against, with a sentence that says so."""
+
+    answer: AnswerView
+    said: int
+    likely: int
+    others: int
+    words: str
+
+
+class OddList(Schema):
+    """Answers worth another look, the most surprising first."""
+
+    odd: list[OddView]

@@ -1,0 +1,188 @@
+"""Schemas of groups, of changes by hand, of the map, and of two orientations side by side."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from samekind.session.acts import MOST as MAX_ITEMS
+from samekind.web.schemas.core import (
+    MAX_SAFE_INTEGER,
+    GroupView,
+    ItemView,
+    Number,
+    OpenQuestion,
+    Person,
+    Schema,
+)
+from samekind.workspace.map import Stage
+
+Position = Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)]
+Positions = Annotated[list[Position], Field(min_length=1, max_length=MAX_ITEMS)]
+
+
+class Merge(Schema):
+    """Two groups that are one kind."""
+
+    groups: Annotated[list[Number], Field(min_length=2, max_length=2)]
+    by: Person = "me"
+
+
+class Split(Schema):
+    """Items of a group that are a kind of their own."""
+
+    group: Number
+    items: Positions
+    by: Person = "me"
+
+
+class Move(Schema):
+    """Items that belong to another group."""
+
+    items: Positions
+    to: Number
+    by: Person = "me"
+
+
+class Out(Schema):
+    """Items that do not belong to their groups."""
+
+    items: Positions
+    by: Person = "me"
+
+
+class Together(Schema):
+    """Items that are one kind."""
+
+    items: Annotated[list[Position], Field(min_length=2, max_length=MAX_ITEMS)]
+    by: Person = "me"
+
+
+class Acted(Schema):
+    """The result of a change by hand: its number, which undo takes, and a sentence."""
+
+    number: int
+    message: str
+    now: OpenQuestion
+
+
+class PlacedView(ItemView):
+    """An item and its position in the collection."""
+
+    position: int
+
+
+class MemberView(PlacedView):
+    """An item of a group."""
+
+    sure: float
+    """Confidence from 0 to 1 that it belongs there."""
+    answered: bool
+    """Whether an answer mentions it."""
+
+
+class GroupCard(GroupView):
+    """A group with its estimated purity and its most doubtful members."""
+
+    purity: float | None
+    """The expected share of its members that belong there; None: unknown."""
+    doubtful: list[PlacedView]
+    """The least certain members first."""
+
+
+class GroupCards(Schema):
+    """All groups of one snapshot, largest first."""
+
+    snapshot: int
+    groups: list[GroupCard]
+
+
+class MemberPage(Schema):
+    """Items of one group, in the requested order."""
+
+    group: GroupCard
+    offset: int
+    items: list[MemberView]
+
+
+class MapGroup(Schema):
+    """A group on the map."""
+
+    number: int
+    name: str
+    size: int
+
+
+class MapView(Schema):
+    """The current map."""
+
+    snapshot: int
+    version: int
+    stage: Stage
+    """``pca``: a sketch along the two main axes. ``neighbours``: similar items lie together."""
+    n: int
+    groups: list[MapGroup]
+    """The points refer to groups by their index in this list."""
+
+
+class MapItems(Schema):
+    """Some items of the map."""
+
+    items: list[PlacedView]
+
+
+class OrientationView(Schema):
+    """An orientation in a list."""
+
+    name: str
+    answers: int
+    began: float | None
+    """Seconds since 1970; None: nothing was kept."""
+    latest: float | None
+
+
+class OrientationList(Schema):
+    """All orientations of the collection, the first one first."""
+
+    orientations: list[OrientationView]
+
+
+class Share(Schema):
+    """A group of one orientation; number 0 stands for all that are not listed."""
+
+    number: int
+    name: str
+    size: int
+    shown: list[ItemView]
+    """A few representative items."""
+
+
+class Side(Schema):
+    """One of two orientations that are compared."""
+
+    name: str
+    answers: int
+    snapshot: int
+    groups: list[Share]
+
+
+class Comparison(Schema):
+    """Two orientations: how many items each group of one shares with each group of the other."""
+
+    a: Side
+    b: Side
+    items: int
+    cells: list[list[int]]
+    """One row per group of `a`, one column per group of `b`."""
+    agreement: float
+    """The adjusted Rand index: 1 for equal groups, 0 for agreement by chance."""
+    words: str
+
+
+class Cell(Schema):
+    """Items in one group of one orientation and one group of the other."""
+
+    total: int
+    offset: int
+    items: list[ItemView]

@@ -1,1 +1,0 @@
-"""What routes share beyond rendering."""
