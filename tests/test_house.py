@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -109,17 +110,18 @@ def test_the_median_room_is_a_page() -> None:
 
 
 def test_importing_the_package_is_quick_and_brings_no_heavy_library() -> None:
-    heavy = (
-        "{'torch', 'sklearn', 'scipy', 'PIL', 'sqlalchemy', 'fastapi', 'pyarrow', 'onnxruntime',"
-        " 'matplotlib'}"
-    )
+    heavy = {
+        "torch", "sklearn", "scipy", "PIL", "sqlalchemy", "fastapi", "pyarrow", "onnxruntime",
+        "matplotlib",
+    }  # fmt: skip
     for imports in (
         "samekind",
         "samekind.cli.main",
         "samekind.sources, samekind.encoders, samekind.ledger.store",
         "samekind.reports.plots",
     ):
-        code = f"import sys, {imports}; print(sorted({heavy} & set(sys.modules)))"
+        too_much = heavy if imports != "samekind" else heavy | {"numpy", "samekind.items"}
+        code = f"import sys, {imports}; print(sorted({too_much} & set(sys.modules)))"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert done.stdout.strip() == "[]", (imports, done.stdout, done.stderr)
 
@@ -139,7 +141,32 @@ def test_a_session_in_memory_needs_no_database_and_no_server() -> None:
 
 def test_the_public_names_are_what_is_visible() -> None:
     assert set(dir(samekind)) == set(samekind.__all__)
+    assert len(samekind.__all__) == len(set(samekind.__all__))
     for name in samekind.__all__:
         assert getattr(samekind, name) is not None
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match=r"'Sesion'\. Did you mean 'Session'\?"):
+        _ = samekind.Sesion
+    with pytest.raises(AttributeError, match=r"'nothing_of_this_name'\.$"):
         _ = samekind.nothing_of_this_name
+
+
+def test_type_checkers_see_the_same_public_names() -> None:
+    (block,) = (
+        n for n in ast.parse((ROOT / "__init__.py").read_text()).body if isinstance(n, ast.If)
+    )
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    seen = {alias.name: node.module for node in imports for alias in node.names}
+    assert seen.keys() | {"__version__"} == set(samekind.__all__)
+    for name, module in seen.items():
+        assert getattr(import_module(str(module)), name) is getattr(samekind, name)
+
+
+def test_every_estimator_and_every_error_is_a_public_name() -> None:
+    from samekind import errors
+    from samekind.clusterers import CLUSTERERS
+
+    estimators = {target.partition(":")[2] for target in CLUSTERERS.values()}
+    raised = {
+        k for k, v in vars(errors).items() if isinstance(v, type) and issubclass(v, Exception)
+    }
+    assert estimators | raised <= set(samekind.__all__)
