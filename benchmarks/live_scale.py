@@ -116,7 +116,7 @@ class Timed(Session):
         self._foreseen = number % 2 == 0
         if self._foreseen:
             with self._timed("foresee"):
-                self.foresee()
+                self.prefetch()
         with self._timed("tell"):
             super().tell(number, *things, **more)
 

@@ -30,7 +30,7 @@ def test_a_text_file_is_not_taken_for_a_ledger(cli: Cli, table: Path, tmp_path: 
     diary.write_text("Dear diary, " * 50)
     done = cli("ask", table, "--ledger", diary)
     assert done.code == 8
-    assert "not a ledger" in done.err
+    assert "is not a SQLite file" in done.err
     assert diary.read_text() == "Dear diary, " * 50
 
 
@@ -162,5 +162,5 @@ def test_another_pile_is_refused_and_the_ledger_left_alone(
     before = list(open_store(ledger).read("main"))
     done = cli(*asked, typed="y\n")
     assert done.code == 11
-    assert "right folder" in done.err
+    assert "Open the folder that the answers belong to" in done.err
     assert list(open_store(ledger).read("main")) == before

@@ -156,7 +156,7 @@ def test_an_older_ledger_is_upgraded_whole_or_not_at_all(
         assert [e.data["n"] for e in store.read("main")] == [1, 2]
         assert connection.exec_driver_sql("SELECT place FROM events").scalar() == "home"
     monkeypatch.undo()
-    with pytest.raises(StoreError, match=r"newer samekind \(version 2"):
+    with pytest.raises(StoreError, match="newer samekind.*got 2"):
         SqlStore(address)
 
 
@@ -165,7 +165,7 @@ def test_a_database_of_another_program_is_left_as_it_is(new_database: Callable[[
     engine = sa.create_engine(address.replace("postgresql:", "postgresql+psycopg:"))
     with engine.begin() as connection:
         connection.exec_driver_sql("CREATE TABLE events (what TEXT)")
-    with pytest.raises(ForeignFile, match="of its own"):
+    with pytest.raises(ForeignFile, match="separate database"):
         SqlStore(address)
     with engine.connect() as connection:
         assert sa.inspect(connection).get_table_names() == ["events"]

@@ -12,7 +12,15 @@ from samekind.constraints import Constraints
 from samekind.questions import Answer, SamePair, WhichGroup, question_from_json
 from samekind.session import Session
 from samekind.session.gains import Moves, expected_gain
-from samekind.session.quality import Quality, checks_of, in_words, interval, moved, trust, without
+from samekind.session.quality import (
+    Quality,
+    constraints_without,
+    describe_quality,
+    interval,
+    quality_summary,
+    random_checks,
+    share_moved,
+)
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
 
@@ -29,16 +37,16 @@ def answered(said: list[bool]) -> list[Answer]:
 
 def test_only_random_checks_count_and_too_few_say_nothing() -> None:
     chosen = [Answer(90 + k, SamePair(0, k + 1), "same") for k in range(30)]
-    assert checks_of(chosen) == []
+    assert random_checks(chosen) == []
     assert Quality.of(answered([True] * 4), LABELS) is None
-    found = Quality.of(checks_of([*chosen, *answered([True] * 9 + [False])]), LABELS)
+    found = Quality.of(random_checks([*chosen, *answered([True] * 9 + [False])]), LABELS)
     assert found is not None and (found.checks, found.agreed) == (10, 9)
     assert found.low < 0.9 < found.high
 
 
 def test_an_unsure_answer_to_a_check_is_no_disagreement() -> None:
     unsure = [Answer(50 + k, WhichGroup(80, ((1,),), at_random=True), "unsure") for k in range(9)]
-    assert len(checks_of([*answered([True] * 6), *unsure])) == 6
+    assert len(random_checks([*answered([True] * 6), *unsure])) == 6
 
 
 def test_none_of_these_agrees_with_a_group_that_was_not_shown() -> None:
@@ -52,7 +60,7 @@ def test_none_of_these_agrees_with_a_group_that_was_not_shown() -> None:
 
 def test_an_item_of_a_check_is_forgotten_but_not_what_it_taught_of_others() -> None:
     links = [(0, 1, False), (0, 2, True), (1, 3, True), (0, 9, True), (9, 5, False), (5, 6, True)]
-    known = without(Constraints.from_links(10, links), [9, 0])
+    known = constraints_without(Constraints.from_links(10, links), [9, 0])
     assert known.touched.tolist() == [1, 2, 3, 5, 6]
     assert known.same(1, 3) and known.same(5, 6)
     assert known.same(2, 1) is False and known.same(2, 5) is False
@@ -71,9 +79,9 @@ def test_the_interval_holds_the_truth_in_at_least_95_of_100_cases(
 
 def test_the_share_of_moved_items_comes_from_the_last_refit() -> None:
     first = Clustering.first([0, 0, 1, 1], np.zeros((4, 2)))
-    assert moved(first) is None
-    assert moved(first.followed_by([0, 0, 0, 1], first.space)) == 0.25
-    assert moved(first.followed_by([5, 5, 2, 2], first.space)) == 0.0
+    assert share_moved(first) is None
+    assert share_moved(first.followed_by([0, 0, 0, 1], first.space)) == 0.25
+    assert share_moved(first.followed_by([5, 5, 2, 2], first.space)) == 0.0
 
 
 def after(*moved_per_refit: int, n: int = 1000, every: int = 5) -> Moves:
@@ -115,15 +123,19 @@ def test_one_may_stop_when_more_answers_change_little_and_checks_tell_the_qualit
     first = Clustering.first([0, 0, 1, 1], np.zeros((4, 2)))
     little, much = (expected_gain(after(*m), None, 1000) for m in ((0, 1), (40, 40)))
     good = Quality.of(answered([True] * 24), LABELS)
-    assert trust(good, first, little)["enough"]
-    assert in_words(trust(good, first, little)).endswith(
-        "More answers change little: you may stop."
+    assert quality_summary(good, first, little)["enough"]
+    assert describe_quality(quality_summary(good, first, little)).endswith(
+        "More answers will change little. You can stop here."
     )
-    assert not trust(good, first, much)["enough"]
-    assert in_words(trust(good, first, much)).endswith("put about 20 more items in place.")
-    assert not trust(None, first, little)["enough"], "without checks nobody knows how good it is"
-    assert not trust(good, first)["enough"]
-    assert in_words(trust(None, first)) == ""
+    assert not quality_summary(good, first, much)["enough"]
+    assert describe_quality(quality_summary(good, first, much)).endswith(
+        "put about 20 more items in place."
+    )
+    assert not quality_summary(None, first, little)["enough"], (
+        "without checks nobody knows how good it is"
+    )
+    assert not quality_summary(good, first)["enough"]
+    assert describe_quality(quality_summary(None, first)) == ""
 
 
 def test_progress_tells_the_gain_once_there_are_enough_answers() -> None:
@@ -134,7 +146,7 @@ def test_progress_tells_the_gain_once_there_are_enough_answers() -> None:
     run(session, Truth(kinds), 45)
     told = session.progress()
     assert told["gain"]["answers"] == 20 and told["gain"]["little"] and told["enough"]
-    assert "you may stop" in in_words(told)
+    assert "You can stop here" in describe_quality(told)
 
 
 def test_a_ledger_remembers_what_was_asked_at_random() -> None:

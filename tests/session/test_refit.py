@@ -13,10 +13,16 @@ from samekind.clusterers.kmeans.constrained import KMeans
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.questions import Answer, WhichGroup
-from samekind.session import Session
-from samekind.session import refit as refits
-from samekind.session.quality import FEWEST, Quality, checks_of, without
-from samekind.session.refit import Estimate, cross_checked, with_names
+from samekind.session import Session, quality
+from samekind.session.quality import (
+    MIN_CHECKS,
+    Quality,
+    QualityEstimate,
+    constraints_without,
+    cross_check,
+    random_checks,
+)
+from samekind.session.refit import with_names
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
 
@@ -49,16 +55,16 @@ def checked(n: int, kinds: Any, checks: int) -> Constraints:
 
 def test_the_quality_is_estimated_again_only_when_a_check_was_answered_since() -> None:
     X, kinds = clouds(200)
-    estimate = Estimate()
-    few, some = checked(200, kinds, FEWEST), checked(200, kinds, FEWEST + 1)
-    estimate.renew(Recorded(2), X, few, 0)
-    assert estimate.quality is not None and estimate.quality.checks == FEWEST
+    estimate = QualityEstimate()
+    few, some = checked(200, kinds, MIN_CHECKS), checked(200, kinds, MIN_CHECKS + 1)
+    estimate.update(Recorded(2), X, few, 0)
+    assert estimate.quality is not None and estimate.quality.checks == MIN_CHECKS
     more = few.with_answer(Answer(300, WhichGroup(20, ((0,), (1,))), "1"))
-    estimate.renew(Recorded(2), X, more, 0)
+    estimate.update(Recorded(2), X, more, 0)
     assert len(Recorded.fits) == 1, "the answer was not to a random check"
-    estimate.renew(Recorded(2), X, some, 0)
-    assert len(Recorded.fits) == 2 and estimate.quality.checks == FEWEST + 1
-    estimate.renew(Recorded(2), X, checked(200, kinds, FEWEST - 1), 0)
+    estimate.update(Recorded(2), X, some, 0)
+    assert len(Recorded.fits) == 2 and estimate.quality.checks == MIN_CHECKS + 1
+    estimate.update(Recorded(2), X, checked(200, kinds, MIN_CHECKS - 1), 0)
     assert estimate.quality is None, "checks were taken back"
 
 
@@ -67,9 +73,9 @@ def test_a_large_pile_is_checked_by_a_part_that_holds_all_answers(
 ) -> None:
     X, kinds = clouds(400)
     known = checked(400, kinds, 8)
-    whole = cross_checked(Recorded(2, random_state=0), X, known, 0)
-    monkeypatch.setattr(refits, "LOOKED_AT", 120)
-    part = cross_checked(Recorded(2, random_state=0), X, known, 0)
+    whole = cross_check(Recorded(2, random_state=0), X, known, 0)
+    monkeypatch.setattr(quality, "MAX_SAMPLED_ITEMS", 120)
+    part = cross_check(Recorded(2, random_state=0), X, known, 0)
     (n, all_known), (m, some_known) = Recorded.fits
     assert n == 400 and 120 <= m <= 120 + 18
     assert len(some_known.touched) == len(all_known.touched) == 10
@@ -81,7 +87,7 @@ def test_knowledge_about_some_rows_counts_them_from_zero() -> None:
         50, [(3, 9, True), (9, 40, False), (40, 41, True), (3, 30, True)]
     )
     rows = np.array([1, 3, 9, 20, 30, 40, 41])
-    some = without(known, [9], rows)
+    some = constraints_without(known, [9], rows)
     assert some.n_items == 7 and some.touched.tolist() == [1, 4, 5, 6]
     assert some.same(1, 4) is True and some.same(4, 6) is False
 
@@ -91,7 +97,7 @@ def test_new_groups_are_in_place_before_the_quality_is_estimated(
 ) -> None:
     X, kinds = clouds(200)
     session = Session(points(200), X, clusterer="live", strategy="live", refit_every=10**6)
-    run(session, Truth(kinds), 8 * FEWEST + 8)
+    run(session, Truth(kinds), 8 * MIN_CHECKS + 8)
     checking, go_on = threading.Event(), threading.Event()
     found = Quality(7, 7, 0.5, 1.0)
 
@@ -100,7 +106,7 @@ def test_new_groups_are_in_place_before_the_quality_is_estimated(
         assert go_on.wait(60)
         return found
 
-    monkeypatch.setattr(refits, "cross_checked", slow)
+    monkeypatch.setattr(quality, "cross_check", slow)
     worker = threading.Thread(target=session.refit)
     worker.start()
     assert checking.wait(60)
@@ -116,14 +122,14 @@ def test_new_groups_are_in_place_before_the_quality_is_estimated(
 def test_a_refit_that_is_due_comes_before_the_estimate() -> None:
     X, kinds = clouds(200)
     session = Session(points(200), X, clusterer="live", strategy="live", refit_every=10**6)
-    run(session, Truth(kinds), 8 * FEWEST + 8)
+    run(session, Truth(kinds), 8 * MIN_CHECKS + 8)
     session.refit_every = 5
     assert session.due and session.check() is None
     session.refit(check=False)
     assert session.quality is None
-    checks = checks_of(session.answers)
+    checks = random_checks(session.answers)
     estimate = session.check()
-    assert estimate is not None and estimate.checks == len(checks) >= FEWEST
+    assert estimate is not None and estimate.checks == len(checks) >= MIN_CHECKS
 
 
 def test_names_are_those_of_the_ledger_and_what_was_derived_is_kept() -> None:
@@ -142,13 +148,13 @@ def test_a_group_may_be_named_while_the_first_refit_runs() -> None:
         run(session, Truth(kinds), 6)
     before.rename(1, "left")
     before.refit()
-    prepare = meanwhile._prepare
+    prepare = meanwhile._warm_up
 
     def rename_meanwhile(clustering: Clustering) -> None:
         prepare(clustering)
         meanwhile.rename(1, "left")
 
-    meanwhile._prepare = rename_meanwhile  # type: ignore[method-assign]
+    meanwhile._warm_up = rename_meanwhile  # type: ignore[method-assign]
     meanwhile.refit()
     assert before.clustering.lineage, "a named group keeps its number: numbers are inherited"
     assert meanwhile.clustering.lineage == before.clustering.lineage

@@ -6,7 +6,7 @@ import numpy as np
 
 from piles import clouds, points
 from samekind.session import Session
-from samekind.session.review import in_words, odd_answers
+from samekind.session.review import describe_doubt, doubtful_answers
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
 
@@ -25,16 +25,16 @@ def sorted_with_one_slip(method: str = "live") -> tuple[Session, int]:
 
 def test_a_slip_is_found_and_told_in_words() -> None:
     session, slip = sorted_with_one_slip()
-    found = odd_answers(session)
+    found = doubtful_answers(session)
     assert [odd.number for odd in found] == [slip]
-    said = in_words(session, found[0])
+    said = describe_doubt(session, found[0])
     assert f"into group {found[0].said}, but" in said and f"group {found[0].likely}." in said
     assert session.clustering.labels[found[0].item] == found[0].said, "it stays where it was put"
 
 
 def test_a_learner_that_trusts_all_answers_finds_nothing_odd() -> None:
     session, _ = sorted_with_one_slip("propagation")
-    assert odd_answers(session) == []
+    assert doubtful_answers(session) == []
 
 
 def test_after_the_answer_is_changed_back_nothing_is_odd() -> None:
@@ -42,4 +42,4 @@ def test_after_the_answer_is_changed_back_nothing_is_odd() -> None:
     _, kinds = clouds(300)
     session.edit(slip, Truth(np.asarray(kinds)).answer(session.asked(slip).question))
     session.refit()
-    assert odd_answers(session) == []
+    assert doubtful_answers(session) == []

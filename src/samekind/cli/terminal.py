@@ -15,8 +15,8 @@ from samekind.cli.drawings import drawn
 from samekind.cli.keys import KEYS, Console
 from samekind.questions import NONE, Question, wording
 from samekind.session import Session, review
-from samekind.session.quality import in_words
-from samekind.session.review import odd_answers
+from samekind.session.quality import describe_quality
+from samekind.session.review import doubtful_answers
 from samekind.simulation.people import BACK, SKIP, STOP
 
 COMMANDS = {BACK: "Back", SKIP: "Skip for now", STOP: "Finish"}
@@ -84,11 +84,11 @@ class AtTerminal:
             shown = ", ".join(f"{size:,}" for size in sizes[:12])
             more = f" and {len(sizes) - 12} smaller ones" if len(sizes) > 12 else ""
             self._screen.print(f"After {answered} answers: groups of {shown}{more} items.")
-            if said := in_words(progress):
+            if said := describe_quality(progress):
                 self._screen.print(said)
-            for odd in odd_answers(self._session)[:3]:
+            for odd in doubtful_answers(self._session)[:3]:
                 self._screen.print(f"Worth another look (answer {odd.number}): ", end="")
-                self._screen.print(Text(review.in_words(self._session, odd)))
+                self._screen.print(Text(review.describe_doubt(self._session, odd)))
         self._screen.rule(f"[bold]Question {answered + 1}[/bold]", align="left")
         self._screen.print(Text(question.prompt, "bold"))
         if question.why:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from samekind.atomic_files import beside, put_in_place
+from samekind.atomic_files import draft_name, put_in_place
 from samekind.errors import ExportError
 
 MANIFEST = "samekind-export.json"
@@ -109,7 +109,7 @@ class Manifest:
         head = {"format": "samekind-export", "version": 1, "complete": False}
         head |= {"collection": collection, "mode": mode, "made_target": made_target, "part": part}
         book = cls(root, head)
-        draft = beside(root / MANIFEST)
+        draft = draft_name(root / MANIFEST)
         try:
             draft.write_text(book._text(), encoding="utf-8")
             put_in_place(draft, root / MANIFEST)
@@ -139,7 +139,7 @@ class Manifest:
 
     def rewrite(self) -> None:
         """Replace the manifest on disk, which is ours, by what is known now."""
-        draft = beside(self.root / MANIFEST)
+        draft = draft_name(self.root / MANIFEST)
         draft.write_text(self._text(), encoding="utf-8")
         os.replace(draft, self.root / MANIFEST)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from samekind.atomic_files import beside, put_in_place
+from samekind.atomic_files import draft_name, put_in_place
 from samekind.errors import ExportError, SourceError
 
 FORMAT = "samekind-orientation"
@@ -95,7 +95,7 @@ class OrientationFile:
         facts["sha256"] = _checksum(arrays)
         data = save(arrays, {FORMAT: json.dumps(facts, allow_nan=False, sort_keys=True)})
         final = Path(path).expanduser().absolute()
-        draft = beside(final)
+        draft = draft_name(final)
         try:
             draft.write_bytes(data)
             put_in_place(draft, final)

@@ -12,7 +12,7 @@ from typing import TextIO
 
 import numpy as np
 
-from samekind.atomic_files import beside, put_in_place
+from samekind.atomic_files import draft_name, put_in_place
 from samekind.clustering import Clustering
 from samekind.errors import ExportError
 from samekind.items import Skipped
@@ -106,7 +106,7 @@ def check_new(paths: Sequence[str | Path | None]) -> None:
 def _new_text(path: str | Path, write: Callable[[TextIO], None]) -> None:
     """Write a new text file, whole or not at all."""
     final = Path(path).expanduser().absolute()
-    draft = beside(final)
+    draft = draft_name(final)
     try:
         # An id is the user's file name: what is no text is written as \udcff, nothing else changes.
         with draft.open("x", encoding="utf-8", errors="backslashreplace", newline="") as file:

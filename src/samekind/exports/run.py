@@ -7,7 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
-from samekind.atomic_files import beside, put_in_place
+from samekind.atomic_files import draft_name, put_in_place
 from samekind.errors import ExportError, SamekindError
 from samekind.exports.manifest import MANIFEST, Made, Manifest, Report
 from samekind.exports.names import suffix_for
@@ -35,7 +35,7 @@ def run_export(plan: Plan, progress: Progress | None = None) -> Report:
 
 
 def _run_table(plan: Plan) -> Report:
-    draft = beside(plan.target)
+    draft = draft_name(plan.target)
     try:
         WRITERS[plan.format](plan, draft)
         put_in_place(draft, plan.target)

@@ -1,4 +1,4 @@
-"""Ledger: what the journal of a session adds up to. Every event is folded in, none is forgotten."""
+"""LedgerState: the state of a session as a fold of its events; no event is ever deleted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from samekind.questions import Answer, Question, question_from_json
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question put to the person: its number, and the snapshot that it came from."""
+    """A question that was asked: its number, and the snapshot that it was made from."""
 
     number: int
     question: Question
@@ -23,10 +23,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Refitted:
-    """A refit: the snapshot that it made, and the last event whose answers it knew.
+    """A refit: the snapshot that it made, and the last event that it learnt from.
 
-    `marks` lists a few item ids per group number, by which the groups are recognised again; `last`
-    is the highest number used so far.
+    `marks` lists a few item ids per group number, by which the groups are recognised again. `last`
+    is the highest group number used so far.
     """
 
     snapshot: int
@@ -36,18 +36,18 @@ class Refitted:
 
 
 def last_header(store: Store, session: str) -> dict[str, Any]:
-    """What a session was opened with the last time; empty for a new one."""
+    """The header that a session was last opened with; empty for a new session."""
     headers = [event.data for event in store.read(session) if event.kind == "opened"]
     return dict(headers[-1]) if headers else {}
 
 
 @dataclass
-class Ledger:
-    """The state of a session as a fold of its events. Numbers of questions are given here.
+class LedgerState:
+    """The state of a session after some events. It also numbers the questions.
 
     Parameters
     ----------
-    position : item id to position; it must know every id that a question ever named.
+    position : item id to position; must know every id that a question ever named.
     """
 
     position: Callable[[str], int]
@@ -55,23 +55,23 @@ class Ledger:
     header: dict[str, Any] = field(default_factory=dict)
     asked: dict[int, Asked] = field(default_factory=dict)
     answers: dict[int, Answer] = field(default_factory=dict)
-    """Answers in force by question number, in the order of telling."""
+    """Answers in force by question number, in the order in which they were given."""
     pending: list[int] = field(default_factory=list)
     """Questions not answered yet, in the order of asking."""
     reopened: list[int] = field(default_factory=list)
-    """Questions whose answer was taken back, the next one to ask last."""
+    """Questions whose answer was undone; the last one is asked next."""
     skipped: dict[int, int] = field(default_factory=dict)
-    """Questions put off, with the snapshot at which that happened."""
+    """Deferred questions, with the snapshot at which each was deferred."""
     refits: list[Refitted] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
     changes: int = 0
-    """Answers told, changed or taken back since the last refit began."""
-    told_at: list[int] = field(default_factory=list)
-    """Sequence numbers of those changes, all of them, ascending."""
+    """Answers given, changed or undone since the last refit began."""
+    changed_at: list[int] = field(default_factory=list)
+    """Sequence numbers of all such changes, ascending."""
     unsure: set[int] = field(default_factory=set)
-    """Answered questions whose answer says nothing; kept, as `passed` is needed for every ask."""
+    """Answered questions whose answer says nothing; `passed` needs them for every question."""
     volunteered: dict[int, int] = field(default_factory=dict)
-    """Questions that the person put and answered at once, with the event that did so."""
+    """Questions that were answered without being asked, with the number of the event."""
 
     def fold(self, event: Event) -> None:
         """Take in one event."""
@@ -79,14 +79,14 @@ class Ledger:
             getattr(self, f"_{event.kind}")(event.data, event.seq)
         except (AttributeError, KeyError, TypeError, ValueError) as problem:
             raise CorruptedLedger(
-                f"Event {event.seq} of the ledger ({event.kind!r}) is not understood: {problem!r}. "
+                f"Event {event.seq} of the ledger ({event.kind!r}) cannot be read: {problem!r}. "
                 "It was written by a newer samekind, or the file is damaged. Nothing was changed."
             ) from problem
         self.seq = event.seq
 
-    def until(self, seq: int, events: Sequence[Event]) -> Ledger:
-        """The ledger as it stood after event `seq`."""
-        past = Ledger(self.position)
+    def until(self, seq: int, events: Sequence[Event]) -> LedgerState:
+        """The state after event `seq`."""
+        past = LedgerState(self.position)
         for event in events:
             if event.seq <= seq:
                 past.fold(event)
@@ -107,7 +107,7 @@ class Ledger:
 
     @property
     def passed(self) -> tuple[Question, ...]:
-        """Questions that the person was unsure about, or has skipped since the last refit."""
+        """Questions that the person was unsure about, or skipped since the last refit."""
         unsure = [n for n in self.answers if n in self.unsure] if self.unsure else []
         late = [n for n, at in self.skipped.items() if at == self.snapshot]
         return tuple(self.asked[n].question for n in (*unsure, *late))
@@ -131,7 +131,7 @@ class Ledger:
         self._changed(seq)
 
     def _volunteered(self, data: Mapping[str, Any], seq: int) -> None:
-        """A question and its answer in one event, so that no crash can part them."""
+        """Fold a question and its answer, stored as one event so that no crash separates them."""
         self._proposed(data, seq)
         number = len(self.asked)
         self.volunteered[number] = seq
@@ -155,7 +155,7 @@ class Ledger:
         marks = {int(k): tuple(ids) for k, ids in data["marks"].items()}
         refit = Refitted(int(data["snapshot"]), int(data["after"]), int(data["last"]), marks)
         self.refits.append(refit)
-        self.changes = sum(1 for at in self.told_at if at > int(data["after"]))
+        self.changes = sum(1 for at in self.changed_at if at > int(data["after"]))
 
     def _named(self, data: Mapping[str, Any], seq: int) -> None:
         self.names[int(data["group"])] = str(data["name"])
@@ -167,12 +167,12 @@ class Ledger:
         self.skipped.pop(number, None)
 
     def _changed(self, seq: int) -> None:
-        self.told_at.append(seq)
+        self.changed_at.append(seq)
         self.changes += 1
 
 
-def told_data(number: int, choice: str, by: str, seconds: float | None) -> dict[str, Any]:
-    """What a ``told`` event holds."""
+def answer_data(number: int, choice: str, by: str, seconds: float | None) -> dict[str, Any]:
+    """The data of a ``told`` event."""
     if seconds is not None and not (math.isfinite(seconds) and seconds >= 0):
-        raise AnswerError(f"The seconds of an answer must be a number from 0 up; {seconds} came.")
+        raise AnswerError(f"Expected the seconds of an answer to be 0 or more, got {seconds}.")
     return {"number": number, "choice": choice, "by": by, "seconds": seconds}

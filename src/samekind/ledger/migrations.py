@@ -1,4 +1,4 @@
-"""The versions of the ledger's tables, and the way from each to the next."""
+"""Migrations: upgrade the tables of an older ledger, version by version."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _meta = sa.table("meta", sa.column("key"), sa.column("value"))
 _VERSION_KEY = "samekind_schema"
 
 
-def _make_journal(connection: sa.Connection) -> None:
-    """Version 1. One tree sorted by session and number: an append writes one page."""
+def _create_tables(connection: sa.Connection) -> None:
+    """Version 1. One table clustered by session and number, so that an append writes one page."""
     sqlite = connection.dialect.name == "sqlite"
     if sqlite:
         connection.exec_driver_sql(f"PRAGMA application_id={APPLICATION_ID}")
@@ -29,20 +29,21 @@ def _make_journal(connection: sa.Connection) -> None:
 
 
 Migration = Callable[[sa.Connection], None]
-MIGRATIONS: tuple[Migration, ...] = (_make_journal,)
-"""What leads from each version to the next. Released ones are never edited; new ones are added."""
+MIGRATIONS: tuple[Migration, ...] = (_create_tables,)
+"""The step from each version to the next. Released steps are never edited, only new ones added."""
 
 
 def migrate(connection: sa.Connection, where: str) -> None:
-    """Run what is missing. The caller holds a write transaction, so that it is all or nothing.
+    """Run the missing steps. The caller holds a write transaction, so it is all or nothing.
 
-    The version is read again here: another process may have been quicker.
+    The version is read again here, because another process may have migrated meanwhile.
     """
     version = version_of(connection, where)
     if version > len(MIGRATIONS):
         raise StoreError(
-            f"The ledger {where} was written by a newer samekind (version {version} of the "
-            f"tables, this one knows {len(MIGRATIONS)}). Run: pip install --upgrade samekind"
+            f"The ledger {where} was written by a newer samekind: expected version "
+            f"{len(MIGRATIONS)} of the tables or older, got {version}. "
+            "Run: pip install --upgrade samekind"
         )
     for migration in MIGRATIONS[version:]:
         migration(connection)
@@ -52,12 +53,12 @@ def migrate(connection: sa.Connection, where: str) -> None:
 
 
 def is_newest(connection: sa.Connection, where: str) -> bool:
-    """Whether nothing is missing."""
+    """Whether no step is missing."""
     return version_of(connection, where) == len(MIGRATIONS)
 
 
 def version_of(connection: sa.Connection, where: str) -> int:
-    """The version of the tables; 0 when there are none yet, ForeignFile when they are not ours."""
+    """The version of the tables: 0 if there are none yet, ForeignFile if they are not ours."""
     inspector = sa.inspect(connection)
     tables = set(inspector.get_table_names())
     value = None
@@ -65,7 +66,7 @@ def version_of(connection: sa.Connection, where: str) -> int:
         value = connection.scalar(sa.select(_meta.c.value).where(_meta.c.key == _VERSION_KEY))
     if value is None and tables & {"meta", "events"}:
         raise ForeignFile(
-            f"{where} has a table 'events' or 'meta' of another program. "
-            "It was left as it is; use a database of its own for samekind."
+            f"{where} has a table 'events' or 'meta' of another program. It was not changed. "
+            "Use a separate database for samekind."
         )
     return int(value or 0)

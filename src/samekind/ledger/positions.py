@@ -1,4 +1,4 @@
-"""Positions: item ids outside, positions inside, also for items that were renamed or are gone."""
+"""Positions: translate item ids to positions, also for items that were renamed or are gone."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from samekind.items import Collection
 
 @dataclass
 class Positions:
-    """Translates the ids in a ledger to positions in the collection as it is today.
+    """Translate the ids in a ledger to positions in the current collection.
 
-    An id that is not in the collection any more is first looked for by its stamp (a renamed or
-    moved file keeps it); an item that is really gone gets a position behind the last item, so that
-    its answers, and all that follows from them, are kept.
+    An id that is no longer in the collection is looked up by its stamp, which a renamed or moved
+    file keeps. An item that is really gone gets a position after the last item, so that its
+    answers and everything they imply are kept.
     """
 
     collection: Collection
@@ -24,7 +24,7 @@ class Positions:
     _by_stamp: dict[str, list[str]] | None = None
 
     def remember(self, stamps: Mapping[str, str]) -> None:
-        """Note the stamps that items had when they were asked about."""
+        """Store the stamps that items had when they were asked about."""
         self._stamps.update(stamps)
 
     def __call__(self, id: str) -> int:
@@ -43,7 +43,7 @@ class Positions:
         return self.gone[id]
 
     def name(self, position: int) -> str:
-        """The id of a position, also of an item that is gone."""
+        """The id at a position, also of an item that is gone."""
         if position < len(self.collection):
             return self.collection.id(position)
         return next(id for id, place in self.gone.items() if place == position)

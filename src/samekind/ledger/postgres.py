@@ -1,4 +1,4 @@
-"""The address of a PostgreSQL ledger: understood, and shown without its password."""
+"""PostgreSQL addresses: parse them, and show them without their password."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ _SECRET_OPTIONS = ("password", "sslpassword")
 
 
 def open_postgres(address: str) -> tuple[tuple[str, ...], sa.URL]:
-    """The secrets inside an address, and the address for psycopg 3.
+    """The secrets in an address, and the address for psycopg 3.
 
-    Accepts ``postgresql://``, ``postgres://`` and both with a driver name; the driver is ours.
+    Accepts ``postgresql://`` and ``postgres://``, also with the name of a driver, which is ignored.
     """
     try:
         url = sa.make_url(address)
     except (sa.exc.ArgumentError, ValueError):
         raise InputError(
-            "The address of the database cannot be understood. It looks like "
-            "postgresql://user:password@host:5432/name; characters such as @ : / in the password "
-            "are written as %40 %3A %2F."
+            "Expected the address of a database such as postgresql://user:password@host:5432/name. "
+            "Write the characters @ : / in a password as %40 %3A %2F."
         ) from None
     kind = url.drivername.split("+")[0]
     if kind not in ("postgresql", "postgres"):
         raise InputError(
-            f"A ledger cannot be kept in {kind!r}. Give a file name, or postgresql://user@host/name."
+            f"Expected a file or postgresql://user@host/name for the ledger, got {kind!r}."
         )
     if "@" in (url.host or ""):
         raise InputError(
@@ -41,14 +40,14 @@ def open_postgres(address: str) -> tuple[tuple[str, ...], sa.URL]:
 
 
 def describe_url(url: sa.URL) -> str:
-    """Where the ledger is, in words that may be shown to anybody."""
+    """The address without secrets, safe to show to anybody."""
     port = f":{url.port}" if url.port else ""
     user = f"{url.username}@" if url.username else ""
     return f"postgresql://{user}{url.host or ''}{port}/{url.database or ''}"
 
 
 def without_secrets(words: str, secrets: tuple[str, ...]) -> str:
-    """The same words with every form of a password starred out."""
+    """The text with every form of a password replaced by stars."""
     for secret in sorted(secrets, key=len, reverse=True):
         words = words.replace(secret, "***")
     return words

@@ -1,4 +1,4 @@
-"""Recordings: the answers of an earlier session, read from its ledger or from a file of answers."""
+"""Recordings: read the answers of an earlier session from its ledger or from a .jsonl file."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from samekind.ledger.sqlite_file import check_owner
 from samekind.protocols import Store
 from samekind.questions import Answer, question_from_json
 
-ADVICE = 'Each line holds {"question": {...}, "choice": "..."}, as write_answers makes them.'
+LINE_FORMAT = 'Each line holds {"question": {...}, "choice": "..."}, as write_answers writes them.'
 
 
 def recorded_answers(
     source: str | Path | Store, collection: Collection, *, session: str | None = None
 ) -> tuple[Answer, ...]:
-    """The answers in force of a recorded session, in the order of telling.
+    """The answers in force of a recorded session, in the order in which they were given.
 
-    They speak of positions in `collection`, which should be the pile that was sorted. Items that
-    were renamed since are recognised where their content is the same; items that are gone get
-    positions behind the last item, so that all that follows through them still holds.
+    They refer to positions in `collection`, which should be the one that was sorted. Renamed items
+    are recognised by their content. Items that are gone get positions after the last item, so that
+    everything implied through them still holds.
 
     Parameters
     ----------
     source : a store, a ledger file, the address of a database, or a ``.jsonl`` file of answers.
-    session : whose answers; None takes the only one, or "main" where there are several.
+    session : its name; None takes the only session, or "main" if there are several.
     """
     if not isinstance(source, str | Path):
         return _of_store(source, collection, session)
@@ -71,8 +71,8 @@ def _of_store(store: Store, collection: Collection, session: str | None) -> tupl
         session = known[0] if len(known) == 1 else "main"
     if session not in known:
         raise UnknownName("recorded session", session, known)
-    journal = EventLog(store, session, collection)
-    answers = tuple(journal.ledger.answers.values())
+    log = EventLog(store, session, collection)
+    answers = tuple(log.ledger.answers.values())
     return _checked(answers, collection, f"session {session!r}")
 
 
@@ -82,7 +82,7 @@ def _of_lines(path: Path, collection: Collection) -> tuple[Answer, ...]:
     except (OSError, UnicodeDecodeError) as problem:
         raise SourceError(
             f"The recorded answers {str(path)!r} cannot be read: {problem}. Give a ledger or a "
-            ".jsonl file."
+            ".jsonl file of answers."
         ) from problem
     position = Positions(collection)
     return tuple(
@@ -99,18 +99,18 @@ def _answer(number: int, line: str, position: Positions, path: Path) -> Answer:
         return Answer(number, question, row["choice"], row.get("by", "me"), row.get("seconds"))
     except (KeyError, TypeError, AttributeError, ValueError, InputError) as problem:
         raise SourceError(
-            f"Line {number} of {str(path)!r} is not an answer ({problem}). {ADVICE}"
+            f"Line {number} of {str(path)!r} is not an answer ({problem}). {LINE_FORMAT}"
         ) from problem
 
 
 def _checked(answers: tuple[Answer, ...], collection: Collection, what: str) -> tuple[Answer, ...]:
-    """Refuse a record that is empty or speaks of another pile."""
+    """Refuse a recording that is empty or about other items."""
     if not answers:
-        raise SourceError(f"There are no answers in {what}. Record a session first.")
+        raise SourceError(f"Expected recorded answers, got none in {what}. Record a session first.")
     items = [i for answer in answers for i in answer.question.items()]
     if min(items) >= len(collection):
         raise ChangedCollection(
-            f"None of the items that {what} speaks of is in {collection.name!r}. Replay it on the "
-            "pile that was sorted."
+            f"None of the items in {what} is in {collection.name!r}. Replay it on the collection "
+            "that was sorted."
         )
     return answers

@@ -1,4 +1,4 @@
-"""SqlStore: the ledger in one SQLite file, or in PostgreSQL; both through SQLAlchemy Core."""
+"""SqlStore: a ledger in a SQLite file or in PostgreSQL, through SQLAlchemy Core."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
-from samekind.atomic_files import beside, put_in_place, settle_folder
+from samekind.atomic_files import new_file, sync_folder
 from samekind.errors import CorruptedLedger, MissingExtra, StoreError
 from samekind.ledger import sqlite_file as ledgerfile
 from samekind.ledger.store import check_after, check_session, to_row
@@ -21,7 +21,7 @@ from samekind.protocols import Event
 try:
     import sqlalchemy as sa
 except ImportError as missing:
-    raise MissingExtra("A ledger that is kept in a file", "app") from missing
+    raise MissingExtra("A ledger in a file", "app") from missing
 
 from samekind.ledger import migrations
 from samekind.ledger.postgres import describe_url, open_postgres, without_secrets
@@ -30,15 +30,16 @@ _events = sa.table(
     "events", *(sa.column(name) for name in ("session", "seq", "kind", "data", "at"))
 )
 _CHUNK = 1000
+"""Events that are read in one transaction."""
 
 
 class SqlStore:
-    """A ledger that survives: append-only, one transaction per event, safe for several processes.
+    """A durable ledger: append-only, one transaction per event, safe for several processes.
 
     Parameters
     ----------
-    target : a file, made with its folders if it is not there, or ``postgresql://user@host/name``.
-    timeout : seconds to wait while another process writes, before giving up.
+    target : a file, created with its folders if needed, or ``postgresql://user@host/name``.
+    timeout : seconds to wait for another process that writes.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, SqlStore(f"{folder}/me.samekind") as store:
@@ -76,7 +77,7 @@ class SqlStore:
             self._engine = self._open_file(self._path)
 
     def append(self, session: str, event: Event) -> int:
-        """Store an event; when its number comes back it is safe on disk."""
+        """Store an event; when this returns its number, the event is safe on disk."""
         check_session(session)
         kind, data, at = to_row(event)
         last = sa.select(sa.func.max(_events.c.seq)).where(_events.c.session == session)
@@ -88,9 +89,9 @@ class SqlStore:
         return seq
 
     def read(self, session: str, after: int = 0) -> Iterator[Event]:
-        """The events of a session in order, from the one that follows `after`.
+        """The events of a session in order, starting after number `after`.
 
-        Rows come in portions, so a slow reader never holds a transaction open.
+        They are read in chunks, so that a slow reader never holds a transaction open.
         """
         check_session(session)
         check_after(after)
@@ -102,7 +103,7 @@ class SqlStore:
             return sorted(connection.scalars(sa.select(_events.c.session).distinct()))
 
     def close(self) -> None:
-        """Let go of the file or the connections. The store can be used again afterwards."""
+        """Close the connections. The store opens new ones when it is used again."""
         self._engine.dispose()
 
     def __enter__(self) -> Self:
@@ -128,7 +129,7 @@ class SqlStore:
                         raise ValueError
                     event = Event(kind, json.loads(data), at, seq)
                 except ValueError:
-                    raise self._damaged(f"event {after} of {session!r} is not readable") from None
+                    raise self._damaged(f"event {after} of {session!r} cannot be read") from None
                 yield event
             if len(rows) < _CHUNK:
                 return
@@ -136,10 +137,10 @@ class SqlStore:
     def _damaged(self, what: str) -> CorruptedLedger:
         if self._path is not None:
             return ledgerfile.damaged(self._path, what)
-        return CorruptedLedger(f"The ledger in {self._where} is damaged: {what}. Use a backup.")
+        return CorruptedLedger(f"The ledger in {self._where} is damaged: {what}. Restore a backup.")
 
     def _open_file(self, path: Path) -> sa.Engine:
-        """An engine on a file that is surely ours, whole, and of the newest version."""
+        """Open a file after checking that it is ours and intact; migrate it if it is older."""
         engine = None
         try:
             if not path.exists():
@@ -147,7 +148,7 @@ class SqlStore:
             ledgerfile.check_owner(path)
             engine = _sqlite_engine(path, self._timeout)
             with self._translated():
-                self._check_whole_patiently(engine, path)
+                self._check_intact(engine, path)
                 self._migrate(engine)
             status = path.stat()
             self._identity = (status.st_dev, status.st_ino)
@@ -160,41 +161,36 @@ class SqlStore:
         return engine
 
     def _make_file(self, path: Path) -> None:
-        """Make the ledger under another name first: whoever sees the name sees a whole ledger."""
+        """Create the ledger atomically: nobody ever sees an unfinished file under its name."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = beside(path)
-        draft.touch(exist_ok=False)
-        try:
-            engine = _sqlite_engine(draft, self._timeout, journal="DELETE")
-            try:
-                with self._translated():
-                    self._migrate(engine)
-            finally:
-                engine.dispose()
-            put_in_place(draft, path)
-            settle_folder(path.parent)
-        except FileExistsError:
-            pass  # another process was quicker; its ledger is as good as ours
-        finally:
-            draft.unlink(missing_ok=True)
+        with suppress(FileExistsError):  # another process was quicker; its ledger is as good
+            with new_file(path) as draft:
+                draft.touch(exist_ok=False)
+                engine = _sqlite_engine(draft, self._timeout, journal="DELETE")
+                try:
+                    with self._translated():
+                        self._migrate(engine)
+                finally:
+                    engine.dispose()
+            sync_folder(path.parent)
 
-    def _check_whole_patiently(self, engine: sa.Engine, path: Path) -> None:
-        """Two processes that open at the same moment may refuse each other at once: wait."""
+    def _check_intact(self, engine: sa.Engine, path: Path) -> None:
+        """Check the file; retry while another process opens it at the same moment."""
         until = time.monotonic() + self._timeout
         while True:
             try:
                 with engine.connect() as connection:
                     raw: Any = connection.connection.dbapi_connection
-                    return ledgerfile.check_whole(raw, path)
+                    return ledgerfile.check_intact(raw, path)
             except (sa.exc.OperationalError, sqlite3.OperationalError) as error:
-                said = getattr(error, "orig", error)
-                code = getattr(said, "sqlite_errorcode", 0) & 0xFF
+                cause = getattr(error, "orig", error)
+                code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
                 if code != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                     raise
                 time.sleep(0.02)
 
     def _migrate(self, engine: sa.Engine) -> None:
-        """Bring the tables to the newest version in one transaction, or leave them as they were."""
+        """Bring the tables to the newest version in one transaction, or leave them unchanged."""
         with engine.connect() as connection:
             if migrations.is_newest(connection, self._where):
                 return  # the usual case, without waiting for a writer
@@ -203,7 +199,7 @@ class SqlStore:
 
     @contextmanager
     def _writing(self, engine: sa.Engine, session: str) -> Iterator[sa.Connection]:
-        """A transaction in which nobody else gives out numbers in this session."""
+        """A transaction in which nobody else can number events of this session."""
         with engine.connect() as plain:
             connection = plain.execution_options(samekind_writes=True)
             with connection.begin():
@@ -214,7 +210,7 @@ class SqlStore:
                 yield connection
 
     def _check_still_there(self) -> None:
-        """A removed or replaced file would swallow events without an error."""
+        """Refuse to write to a removed or replaced file: events would be lost without an error."""
         if self._path is None:
             return
         try:
@@ -225,30 +221,30 @@ class SqlStore:
         if not same:
             raise StoreError(
                 f"The ledger {self._path} was moved, removed or replaced while it was open, so "
-                "the last act was not stored. Put the file back, or open the session again."
+                "the last change was not stored. Put the file back, or open the session again."
             )
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Errors of the database as ours, without passwords."""
+        """Translate errors of the database to ours, without passwords."""
         try:
             yield
         except sa.exc.SQLAlchemyError as error:
-            said = getattr(error, "orig", None) or error
-            if self._path is not None and isinstance(said, sqlite3.Error):
-                raise ledgerfile.from_sqlite(said, self._path) from error
-            words = without_secrets(" ".join(str(said).split()), self._secrets)
-            # `from None`: the chained error could show what was taken out here.
+            cause = getattr(error, "orig", None) or error
+            if self._path is not None and isinstance(cause, sqlite3.Error):
+                raise ledgerfile.from_sqlite(cause, self._path) from error
+            reason = without_secrets(" ".join(str(cause).split()), self._secrets)
+            # `from None`: the chained error could show the secrets.
             raise StoreError(
-                f"The ledger in {self._where} could not be read or written: {words} "
-                "Check the address and that the server runs, then try again."
+                f"The ledger in {self._where} could not be read or written: {reason} "
+                "Check the address and that the server is running, then try again."
             ) from None
         except sqlite3.Error as error:
             raise ledgerfile.from_sqlite(error, Path(self._where)) from error
 
 
 def _sqlite_engine(path: Path, timeout: float, *, journal: str = "WAL") -> sa.Engine:
-    """An engine whose writers take the write lock at once: numbers are given out in turn."""
+    """An engine whose writers take the write lock at once, so that events are numbered in turn."""
     engine = sa.create_engine(
         "sqlite+pysqlite://",
         creator=lambda: ledgerfile.connect(path, timeout, journal=journal),

@@ -1,4 +1,4 @@
-"""The SQLite file of a ledger: whose it is, whether it is whole, and what went wrong with it."""
+"""The SQLite file of a ledger: check that it is ours and intact, and explain what went wrong."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _MAGIC = b"SQLite format 3\0"
 
 
 def check_owner(path: Path) -> None:
-    """Refuse a file that is not a ledger, by reading its first 100 bytes and writing nothing.
+    """Refuse a file that is not a ledger; reads its first 100 bytes and writes nothing.
 
-    The number of the program is at byte 68 of every SQLite file. It is always in the file itself
-    and not only in the write-ahead log, because ledgers are made whole before they get their name.
+    The application id is at byte 68 of every SQLite file. It is always in the file itself and not
+    only in the write-ahead log, because ledgers are created atomically.
     """
     if path.is_dir():
         raise StoreError(f"{path} is a folder, not a ledger file. Give the name of a file.")
@@ -34,27 +34,27 @@ def check_owner(path: Path) -> None:
         raise from_system(error, path) from error
     if not header:
         raise ForeignFile(
-            f"{path} is an empty file, so it holds no ledger. "
-            "Remove it if nobody needs it, or choose another name."
+            f"Expected a ledger, got the empty file {path}. Remove it or choose another name."
         )
     if header[:16] != _MAGIC:
         raise ForeignFile(
-            f"{path} is not a ledger of samekind (it is not a SQLite file). "
-            "It was left as it is; choose another name."
+            f"Expected a ledger of samekind, but {path} is not a SQLite file. It was not changed. "
+            "Choose another name."
         )
     if len(header) < 100:
         raise damaged(path, f"it ends after {len(header)} bytes")
     if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
         raise ForeignFile(
-            f"{path} is a database of another program. It was left as it is; choose another name."
+            f"Expected a ledger of samekind, but {path} is a database of another program. It was "
+            "not changed. Choose another name."
         )
 
 
 def connect(path: Path, timeout: float, *, journal: str = "WAL") -> sqlite3.Connection:
     """Open an existing file so that a committed event survives a power cut.
 
-    With synchronous=FULL SQLite waits for the disk at each commit; with WAL other processes read
-    meanwhile. `isolation_level=None` leaves BEGIN to us: Python's own begins too late.
+    With synchronous=FULL SQLite waits for the disk at each commit. With WAL other processes can
+    read meanwhile. `isolation_level=None` leaves BEGIN to us, because Python's comes too late.
     """
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw",
@@ -66,7 +66,7 @@ def connect(path: Path, timeout: float, *, journal: str = "WAL") -> sqlite3.Conn
     try:
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute(f"PRAGMA journal_mode={journal}")
-    except UnicodeDecodeError as error:  # SQLite quotes a name that is no text
+    except UnicodeDecodeError as error:  # SQLite quotes a name that is not valid UTF-8
         connection.close()
         raise damaged(path, "a name in it is not text") from error
     except sqlite3.Error:
@@ -75,31 +75,31 @@ def connect(path: Path, timeout: float, *, journal: str = "WAL") -> sqlite3.Conn
     return connection
 
 
-def check_whole(connection: sqlite3.Connection, path: Path) -> None:
-    """Read every page once and refuse a file with damaged ones."""
+def check_intact(connection: sqlite3.Connection, path: Path) -> None:
+    """Read every page once, and refuse a file with damaged pages."""
     found = [row[0] for row in connection.execute("PRAGMA quick_check(1)")]
     if found != ["ok"]:
         raise damaged(path, " ".join(str(found[0]).split()))
 
 
 def damaged(path: Path, what: str) -> CorruptedLedger:
-    """The sentence for a damaged file, with what to do."""
+    """The error for a damaged file."""
     return CorruptedLedger(
-        f"The ledger {path} is damaged: {what}. Nothing was changed in it. Put a backup in its "
-        "place, or keep a copy and read what is left with samekind.ledger.store.salvage(path)."
+        f"The ledger {path} is damaged: {what}. It was not changed. Put a backup in its place, or "
+        "keep a copy and read what is left with samekind.ledger.store.salvage(path)."
     )
 
 
 def from_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
-    """What SQLite said, as one of our errors."""
+    """Translate an error of SQLite to one of ours."""
     code = getattr(error, "sqlite_errorcode", None) or 0
     primary = code & 0xFF
     if primary == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE:
         return no_space(path)
     if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreError(
-            f"The ledger {path} is being written by another program for too long. "
-            "Close the other program, or try again."
+            f"Another program has locked the ledger {path} for too long. "
+            "Close that program or try again."
         )
     if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return damaged(path, str(error))
@@ -109,26 +109,26 @@ def from_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
 
 
 def from_system(error: OSError, path: Path) -> StoreError:
-    """What the operating system said about the file or its folder, as one of our errors."""
+    """Translate an error of the operating system to one of ours."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return no_space(path)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return not_writable(path)
     return StoreError(
-        f"The ledger {path} cannot be used: {error.strerror or error}. Choose another place."
+        f"The ledger {path} cannot be used: {error.strerror or error}. Choose another folder."
     )
 
 
 def no_space(path: Path) -> NoSpace:
-    """The sentence for a full disk."""
+    """The error for a full disk."""
     return NoSpace(
-        f"The disk of {path} is full, so the last act was not stored; all earlier ones are safe. "
-        "Free some space and go on."
+        f"The disk of {path} is full, so the last change was not stored. All earlier ones are "
+        "safe. Free some space and continue."
     )
 
 
 def not_writable(path: Path) -> StoreError:
-    """The sentence for a read-only file or folder."""
+    """The error for a read-only file or folder."""
     return StoreError(
         f"The ledger {path} cannot be opened for writing. Both the file and its folder must be "
         "writable: change their permissions, or copy the file to another folder."
@@ -136,14 +136,14 @@ def not_writable(path: Path) -> StoreError:
 
 
 def salvage(path: str | Path) -> dict[str, list[Event]]:
-    """What can still be read of a damaged ledger, by session; the file itself is not touched.
+    """Read what is left of a damaged ledger, by session; the file itself is not changed.
 
-    Events keep their numbers, so a hole shows which ones are lost. Each session is read from its
-    beginning until the damage, and from its end back to it.
+    Events keep their numbers, so a gap shows which ones are lost. Each session is read forwards
+    from its beginning to the damage, and backwards from its end to the damage.
     """
     path = Path(path).expanduser()
     if not path.is_file():
-        raise InputError(f"There is no file {path}. Give the name of a damaged ledger.")
+        raise InputError(f"Expected a damaged ledger, but there is no file {path}.")
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "damaged"
         for suffix in ("", "-wal"):
@@ -164,13 +164,13 @@ def salvage(path: str | Path) -> dict[str, list[Event]]:
 
 
 def _names(connection: sqlite3.Connection, end: str, beyond: str) -> Iterator[str]:
-    """Names of sessions from one end of the table, until the damage."""
+    """Names of sessions from one end of the table to the damage."""
     last: str | None = None
     while True:
         where, given = ("", ()) if last is None else (f"WHERE session {beyond} ?", (last,))
         try:
             row = connection.execute(f"SELECT {end}(session) FROM events {where}", given).fetchone()
-        except (sqlite3.Error, UnicodeDecodeError):  # SQLite may quote bytes that are no text
+        except (sqlite3.Error, UnicodeDecodeError):  # SQLite may quote invalid bytes
             return
         if row[0] is None:
             return
@@ -179,7 +179,7 @@ def _names(connection: sqlite3.Connection, end: str, beyond: str) -> Iterator[st
 
 
 def _events(connection: sqlite3.Connection, session: str, order: str) -> Iterator[Event]:
-    """Readable events of a session from one end, until the damage."""
+    """Readable events of a session from one end to the damage."""
     query = f"SELECT kind, data, at, seq FROM events WHERE session = ? ORDER BY seq {order}"
     try:
         cursor = connection.execute(query, (session,))

@@ -1,4 +1,4 @@
-"""MemoryStore and open_store: where the ledger lives. SqlStore is loaded when it is first used."""
+"""MemoryStore, and open_store, which opens any store; SqlStore is imported when first used."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import math
 import threading
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
     from samekind.ledger.sql import SqlStore
     from samekind.ledger.sqlite_file import salvage
 
-__all__ = ["LONGEST_NAME", "MemoryStore", "SqlStore", "open_store", "salvage"]
+__all__ = ["MAX_NAME_LENGTH", "MemoryStore", "SqlStore", "open_store", "salvage"]
 
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 """Characters that the name of a session may have."""
 
 
 class MemoryStore:
-    """A ledger that lives as long as the process. Safe to use from several threads.
+    """A ledger in memory, gone when the process ends. Safe to use from several threads.
 
     >>> store = MemoryStore()
     >>> store.append("main", Event("told", {"choice": "same"}))
@@ -37,7 +38,7 @@ class MemoryStore:
         self._lock = threading.Lock()
 
     def append(self, session: str, event: Event) -> int:
-        """Keep an event; its position in the session comes back."""
+        """Store an event; returns its number in the session."""
         check_session(session)
         row = to_row(event)
         with self._lock:
@@ -46,7 +47,7 @@ class MemoryStore:
             return len(rows)
 
     def read(self, session: str, after: int = 0) -> Iterator[Event]:
-        """The events of a session in order, from the one that follows `after`."""
+        """The events of a session in order, starting after number `after`."""
         check_session(session)
         check_after(after)
         with self._lock:
@@ -62,19 +63,19 @@ class MemoryStore:
             return sorted(self._rows)
 
     def close(self) -> None:
-        """Nothing to let go of; here so that any store can be closed."""
+        """Do nothing; every store can be closed."""
 
     def __repr__(self) -> str:
         return f"MemoryStore({len(self._rows)} sessions)"
 
 
 def open_store(target: str | Path | None = None) -> Store:
-    """The store for what a person typed: nothing, a file, or the address of a database.
+    """Open the store for what a person typed: nothing, a file, or the address of a database.
 
     Parameters
     ----------
-    target : None or ":memory:" keeps the ledger in memory; a path is a SQLite file, made with its
-        folders if it is not there; ``postgresql://user@host/name`` is a PostgreSQL database.
+    target : None or ":memory:" keeps the ledger in memory; a path is a SQLite file, created with
+        its folders if needed; ``postgresql://user@host/name`` is a PostgreSQL database.
     """
     if target is None or target == ":memory:":
         return MemoryStore()
@@ -84,30 +85,30 @@ def open_store(target: str | Path | None = None) -> Store:
 
 
 def check_session(session: str) -> None:
-    """Refuse names that not every database can keep."""
-    if not isinstance(session, str) or not 0 < len(session) <= LONGEST_NAME:
-        came = f"{len(session)} characters" if isinstance(session, str) else repr(session)
+    """Refuse names that not every database can store."""
+    if not isinstance(session, str) or not 0 < len(session) <= MAX_NAME_LENGTH:
+        got = f"{len(session)} characters" if isinstance(session, str) else repr(session)
         raise InputError(
-            f"The name of a session is a text of 1 to {LONGEST_NAME} characters; {came} came."
+            f"Expected a session name of 1 to {MAX_NAME_LENGTH} characters, got {got}."
         )
     if not _storable(session):
         raise InputError(
-            f"The name {session!r} has characters that cannot be stored. Choose another name."
+            f"The session name {session!r} has characters that cannot be stored. Choose another."
         )
 
 
 def check_after(after: int) -> None:
-    """Refuse positions before the beginning."""
+    """Refuse negative event numbers."""
     if after < 0:
-        raise InputError(f"Events are numbered from 1; 'after' cannot be {after}.")
+        raise InputError(f"Expected 'after' to be 0 or more, got {after}.")
 
 
 def to_row(event: Event) -> tuple[str, str, float]:
-    """Kind, data as JSON text, and time of an event, ready to be stored."""
+    """The kind, the data as JSON text, and the time of an event."""
     if not event.kind or not _storable(event.kind):
-        raise InputError(f"An event needs a kind that can be stored as text; {event.kind!r} came.")
+        raise InputError(f"Expected the kind of an event as text, got {event.kind!r}.")
     if not math.isfinite(event.at):
-        raise InputError(f"The time of a {event.kind!r} event is {event.at}. Give UTC seconds.")
+        raise InputError(f"Expected the time of an event in UTC seconds, got {event.at}.")
     try:
         data = dict(event.data)
         _refuse_other_keys(data)
@@ -123,11 +124,11 @@ def to_row(event: Event) -> tuple[str, str, float]:
 
 
 def _refuse_other_keys(value: Any) -> None:
-    """JSON turns the key 3 into "3" without a word, and it would come back as another key."""
+    """Refuse keys that are not text: JSON would silently turn 3 into "3"."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if not isinstance(key, str):
-                raise TypeError(f"the key {key!r} is not a text")
+                raise TypeError(f"the key {key!r} is not text")
             _refuse_other_keys(inner)
     elif isinstance(value, list | tuple):
         for inner in value:
@@ -135,7 +136,7 @@ def _refuse_other_keys(value: Any) -> None:
 
 
 def _storable(text: str) -> bool:
-    """Whether SQLite and PostgreSQL both give the text back as it was."""
+    """Whether SQLite and PostgreSQL both return the text unchanged."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -144,13 +145,8 @@ def _storable(text: str) -> bool:
 
 
 def __getattr__(name: str) -> Any:
-    """SqlStore and salvage, imported with SQLAlchemy only when somebody asks for them."""
-    if name == "SqlStore":
-        from samekind.ledger.sql import SqlStore
-
-        return SqlStore
-    if name == "salvage":
-        from samekind.ledger.sqlite_file import salvage
-
-        return salvage
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Import SqlStore and salvage, and SQLAlchemy with them, when they are first used."""
+    homes = {"SqlStore": "samekind.ledger.sql", "salvage": "samekind.ledger.sqlite_file"}
+    if name not in homes:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(homes[name]), name)

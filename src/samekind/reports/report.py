@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from samekind.atomic_files import beside
+from samekind.atomic_files import draft_name
 from samekind.errors import ExportError, InputError
 from samekind.reports.comparison import Comparison
 from samekind.reports.contents import Section, Sheet
@@ -117,7 +117,7 @@ def _csv(sheet: Sheet) -> str:
 
 def _put(final: Path, text: str) -> None:
     """Write a file atomically, over an earlier one."""
-    draft = beside(final)
+    draft = draft_name(final)
     try:
         draft.write_text(text, encoding="utf-8", newline="")
         os.replace(draft, final)

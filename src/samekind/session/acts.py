@@ -1,9 +1,8 @@
-"""Acts: what a person does to groups by hand, as answers like all others.
+"""Acts: changes that a person makes to groups by hand, recorded as ordinary answers.
 
-An act is a question that the person put himself, with its answer. It speaks of items, never of
-group numbers, so it stays true when the groups are learnt again. A group is named by items that
-the person placed there, where there are any; else by those of its members that are most typical
-of it, and as few as will do: the others are only guessed to belong there.
+An act is a question that was not asked, with its answer. It is about items and not group numbers,
+so it stays valid across refits. A group is represented by items that the person placed there, or
+else by as few of its most typical members as suffice: the others are only guessed to belong there.
 """
 
 from __future__ import annotations
@@ -19,35 +18,35 @@ from samekind.questions import YES, Belongs, Elsewhere, OneKind, OwnKind, Questi
 from samekind.session import Session
 from samekind.session.members import by_typicality
 
-MOST = 5_000
+MAX_ITEMS = 5_000
 """Items that one act may name."""
-SHOWN = 5
-"""Items by which a group is shown."""
-WHOLE = 2_500
-"""Members that are named when a group without answers is meant as a whole. Fewer would not do: a
-learner that knows nothing else keeps the others where they were."""
+N_EXEMPLARS = 5
+"""Items that represent a group with answers."""
+MAX_MEMBERS = 2_500
+"""Members that represent a whole group without answers. With fewer, a learner that knows nothing
+else would keep the others where they are."""
 
 
 @dataclass(frozen=True)
 class Act:
-    """A question that a person put, to be answered with "yes", and what that does in words."""
+    """A question to be answered with "yes", and the effect of that in words."""
 
     question: Question
     words: str
 
 
 def perform(session: Session, act: Act, *, by: str = "me") -> int:
-    """Keep an act in the ledger, once however often it is sent; the number of its question."""
-    for told in reversed(session.answers):
-        if told.question == act.question and told.choice == YES:
-            return told.number
+    """Record an act in the ledger, once however often it is sent; returns its question's number."""
+    for answer in reversed(session.answers):
+        if answer.question == act.question and answer.choice == YES:
+            return answer.number
     return session.volunteer(act.question, YES, by=by)
 
 
 def merge(session: Session, a: int, b: int) -> Act:
-    """Two groups are one kind."""
+    """Merge two groups."""
     if a == b:
-        raise InputError(f"Group {a} cannot be merged with itself. Name two groups.")
+        raise InputError(f"Expected two groups to merge, got group {a} twice. Choose another.")
     groups = _Groups(session)
     parts = (groups.whole(a), groups.whole(b))
     names = f"{groups.name(a)} and {groups.name(b)}"
@@ -55,52 +54,52 @@ def merge(session: Session, a: int, b: int) -> Act:
 
 
 def split(session: Session, group: int, items: Sequence[int]) -> Act:
-    """Items of a group are a kind of their own, apart from the rest of it and all other groups."""
+    """Split items off a group, as a kind that differs from the rest of it and all other groups."""
     own, groups = _checked(session, items), _Groups(session)
     groups.check(group)
     if (session.clustering.labels[list(own)] != group).any():
         raise InputError(
-            f"Some of these items are not in {groups.name(group)} any more. Look at the groups "
-            "again and choose the items anew."
+            f"Some of these items are no longer in {groups.name(group)}. Reload the groups and "
+            "choose the items again."
         )
-    rest = groups.exemplars(group, WHOLE, without=own)
+    rest = groups.exemplars(group, MAX_MEMBERS, without=own)
     if not rest:
         raise InputError(
-            f"These are all the items of {groups.name(group)}, so there is nothing to split them "
-            "from. Leave some out, or name the group instead."
+            f"These are all the items of {groups.name(group)}, so nothing would be left in it. "
+            "Choose fewer items, or name the group instead."
         )
     others = groups.all_but(group, without=own)
-    why = f"You split {_count(own)} off {groups.name(group)}."
+    why = f"You split {_count(own)} off from {groups.name(group)}."
     words = f"{_count(own, capital=True)} of {groups.name(group)} {_are(own)} a kind of "
     words += f"{'its' if len(own) == 1 else 'their'} own."
     return Act(OwnKind((own, rest, *others), why=why), words)
 
 
 def move(session: Session, items: Sequence[int], to: int) -> Act:
-    """Items belong to another group."""
+    """Move items to another group."""
     moved, groups = _checked(session, items), _Groups(session)
     groups.check(to)
     group = groups.target(to, moved)
     if not group:
         raise InputError(f"{groups.name(to)} has no other items. Choose another group.")
     left = [] if groups.is_known(to) else groups.left_behind(moved, but=(*moved, *group))
-    why = f"You put {_count(moved)} into {groups.name(to)}."
+    why = f"You moved {_count(moved)} to {groups.name(to)}."
     words = f"{_count(moved, capital=True)} belong{'s' if len(moved) == 1 else ''} to "
     return Act(Belongs((moved, group, *left), why=why), f"{words}{groups.name(to)}.")
 
 
 def out(session: Session, items: Sequence[int]) -> Act:
-    """Items do not belong to the groups that they are in."""
+    """Take items out of the groups that they are in."""
     odd, groups = _checked(session, items), _Groups(session)
     cases: list[tuple[int, ...]] = []
     for group in groups.of(odd):
-        stands_for = groups.exemplars(group, groups.named_by(group), without=odd)
-        if not stands_for:
+        exemplars = groups.exemplars(group, groups.n_exemplars(group), without=odd)
+        if not exemplars:
             raise InputError(
                 f"{groups.name(group)} has no other items, so nothing can be taken out of it. "
                 "Move its items to another group instead."
             )
-        cases += [stands_for, groups.within(odd, group)]
+        cases += [exemplars, groups.within(odd, group)]
     names = " and ".join(groups.name(group) for group in groups.of(odd)[:3])
     why = f"You took {_count(odd)} out of {names}."
     words = f"{_count(odd, capital=True)} {'does' if len(odd) == 1 else 'do'} not belong to {names}"
@@ -108,32 +107,35 @@ def out(session: Session, items: Sequence[int]) -> Act:
 
 
 def together(session: Session, items: Sequence[int]) -> Act:
-    """Items are one kind, whatever groups they are in."""
+    """Put items together as one kind, whatever groups they are in."""
     one = _checked(session, items)
     if len(one) < 2:
-        raise InputError("One item alone is always one kind. Name two or more.")
+        raise InputError("Expected at least 2 items to put together, got 1. Choose more items.")
     why = f"You put {_count(one)} together."
     return Act(OneKind((one,), why=why), f"{_count(one, capital=True)} are one kind.")
 
 
 class _Groups:
-    """The groups as they stand, and the items by which each is named."""
+    """The current groups, and the items that represent each of them."""
 
     def __init__(self, session: Session) -> None:
         self.clustering, self.known = session.clustering, session.constraints
         labels = self.clustering.labels
         self.kinds = {int(labels[kind[0]]): kind for kind in self.known.kinds}
-        """By group, the items of the kind told apart that it has grown from."""
+        """By group, the items of the kind that it has grown from."""
 
     def check(self, group: int) -> None:
         if group not in self.clustering.numbers:
-            raise InputError(f"There is no group {group}; it may have gone in the last refresh.")
+            raise InputError(
+                f"There is no group {group}. It may have disappeared in the last refit: reload the "
+                "groups."
+            )
 
     def name(self, group: int) -> str:
         return self.clustering.name(group)
 
     def is_known(self, group: int) -> bool:
-        """Whether the answers have told this group apart from others."""
+        """Whether answers have told this group apart from others."""
         return group in self.kinds
 
     def of(self, items: Sequence[int]) -> list[int]:
@@ -144,45 +146,45 @@ class _Groups:
         return tuple(i for i in items if self.clustering.labels[i] == group)
 
     def exemplars(self, group: int, n: int, *, without: Collection[int]) -> tuple[int, ...]:
-        """The most typical of the items placed in a group, or of all where there are none."""
+        """The most typical of the items placed in a group, or of all members if there are none."""
         members = by_typicality(self.clustering, group)
         members = members[~np.isin(members, list(without))]
         placed = self._placed(group, members)
         return _plain(placed if len(placed) else members, n)
 
     def whole(self, group: int) -> tuple[int, ...]:
-        """Items that stand for a group as a whole: what was told of it, or else all of them."""
+        """Items that represent a whole group: those the person placed, or else all members."""
         self.check(group)
         members = by_typicality(self.clustering, group)
         placed = self._placed(group, members)
         if len(placed):
-            return _plain(placed, SHOWN)
-        return _plain(members, WHOLE)
+            return _plain(placed, N_EXEMPLARS)
+        return _plain(members, MAX_MEMBERS)
 
     def target(self, group: int, moved: Sequence[int]) -> tuple[int, ...]:
-        """Items that name a group others are moved to: without answers, more than are moved."""
-        n = SHOWN if self.is_known(group) else min(WHOLE, max(SHOWN, 2 * len(moved)))
-        return self.exemplars(group, n, without=moved)
+        """Items that represent the target of a move: without answers, more than are moved."""
+        n = min(MAX_MEMBERS, max(N_EXEMPLARS, 2 * len(moved)))
+        return self.exemplars(group, N_EXEMPLARS if self.is_known(group) else n, without=moved)
 
     def left_behind(self, items: Sequence[int], *, but: Collection[int]) -> list[tuple[int, ...]]:
-        """One item each for those groups of some items that answers have told apart."""
+        """One item of each group that these items leave and that answers have told apart."""
         found = (self.exemplars(g, 1, without=but) for g in self.of(items) if self.is_known(g))
         return [one for one in found if one]
 
-    def named_by(self, group: int) -> int:
-        """How many items name a group: one that was placed there, or several others."""
-        return 1 if self.is_known(group) else SHOWN
+    def n_exemplars(self, group: int) -> int:
+        """Number of items that represent a group: one that was placed there, or several others."""
+        return 1 if self.is_known(group) else N_EXEMPLARS
 
     def all_but(self, group: int, *, without: Collection[int]) -> list[tuple[int, ...]]:
-        """A few items each for all other groups.
+        """A few items of every other group.
 
-        Of a group that no answer has told apart yet more are named, the more has been told of
-        others: it is as much a group as they are.
+        A group that no answer has told apart yet is represented by more items, the more items of
+        other groups were answered about, so that it counts as much as they do.
         """
         others = [g for g in self.clustering.numbers if g != group]
         guessed = sum(not self.is_known(g) for g in others)
-        told = len(self.known.touched) + len(without)
-        n = int(np.clip(-(-(told + 1) // max(guessed, 1)), 1, 4 * SHOWN))
+        answered = len(self.known.touched) + len(without)
+        n = int(np.clip(-(-(answered + 1) // max(guessed, 1)), 1, 4 * N_EXEMPLARS))
         found = (self.exemplars(g, 1 if self.is_known(g) else n, without=without) for g in others)
         return [some for some in found if some]
 
@@ -195,11 +197,11 @@ def _checked(session: Session, items: Sequence[int]) -> tuple[int, ...]:
     """The items, each once, in the order given."""
     n = len(session.collection)
     once = tuple(dict.fromkeys(int(i) for i in items))
-    if not 1 <= len(once) <= MOST:
-        raise InputError(f"An act names 1 to {MOST:,} items; {len(once):,} came.")
+    if not 1 <= len(once) <= MAX_ITEMS:
+        raise InputError(f"Expected 1 to {MAX_ITEMS:,} items, got {len(once):,}. Choose fewer.")
     if min(once) < 0 or max(once) >= n:
         wrong = next(i for i in once if not 0 <= i < n)
-        raise InputError(f"There is no item at place {wrong}; the places are 0 to {n - 1}.")
+        raise InputError(f"Expected item positions from 0 to {n - 1}, got {wrong}.")
     return once
 
 

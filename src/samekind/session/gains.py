@@ -1,7 +1,7 @@
-"""Gains: what some more answers would bring, by how much the latest ones still moved.
+"""Gains: the expected gain of more answers, estimated from how many items the latest ones moved.
 
-How many items come into their place with 20 more answers was measured in simulations: about a
-quarter of what the refits of the latest ten answers moved, and a little that comes anyway.
+Measured in simulations: 20 more answers put about a quarter as many items in place as the refits
+of the latest ten answers moved, plus a small constant share.
 """
 
 from __future__ import annotations
@@ -10,67 +10,68 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from samekind.clustering import Clustering
-from samekind.session.quality import Quality, moved
+from samekind.session.quality import Quality, share_moved
 
-ANSWERS = 20
-"""The gain is told for so many more answers."""
-LATEST = 10
-"""Answers whose refits are looked at."""
-BEGINNING = 20
-"""Before so many answers the groups are still being found, and nothing can be told."""
-OF_MOVES, ANYWAY = 0.25, 0.001
-"""Gain per item that the latest answers moved, and as a share of all items besides."""
-LITTLE = 0.003
-"""If 20 more answers put less than this share of the items in place, one may stop."""
+N_MORE_ANSWERS = 20
+"""Number of further answers for which the gain is estimated."""
+N_LATEST_ANSWERS = 10
+"""Latest answers whose refits are considered."""
+MIN_ANSWERS = 20
+"""With fewer answers the groups are still being found, and no gain can be estimated."""
+GAIN_PER_MOVE, CONSTANT_GAIN = 0.25, 0.001
+"""Gain per item that the latest answers moved, and the constant share of all items."""
+SMALL_GAIN = 0.003
+"""Share of the items below which the gain is too small to continue."""
 
 
 @dataclass(frozen=True)
 class Moves:
-    """For each refit that followed another one: answers that were new, and items that moved."""
+    """New answers and moved items of each refit that followed another one."""
 
     answers: int = 0
     steps: tuple[tuple[int, float], ...] = ()
 
     def then(self, answers: int, clustering: Clustering) -> Self:
-        """With one more refit, from so many answers in all."""
-        share = moved(clustering)
+        """Add a refit on this many answers in total."""
+        share = share_moved(clustering)
         new = answers - self.answers
-        if share is None or new <= 0:  # a fresh start, or answers were taken back
+        if share is None or new <= 0:  # a fresh start, or answers were undone
             return type(self)(answers, self.steps if share is not None else ())
         steps = (*self.steps, (new, share * len(clustering.labels)))
-        return type(self)(answers, steps[-LATEST:])
+        return type(self)(answers, steps[-N_LATEST_ANSWERS:])
 
     def per_answer(self) -> float | None:
-        """Items moved per answer by the refits of the latest answers; None while there are few."""
+        """Items moved per answer by the refits of the latest answers; None: too few answers."""
         answers, items = 0, 0.0
         for new, count in reversed(self.steps):
-            if answers < LATEST:
+            if answers < N_LATEST_ANSWERS:
                 answers, items = answers + new, items + count
-        return items / answers if answers >= LATEST and self.answers >= BEGINNING else None
+        enough = answers >= N_LATEST_ANSWERS and self.answers >= MIN_ANSWERS
+        return items / answers if enough else None
 
 
 def expected_gain(moves: Moves, found: Quality | None, n_items: int) -> dict[str, Any] | None:
-    """Items that 20 more answers would probably put in place, as plain JSON; None: not known.
+    """Estimate how many items 20 more answers would put in place, as plain JSON; None: unknown.
 
-    There cannot be more of them than are out of place by the worse end of the checks' interval: a
-    few checks that all agree do not mean that nothing is left to gain.
+    Bounded by the items out of place at the lower end of the quality's interval: a few checks that
+    all agree do not prove that nothing is left to gain.
     """
     rate = moves.per_answer()
     if rate is None:
         return None
-    items = OF_MOVES * LATEST * rate + ANYWAY * n_items
+    items = GAIN_PER_MOVE * N_LATEST_ANSWERS * rate + CONSTANT_GAIN * n_items
     if found is not None:
         items = min(items, (1 - found.low) * n_items + 1)
     return {
-        "answers": ANSWERS,
+        "answers": N_MORE_ANSWERS,
         "items": _rounded(items),
         "share": round(items / n_items, 4),
-        "little": items < LITTLE * n_items,
+        "little": items < SMALL_GAIN * n_items,
     }
 
 
 def _rounded(items: float) -> int:
-    """To one digit, since more are not known: 1 to 10, 20, ... 100, 200, ..."""
+    """Round to one significant digit, which is all that is known."""
     whole = max(1, round(items))
     step = 10 ** (len(str(whole)) - 1)
     return int(round(whole / step) * step)

@@ -1,4 +1,4 @@
-"""Members: which items of a group are typical of it, and how sure it is that each belongs there."""
+"""Members: rank the items of a group by how typical they are, and by how surely they belong."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def by_doubt(clustering: Clustering, number: int) -> Positions:
 
 
 def sureness(clustering: Clustering) -> Floats:
-    """(n,) from 0 to 1, how sure it is that each item belongs to its group.
+    """(n,) confidence from 0 to 1 that each item belongs to its group.
 
-    Its share in the soft membership. Where there is none, how much farther the next group is than
-    its own: one half on the border between two groups, one in the middle of its own.
+    The item's soft membership in its own group. Without memberships, the relative distance to the
+    next group: one half on the border between two groups, one in the centre of its own.
     """
 
     def computed() -> Floats:
@@ -56,7 +56,7 @@ def sureness(clustering: Clustering) -> Floats:
 
 
 def purity(clustering: Clustering) -> dict[int, float | None]:
-    """Per group the expected share of its members that belong there; None without memberships."""
+    """The expected share of members that belong, by group; None without soft memberships."""
 
     def computed() -> dict[int, float | None]:
         if clustering.membership is None:
@@ -113,7 +113,7 @@ def _by_distance(clustering: Clustering) -> Floats:
 
 
 def _mean(clustering: Clustering, members: Positions) -> NDArray[Any]:
-    """The centre of some items, in pieces: there may be a million of them."""
+    """The mean of some items, computed in chunks: there may be a million of them."""
     total = np.zeros(int(np.prod(clustering.space.shape[1:])), dtype=np.float64)
     for part in _parts(len(members)):
         total += _rows(clustering, members[part]).sum(axis=0, dtype=np.float64)

@@ -1,15 +1,16 @@
-"""Random checks: how well the groups fit what the person means, estimated from answers alone.
+"""Quality: estimate from the answers alone how well the groups fit what the person means.
 
-Some questions are about items drawn at random. Groups that were learnt without the answers to them
-are compared with these answers: how often they agree is an honest estimate of how many items are
-where the person would put them. Questions that a strategy chooses say nothing of the kind, since it
-looks for items that are unclear, and neither do answers that the groups were learnt from.
+Some questions are random checks, about items drawn at random. Groups that were learnt without them
+are compared with their answers: the share that agrees is an honest estimate of how many items are
+where the person would put them. Questions that a strategy chooses are biased towards unclear items,
+and answers that the groups were learnt from prove nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,17 @@ from numpy.typing import NDArray
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.questions import UNSURE, Answer
+from samekind.session.refit import fit_clusterer
 
-FEWEST = 5
-"""Checks from which on an estimate is given."""
+MIN_CHECKS = 5
+"""Random checks that an estimate needs."""
+MAX_SAMPLED_ITEMS = 12_000
+"""Items on which the quality is estimated; more would take longer and say the same."""
 
 
 @dataclass(frozen=True)
 class Quality:
-    """Of so many random checks the person agreed with so many: a share, and its 95 % interval."""
+    """The share of random checks in which the groups agree with the person; 95 % interval."""
 
     checks: int
     agreed: int
@@ -39,29 +43,84 @@ class Quality:
 
     @classmethod
     def of(cls, checks: Sequence[Answer], labels: NDArray[np.intp]) -> Quality | None:
-        """From answers to checks and groups (n,) learnt without them; None: too few checks.
+        """Compare the answers to checks with groups (n,) learnt without them; None: too few checks.
 
-        The interval is that of Clopper and Pearson, which is never too short.
+        The Clopper-Pearson interval is exact and never too short.
         """
-        if len(checks) < FEWEST:
+        if len(checks) < MIN_CHECKS:
             return None
         agreed = sum(_agrees(answer, labels) for answer in checks)
         return cls(len(checks), agreed, *interval(agreed, len(checks)))
 
 
-def checks_of(answers: Iterable[Answer]) -> list[Answer]:
-    """The answers to random checks that say something."""
+def random_checks(answers: Iterable[Answer]) -> list[Answer]:
+    """The answers to random checks, without those that are unsure."""
     return [a for a in answers if a.question.at_random and a.choice != UNSURE]
 
 
-def without(
+class QualityEstimate:
+    """The quality by the latest random checks; updated only when their answers have changed."""
+
+    def __init__(self) -> None:
+        self.quality: Quality | None = None
+        self._checked: tuple[tuple[int, str], ...] = ()
+        self._busy = Lock()
+
+    def update(self, clusterer: Any, X: NDArray[Any], constraints: Constraints, seed: int) -> None:
+        """Estimate again, unless nothing has changed or another thread is doing it already."""
+        if not self._busy.acquire(blocking=False):
+            return
+        try:
+            checked = tuple((a.number, a.choice) for a in random_checks(constraints.answers))
+            if checked != self._checked:
+                self.quality = cross_check(clusterer, X, constraints, seed)
+                self._checked = checked
+        finally:
+            self._busy.release()
+
+
+def cross_check(
+    clusterer: Any, X: NDArray[Any], constraints: Constraints, seed: int
+) -> Quality | None:
+    """Fit without the random checks, and compare the groups with the answers to them.
+
+    In a large collection a random part is fitted, with all items that answers are about: where a
+    few items belong does not depend on how many others there are. None while there are too few
+    checks, for clusterers that train for long, and when answered items are gone.
+    """
+    checks = random_checks(constraints.answers)
+    trains_long = clusterer.get_params().get("warm_start")
+    if len(checks) < MIN_CHECKS or trains_long or constraints.n_gone:
+        return None
+    rows = _sampled_rows(constraints, checks, seed)
+    checked = [answer.question.items()[0] for answer in checks]
+    known = constraints_without(constraints, checked, rows)
+    labels = np.zeros(len(X), dtype=np.intp)
+    labels[rows] = fit_clusterer(
+        clusterer, X if len(rows) == len(X) else X[rows], known, seed
+    ).labels_
+    return Quality.of(checks, labels)
+
+
+def _sampled_rows(
+    constraints: Constraints, checks: Sequence[Answer], seed: int
+) -> NDArray[np.intp]:
+    """All items, or a random sample with those in answers and checks; ascending."""
+    n = constraints.n_items
+    if n <= MAX_SAMPLED_ITEMS:
+        return np.arange(n)
+    drawn = np.random.default_rng((seed, n)).choice(n, MAX_SAMPLED_ITEMS, replace=False)
+    shown = [item for answer in checks for item in answer.question.items()]
+    return np.union1d(np.union1d(drawn, constraints.touched), np.array(shown, dtype=np.intp))
+
+
+def constraints_without(
     known: Constraints, items: Collection[int], rows: NDArray[np.intp] | None = None
 ) -> Constraints:
-    """The same knowledge as if these items had never come up.
+    """The constraints as if these items had never been asked about.
 
-    What they taught about other items stays: which kinds there are, and that these are different.
-    With `rows` (ascending, all that answers speak of among them) it is about these rows only, which
-    are counted from 0.
+    What they taught about other items stays: which kinds there are, and that these differ. With
+    `rows` (ascending, and including all items in answers) positions are those among the rows.
     """
     out = set(items)
     touched = known.touched
@@ -82,7 +141,7 @@ def without(
 
 
 def _agrees(answer: Answer, labels: NDArray[np.intp]) -> bool:
-    """Whether the groups put the item where the person did."""
+    """Whether the groups put the item where the person put it."""
     question, choice = answer.question, answer.choice
     own = labels[question.items()[0]]
     same = {
@@ -92,7 +151,7 @@ def _agrees(answer: Answer, labels: NDArray[np.intp]) -> bool:
 
 
 def interval(agreed: int, checks: int, error: float = 0.05) -> tuple[float, float]:
-    """Clopper and Pearson's interval for a share.
+    """The Clopper-Pearson interval for a share.
 
     >>> [round(end, 3) for end in interval(9, 10)]
     [0.555, 0.997]
@@ -104,26 +163,24 @@ def interval(agreed: int, checks: int, error: float = 0.05) -> tuple[float, floa
     return float(low), float(high)
 
 
-def moved(clustering: Clustering) -> float | None:
-    """Share of items that the last refit put into another group; None before the first."""
+def share_moved(clustering: Clustering) -> float | None:
+    """Share of items that the last refit moved to another group; None before the first refit."""
     if not clustering.lineage:
         return None
     stayed = sum(came.get(number, 0) for number, came in clustering.lineage.items())
     return 1 - stayed / max(len(clustering.labels), 1)
 
 
-def trust(
+def quality_summary(
     found: Quality | None, clustering: Clustering, gain: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """What can be told of the quality, as plain JSON.
+    """Summarise the quality as plain JSON.
 
-    ``quality`` is None while there are too few random checks. ``moved`` bounds what the next refit
-    will change, if it is like the last one. ``gain`` is what 20 more answers would bring (see
-    :mod:`samekind.session.gains`). ``enough`` suggests to stop: that would be little, and
-    ``quality`` says
-    how good the groups are as they stand.
+    ``quality`` is None while there are too few random checks. ``moved`` is the share of items that
+    the last refit moved. ``gain`` is the expected gain of 20 more answers
+    (see :mod:`samekind.session.gains`). ``enough`` suggests to stop, because that gain is small.
     """
-    change = moved(clustering)
+    change = share_moved(clustering)
     return {
         "quality": None
         if found is None
@@ -140,26 +197,28 @@ def trust(
     }
 
 
-def in_words(told: dict[str, Any]) -> str:
-    """The same for a person; empty while nothing can be told.
+def describe_quality(summary: Mapping[str, Any]) -> str:
+    """The summary in words for a person; empty while nothing is known.
 
-    >>> in_words({"quality": {"checks": 10, "agreed": 9, "low": 0.56, "high": 0.997},
+    >>> describe_quality({"quality": {"checks": 10, "agreed": 9, "low": 0.56, "high": 0.997},
     ...     "moved": 0.02, "gain": None, "enough": False})
     'You agreed with 9 of 10 random checks: about 56 to 99 % of the items are where you want them.'
-    >>> in_words({"quality": None, "gain": {"answers": 20, "items": 30}, "enough": False})
+    >>> describe_quality({"quality": None, "gain": {"answers": 20, "items": 30}, "enough": False})
     '20 more answers would probably put about 30 more items in place.'
     """
-    found, gain = told["quality"], told["gain"]
-    said = []
+    found, gain = summary["quality"], summary["gain"]
+    sentences = []
     if found is not None:
         low, high = int(100 * found["low"]), int(100 * found["high"])
-        said.append(
+        sentences.append(
             f"You agreed with {found['agreed']} of {found['checks']} random checks: "
             f"about {low} to {high} % of the items are where you want them."
         )
-    if told["enough"]:
-        said.append("More answers change little: you may stop.")
+    if summary["enough"]:
+        sentences.append("More answers will change little. You can stop here.")
     elif gain is not None:
-        many = "1 more item" if gain["items"] == 1 else f"{gain['items']:,} more items"
-        said.append(f"{gain['answers']} more answers would probably put about {many} in place.")
-    return " ".join(said)
+        items = "1 more item" if gain["items"] == 1 else f"{gain['items']:,} more items"
+        sentences.append(
+            f"{gain['answers']} more answers would probably put about {items} in place."
+        )
+    return " ".join(sentences)

@@ -1,10 +1,9 @@
-"""Refits: from vectors and answers to a snapshot, and from a ledger back to the same one."""
+"""Make a snapshot from vectors and answers, and recognise its groups when a ledger is reopened."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,22 +14,20 @@ from samekind.constraints import Constraints
 from samekind.errors import VectorError
 from samekind.items import Collection
 from samekind.ledger.fold import Refitted
-from samekind.questions import Answer
-from samekind.session.quality import FEWEST, Quality, checks_of, without
 
-LOOKED_AT = 12_000
-"""Items from which the quality is estimated; more would take longer and say the same."""
-MARKS = 8
+MARKS_PER_GROUP = 8
 """Items per group that a ledger keeps to recognise the group after reopening."""
+CHUNK = 65_536
+"""Vectors that are checked at a time, so that a million of them are never copied as a whole."""
 
 
-def fitted(
+def fit_clusterer(
     clusterer: Any, X: NDArray[Any], constraints: Constraints, seed: int, previous: Any = None
 ) -> Any:
-    """The clusterer, fitted on the answers; chance comes from the session's seed alone.
+    """Fit a clusterer on the answers; all randomness comes from the session's seed.
 
-    A fresh copy each time, so that the result depends on nothing but vectors, answers and seed;
-    only a clusterer with ``warm_start=True`` goes on from the model before.
+    A fresh copy each time, so that the result depends on vectors, answers and seed alone. Only a
+    clusterer with ``warm_start=True`` continues from the previous model.
     """
     from sklearn.base import clone
 
@@ -42,60 +39,8 @@ def fitted(
     return model.fit(X, constraints=constraints)
 
 
-def cross_checked(
-    clusterer: Any, X: NDArray[Any], constraints: Constraints, seed: int
-) -> Quality | None:
-    """How well groups fit that were learnt without the random checks, by these checks.
-
-    Learnt from a random part of a large pile, with all items that answers speak of: where a few
-    items belong does not depend on how many others there are. None while there are too few checks,
-    for clusterers that train for long, and when items that were answered about are gone.
-    """
-    checks = checks_of(constraints.answers)
-    long = clusterer.get_params().get("warm_start")
-    if len(checks) < FEWEST or long or constraints.n_gone:
-        return None
-    rows = _some_rows(constraints, checks, seed)
-    known = without(constraints, [answer.question.items()[0] for answer in checks], rows)
-    some = X if len(rows) == len(X) else X[rows]
-    labels = np.zeros(len(X), dtype=np.intp)
-    labels[rows] = fitted(clusterer, some, known, seed).labels_
-    return Quality.of(checks, labels)
-
-
-def _some_rows(constraints: Constraints, checks: Sequence[Answer], seed: int) -> NDArray[np.intp]:
-    """All items, or a random sample with those that answers and checks speak of; ascending."""
-    n = constraints.n_items
-    if n <= LOOKED_AT:
-        return np.arange(n)
-    drawn = np.random.default_rng((seed, n)).choice(n, LOOKED_AT, replace=False)
-    shown = [item for answer in checks for item in answer.question.items()]
-    return np.union1d(np.union1d(drawn, constraints.touched), np.array(shown, dtype=np.intp))
-
-
-class Estimate:
-    """The quality by the latest random checks; renewed only when their answers have changed."""
-
-    def __init__(self) -> None:
-        self.quality: Quality | None = None
-        self._told: tuple[tuple[int, str], ...] = ()
-        self._busy = Lock()
-
-    def renew(self, clusterer: Any, X: NDArray[Any], constraints: Constraints, seed: int) -> None:
-        """Estimate anew, unless nothing has changed or another thread is at it already."""
-        if not self._busy.acquire(blocking=False):
-            return
-        try:
-            told = tuple((a.number, a.choice) for a in checks_of(constraints.answers))
-            if told != self._told:
-                self.quality = cross_checked(clusterer, X, constraints, seed)
-                self._told = told
-        finally:
-            self._busy.release()
-
-
-class Groups(NamedTuple):
-    """What a fitted clusterer says: raw labels, the space they were found in, soft membership."""
+class FittedGroups(NamedTuple):
+    """The result of a fitted clusterer: raw labels, their space, soft membership."""
 
     labels: Labels
     space: Vectors
@@ -104,8 +49,8 @@ class Groups(NamedTuple):
     draws: Any = None
 
     @classmethod
-    def of(cls, model: Any, X: NDArray[Any]) -> Groups:
-        """Read them off a model; without a space of its own the vectors are the space."""
+    def of(cls, model: Any, X: NDArray[Any]) -> FittedGroups:
+        """Read the result from a model; one without a space of its own uses the vectors."""
         space = getattr(model, "space_", X)
         views = getattr(model, "views_", None)
         # The snapshot keeps the membership, in the order of its numbers; the model need not.
@@ -113,8 +58,8 @@ class Groups(NamedTuple):
         return cls(model.labels_, space, membership, views, getattr(model, "draws_", None))
 
 
-class Ready(NamedTuple):
-    """A snapshot with all that takes time to derive from it, ready to be put in place."""
+class Snapshot(NamedTuple):
+    """A clustering with everything that is slow to derive from it, ready to be installed."""
 
     clustering: Clustering
     number_of: dict[int, int]
@@ -125,47 +70,46 @@ class Ready(NamedTuple):
     def of(
         cls,
         clustering: Clustering,
-        groups: Groups,
+        groups: FittedGroups,
         constraints: Constraints,
         collection: Collection,
-    ) -> Ready:
-        """From a snapshot, the groups that it was made of, and the answers known to them."""
+    ) -> Snapshot:
+        """Derive it from a clustering, the fitted groups, and the answers they were fitted on."""
         raw, first = np.unique(groups.labels, return_index=True)
         numbers = clustering.labels[first]
         number_of = dict(zip(raw.tolist(), numbers.tolist(), strict=True))
-        return cls(clustering, number_of, marked(clustering, constraints, collection))
+        return cls(clustering, number_of, group_marks(clustering, constraints, collection))
 
 
 def with_names(clustering: Clustering, names: Mapping[int, str]) -> Clustering:
-    """The snapshot with these names, by group number; an empty one takes a name away."""
+    """The clustering with these names, by group number; an empty name removes one."""
     for number, name in names.items():
         if number in clustering.numbers and clustering.names.get(number, "") != name:
             clustering = clustering.named(number, name)
     return clustering
 
 
-def marked(
+def group_marks(
     clustering: Clustering, constraints: Constraints, collection: Collection
 ) -> dict[str, list[str]]:
-    """A few item ids per group: those that the person placed first, then evenly spread ones."""
+    """A few item ids per group: first items that the person placed, then evenly spread ones."""
     answered = np.zeros(len(clustering.labels), dtype=bool)
     answered[constraints.touched] = True
     marks = {}
     for number in clustering.numbers:
         members = clustering.members(number)
-        placed = members[answered[members]][: MARKS // 2]
-        spread = members[np.linspace(0, len(members) - 1, MARKS - len(placed)).astype(int)]
+        placed = members[answered[members]][: MARKS_PER_GROUP // 2]
+        n_spread = MARKS_PER_GROUP - len(placed)
+        spread = members[np.linspace(0, len(members) - 1, n_spread).astype(int)]
         chosen = dict.fromkeys((*placed.tolist(), *spread.tolist()))
         marks[str(number)] = [collection.id(i) for i in chosen]
     return marks
 
 
-def recognised(
-    groups: Groups,
-    refit: Refitted,
-    position: Callable[[str], int],
+def recognise_groups(
+    groups: FittedGroups, refit: Refitted, position: Callable[[str], int]
 ) -> Clustering:
-    """The snapshot with the group numbers that the ledger remembers by the marks of its groups."""
+    """Give groups the numbers that the ledger remembers by their marks."""
     n = len(groups.labels)
     numbers = np.zeros(n, dtype=np.intp)
     weight = np.zeros(n)
@@ -179,9 +123,9 @@ def recognised(
 
 
 def answered_weight(constraints: Constraints) -> NDArray[np.float64]:
-    """Items that the person placed decide together as much as all others about group numbers.
+    """Weights by which a new group inherits a number: placed items count as much as all others.
 
-    Those picked by hand count like any other: what is split off a group does not take its name.
+    Items picked by hand weigh like any other, so that items split off a group do not take its name.
     """
     weight = np.ones(constraints.n_items)
     touched = np.setdiff1d(constraints.touched, constraints.picked)
@@ -190,21 +134,24 @@ def answered_weight(constraints: Constraints) -> NDArray[np.float64]:
     return weight
 
 
-def checked_vectors(X: Any, n: int) -> NDArray[Any]:
-    """The vectors of `n` items, float32 and finite; pictures may stay uint8, of any shape."""
+def check_vectors(X: Any, n: int) -> NDArray[Any]:
+    """Check the vectors of `n` items: float32 and finite; pictures may stay uint8, of any shape."""
     vectors = np.asarray(X)
     if vectors.dtype != np.uint8:
         vectors = np.asarray(vectors, dtype=np.float32)
     if vectors.ndim < 2 or 0 in vectors.shape[1:] or len(vectors) != n:
-        raise VectorError(f"One vector per item is needed: {n} items, array of {vectors.shape}.")
+        raise VectorError(
+            f"Expected one vector for each of {n} items, got an array of shape {vectors.shape}. "
+            "Encode the same items again."
+        )
     if vectors.dtype == np.uint8:
         return vectors
-    for start in range(0, n, 65536):  # in pieces: no second copy of a million vectors
-        part = vectors[start : start + 65536].reshape(min(65536, n - start), -1)
+    for start in range(0, n, CHUNK):
+        part = vectors[start : start + CHUNK].reshape(min(CHUNK, n - start), -1)
         bad = ~np.isfinite(part).all(axis=1)
         if bad.any():
             raise VectorError(
-                f"The vector of item {start + int(np.flatnonzero(bad)[0])} holds NaN or infinity. "
-                "Remove the item or encode it again."
+                f"Expected finite vectors, got NaN or infinity for item "
+                f"{start + int(np.flatnonzero(bad)[0])}. Remove the item or encode it again."
             )
     return vectors

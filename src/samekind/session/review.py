@@ -1,4 +1,4 @@
-"""Answers that are worth another look, because all other answers speak against them."""
+"""Review: answers worth another look, because the other answers contradict them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from samekind.session import Session
 
 
 @dataclass(frozen=True)
-class Odd:
-    """An answer that surprises, in the words of the groups as they stand.
+class DoubtfulAnswer:
+    """An answer that the learner doubts.
 
     Parameters
     ----------
-    number : of the question. item : position. said, likely : numbers of the groups.
+    number : of the question. item : its position.
+    said, likely : numbers of the groups that the person chose and the learner expects.
     others : how many of the nearest answered items are in the likely group.
     """
 
@@ -24,16 +25,16 @@ class Odd:
     others: int
 
 
-def odd_answers(session: Session) -> list[Odd]:
-    """Answers that the learner doubts, the most surprising first; none for learners that trust all.
+def doubtful_answers(session: Session) -> list[DoubtfulAnswer]:
+    """Answers that the learner doubts, the most surprising first; none if it trusts all answers.
 
-    Nothing was changed: the items stay where the person put them until the person says otherwise.
+    The items stay where the person put them until the person changes the answer.
     """
     doubts = getattr(session.model, "reliability_", None)
     if doubts is None:
         return []
     labels = session.clustering.labels
-    number_of = {  # of each kind that the learner knows, by any item told to be of that kind
+    number_of = {  # the group number of each kind that the learner knows, by any of its items
         int(kind): int(labels[item]) for item, kind in zip(doubts.rows, doubts.told, strict=True)
     }
     latest = {a.question.items()[0]: a.number for a in session.answers if a.links}
@@ -42,16 +43,18 @@ def odd_answers(session: Session) -> list[Odd]:
         item, likely = int(doubts.rows[place]), int(doubts.likely[place])
         if item in latest and likely in number_of and number_of[likely] != int(labels[item]):
             others = int(doubts.others[place])
-            found.append(Odd(latest[item], item, int(labels[item]), number_of[likely], others))
+            found.append(
+                DoubtfulAnswer(latest[item], item, int(labels[item]), number_of[likely], others)
+            )
     return found
 
 
-def in_words(session: Session, odd: Odd) -> str:
+def describe_doubt(session: Session, answer: DoubtfulAnswer) -> str:
     """One sentence for the person."""
     names = session.clustering.names
-    said, likely = (names.get(n) or f"group {n}" for n in (odd.said, odd.likely))
-    item = session.collection[odd.item].id
+    said, likely = (names.get(n) or f"group {n}" for n in (answer.said, answer.likely))
+    item = session.collection[answer.item].id
     return (
-        f"You put {item} into {said}, but {odd.others} of the answered items most like it are in "
+        f"You put {item} into {said}, but {answer.others} of the most similar items are in "
         f"{likely}."
     )

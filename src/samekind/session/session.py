@@ -1,12 +1,11 @@
-"""Session: ask, tell, undo, due, refit. The one path that every door takes.
+"""Session: ask, tell, undo, refit. The one path that the page, the terminal and simulations take.
 
-The page, the terminal and the simulation all call :meth:`Session.ask` and :meth:`Session.tell`.
 What a session knows is a fold of its ledger; what it asks is a function of ledger and seed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from threading import RLock
 from typing import Any
@@ -18,25 +17,25 @@ from samekind.clustering import Clustering, Labels
 from samekind.constraints import Constraints
 from samekind.errors import AnswerError, ChangedCollection, InputError
 from samekind.items import Collection
-from samekind.ledger.fold import Asked, told_data
+from samekind.ledger.fold import Asked, answer_data
 from samekind.ledger.log import EventLog
 from samekind.ledger.store import MemoryStore
 from samekind.protocols import Clusterer, QueryStrategy, Store
 from samekind.questions import UNSURE, Answer, Question
 from samekind.registry import find
 from samekind.session.gains import Moves, expected_gain
-from samekind.session.next_question import Prefetcher, SessionState
-from samekind.session.quality import Quality, trust
+from samekind.session.prefetch import Prefetcher
+from samekind.session.quality import Quality, QualityEstimate, quality_summary
 from samekind.session.refit import (
-    Estimate,
-    Groups,
-    Ready,
+    FittedGroups,
+    Snapshot,
     answered_weight,
-    checked_vectors,
-    fitted,
-    recognised,
+    check_vectors,
+    fit_clusterer,
+    recognise_groups,
     with_names,
 )
+from samekind.session.state import SessionState
 
 
 class Session:
@@ -53,15 +52,15 @@ class Session:
 
     Parameters
     ----------
-    collection : the items, and X : (n, d) their vectors.
-    store : the journal; in memory when None.
-    name : the orientation. Several may share one store and one set of vectors.
+    collection : the items. X : (n, d) their vectors.
+    store : where the ledger is kept; None keeps it in memory.
+    name : of the orientation. Several may share one store and one set of vectors.
     clusterer, strategy : objects, or names from ``samekind list``.
-    seed : with the ledger, decides every question. None: the seed the ledger was begun with.
+    seed : decides every question, together with the ledger. None: the seed in the ledger.
     refit_every : answers after which a refit is due.
     ahead : questions that the strategy is asked for at once; they are queued.
-    budget : how many questions there will be, if that is known; some strategies plan ahead.
-    settings : what a door wants to find again when the ledger is reopened (plain JSON).
+    budget : the number of questions there will be, if known; some strategies plan with it.
+    settings : plain JSON to keep in the ledger for whoever opens it again.
     """
 
     def __init__(
@@ -82,9 +81,9 @@ class Session:
         self.collection = collection
         if len(collection) < 2:
             raise InputError(
-                f"There is nothing to group: {len(collection)} item came. Bring at least two."
+                f"Expected at least 2 items to group, got {len(collection)}. Add more items."
             )
-        self.X = checked_vectors(X, len(collection))
+        self.X = check_vectors(X, len(collection))
         self.name = name
         self.store = MemoryStore() if store is None else store
         self.clusterer = find("method", clusterer)() if isinstance(clusterer, str) else clusterer
@@ -92,13 +91,13 @@ class Session:
         self.refit_every, self.ahead = max(1, refit_every), max(1, ahead)
         self.budget = budget
         self._lock, self._refitting = RLock(), RLock()
-        self._journal = EventLog(self.store, name, collection)
-        self._ledger, self.positions = self._journal.ledger, self._journal.positions
+        self._log = EventLog(self.store, name, collection)
+        self._ledger, self.positions = self._log.ledger, self._log.positions
         self._previous: Clustering | None = None
         self.model: Any = None
-        self._estimate = Estimate()
+        self._estimate = QualityEstimate()
         self._moves = Moves()
-        self._lookout = Prefetcher(self._standing, self._lock)
+        self._prefetcher = Prefetcher(self._state, self._lock)
         header = self._ledger.header
         self.seed = int(header.get("seed", 0)) if seed is None else seed
         self.settings = dict(header.get("settings", {}) if settings is None else settings)
@@ -107,24 +106,23 @@ class Session:
     def ask(self) -> Asked | None:
         """The open question until it is answered; None when nothing is worth asking."""
         with self._lock:
-            self._journal.catch_up()
+            self._log.catch_up()
             self._name_groups()
-            now = self._standing()
+            now = self._state()
             if (asked := now.open_question()) is not None:
                 return asked
-            if questions := self._lookout.questions():
-                self._journal.append("proposed", self._as_event(questions))
-                return self._standing().open_question()
-            return now.put_off()
+            if questions := self._prefetcher.questions():
+                self._log.append("proposed", self._log.question_data(questions, now.clustering))
+                return self._state().open_question()
+            return now.deferred_question()
 
-    def foresee(self) -> tuple[str, ...]:
-        """Prepare the question after the open one, for each choice where that is cheap.
+    def prefetch(self) -> tuple[str, ...]:
+        """Prepare the question after the open one, for each choice where that is quick.
 
-        For doors where a person answers, while the person looks at the question. Nothing is
-        stored, and :meth:`ask` gives the same questions as without. After a refit it is done again
-        by itself. Returns the choices after which the next question is known.
+        To be called while the person thinks. Nothing is stored, and :meth:`ask` gives the same
+        questions as without. A refit repeats it. Returns the choices that are prepared.
         """
-        return self._lookout.look()
+        return self._prefetcher.prefetch()
 
     def tell(
         self, number: int, choice: str, *, by: str = "me", seconds: float | None = None
@@ -138,22 +136,23 @@ class Session:
                     return
                 raise AnswerError(
                     f"Question {number} was already answered with {earlier.choice!r}. "
-                    f"To change that, edit the answer."
+                    "To change that, edit the answer."
                 )
-            self._journal.append("told", told_data(number, choice, by, seconds))
+            self._log.append("told", answer_data(number, choice, by, seconds))
 
     def volunteer(
         self, question: Question, choice: str, *, by: str = "me", seconds: float | None = None
     ) -> int:
-        """Put a question oneself and answer it at once, in one event; its number comes back.
+        """Record an answer to a question that was not asked, in one event; returns its number.
 
-        It is an answer like any other. When it is taken back, nobody asks it again.
+        It counts like any other answer. When it is undone, its question is not asked again.
         """
         with self._lock:
             question.check(choice)
-            data = told_data(0, choice, by, seconds) | self._as_event([question])
-            del data["number"]  # the ledger gives it
-            seq = self._journal.append("volunteered", data)
+            data = answer_data(0, choice, by, seconds)
+            data |= self._log.question_data([question], self.clustering)
+            del data["number"]  # the ledger assigns it
+            seq = self._log.append("volunteered", data)
             found = self._ledger.volunteered
             return next(number for number in reversed(found) if found[number] == seq)
 
@@ -161,17 +160,15 @@ class Session:
         """Change an earlier answer; it keeps its place in the order of answers."""
         with self._lock:
             if number not in self._ledger.answers:
-                raise AnswerError(
-                    f"Question {number} has no answer that could be changed. Tell it."
-                )
+                raise AnswerError(f"Question {number} has no answer to change. Answer it first.")
             self._ledger.answer_of(number, choice, by, None)
             if self._ledger.answers[number].choice != choice:
-                self._journal.append("told", told_data(number, choice, by, None))
+                self._log.append("told", answer_data(number, choice, by, None))
 
     def undo(self, number: int | None = None) -> int | None:
-        """Take an answer back (the last one by default); its question is open again.
+        """Undo an answer (the last one by default); its question is open again.
 
-        Returns the question's number, or None when there is no answer to take back.
+        Returns the question's number, or None when there is nothing to undo.
         """
         with self._lock:
             answers = self._ledger.answers
@@ -179,50 +176,50 @@ class Session:
             if number is None:
                 return None
             if number not in answers:
-                raise AnswerError(f"Question {number} has no answer that could be taken back.")
-            self._journal.append("undone", {"number": number})
+                raise AnswerError(f"Question {number} has no answer to undo.")
+            self._log.append("undone", {"number": number})
             return number
 
     def skip(self, number: int) -> None:
-        """Not now: the question comes back when a refit has gone by or nothing else is left."""
+        """Defer a question until after the next refit, or until nothing else is left to ask."""
         with self._lock:
             if number not in self._ledger.asked or number in self._ledger.answers:
                 raise AnswerError(f"Question {number} is not open, so it cannot be skipped.")
-            self._journal.append("skipped", {"number": number})
+            self._log.append("skipped", {"number": number})
 
     def rename(self, group: int, name: str) -> None:
-        """Give a group a name, which it keeps across refits; an empty one takes it away."""
+        """Name a group; it keeps the name across refits. An empty name removes it."""
         with self._lock:
             clean = " ".join(name.split())[:200]
             self.clustering.named(group, clean)
-            self._journal.append("named", {"group": group, "name": clean})
+            self._log.append("named", {"group": group, "name": clean})
             self._name_groups()
 
     @property
     def answers(self) -> tuple[Answer, ...]:
-        """The answers in force, in the order of telling."""
+        """The answers in force, in the order in which they were given."""
         with self._lock:
             return tuple(self._ledger.answers.values())
 
     @property
     def constraints(self) -> Constraints:
-        """What the answers say and imply."""
-        return self._journal.constraints
+        """The links that the answers state and imply."""
+        return self._log.constraints
 
     @property
     def due(self) -> bool:
-        """Whether enough answers have come (or been taken back) for a refit."""
+        """Whether enough answers were given, changed or undone for a refit."""
         return self._ledger.changes >= self.refit_every
 
     def asked(self, number: int) -> Asked:
         """A question by its number, answered or not."""
         with self._lock:
             if number not in self._ledger.asked:
-                raise AnswerError(f"There is no question {number}.")
+                raise AnswerError(f"There is no question {number}. Ask for one first.")
             return self._ledger.asked[number]
 
     def progress(self) -> dict[str, Any]:
-        """Counts for the person: answers by choice, groups, conflicts, until the next refit."""
+        """Summarise the session as plain JSON: answers, groups, conflicts, quality."""
         with self._lock:
             choices = [answer.choice for answer in self._ledger.answers.values()]
             gain = expected_gain(self._moves, self.quality, len(self.collection))
@@ -231,140 +228,141 @@ class Session:
                 "choices": {choice: choices.count(choice) for choice in sorted(set(choices))},
                 "unsure": choices.count(UNSURE),
                 "seconds": sum(a.seconds or 0 for a in self._ledger.answers.values()),
-                "placed": len(self._journal.constraints.touched),
-                "conflicts": len(self._journal.constraints.conflicts),
+                "placed": len(self.constraints.touched),
+                "conflicts": len(self.constraints.conflicts),
                 "groups": self.clustering.n_groups,
                 "items": len(self.collection),
                 "snapshot": self.clustering.snapshot,
                 "until_refit": max(0, self.refit_every - self._ledger.changes),
                 "gone": sorted(self.positions.gone),
                 "renamed": dict(self.positions.renamed),
-                **trust(self.quality, self.clustering, gain),
+                **quality_summary(self.quality, self.clustering, gain),
             }
 
     def refit(self, *, check: bool = True) -> Clustering:
-        """Learn again from all answers so far. Asking and telling go on meanwhile.
+        """Learn from all answers so far. Questions can be asked and answered meanwhile.
 
-        Then :meth:`check`, unless that is left to another thread.
+        Ends with :meth:`check`, unless that is left to another thread.
         """
         with self._refitting:
             with self._lock:
-                constraints, after = self._journal.constraints, self._ledger.seq
-            model = fitted(self.clusterer, self.X, constraints, self.seed, self.model)
-            groups = Groups.of(model, self.X)
-            known = self._groups_are_known()
-            ready = self._followed_by(groups, constraints, known)
-            self._prepare(ready.clustering)
-            with self._lock:  # for a moment: all that takes time is done
-                if not known and self._groups_are_known():  # just now: they are to be found
-                    ready = self._followed_by(groups, constraints, True)
-                self._install(ready, model)
+                constraints, after = self.constraints, self._ledger.seq
+            model = fit_clusterer(self.clusterer, self.X, constraints, self.seed, self.model)
+            groups = FittedGroups.of(model, self.X)
+            referenced = self._groups_are_referenced()
+            snapshot = self._next_snapshot(groups, constraints, referenced)
+            self._warm_up(snapshot.clustering)
+            with self._lock:  # only briefly: all slow work is done
+                if not referenced and self._groups_are_referenced():  # since a moment ago
+                    snapshot = self._next_snapshot(groups, constraints, True)
+                self._install(snapshot, model)
                 self._moves = self._moves.then(len(constraints.answers), self.clustering)
-                self._note_refit(ready, constraints, after)
-            del model, groups, ready
-        self._lookout.look_again()
+                self._record_refit(snapshot, constraints, after)
+            del model, groups, snapshot
+        self._prefetcher.prefetch_again()
         if check:
             self.check()
         return self.clustering
 
     def check(self) -> Quality | None:
-        """Estimate the quality of the groups anew, if a random check was answered since.
+        """Update the estimate of the quality, if a random check was answered since the last one.
 
-        That takes a fit of its own. It never comes before a refit that is due, and may run in
-        another thread while refits do: what has been found meanwhile is in :attr:`quality`.
+        That takes a fit of its own, so it waits for a refit that is due. It may run in another
+        thread during refits: the latest estimate is in :attr:`quality`.
         """
         if not self.due:
-            self._estimate.renew(self.clusterer, self.X, self._journal.constraints, self.seed)
+            self._estimate.update(self.clusterer, self.X, self.constraints, self.seed)
         return self.quality
 
     @property
     def quality(self) -> Quality | None:
-        """How well the groups fit, by the random checks at the time of the last estimate."""
+        """The latest estimate of how well the groups fit; None while there are too few checks."""
         return self._estimate.quality
 
     def predict(self, X: Any) -> Labels:
-        """The group numbers of items that were not in the collection, by their vectors."""
-        raw = self.model.predict(checked_vectors(X, len(X)))
+        """The group numbers of items outside the collection, by their vectors."""
+        raw = self.model.predict(check_vectors(X, len(X)))
         return np.array([self._number_of[int(label)] for label in raw], dtype=np.intp)
 
     def _open(self) -> None:
-        """Begin the ledger, or take it up where it was left."""
-        header = self._header(self.collection.fingerprint)
+        """Begin the ledger, or continue from where it ended."""
+        header = self._header()
         asked = len(self._ledger.asked)
-        if asked and self.positions.gone and not self._someone_is_left():
+        if asked and self.positions.gone and not self._knows_an_item():
             raise ChangedCollection(
-                f"None of the items in the {asked} questions of session {self.name!r} is in "
-                f"{self.collection.name!r} any more. Is this the right folder? The answers are "
-                "untouched; open the folder that they belong to, or begin another session."
+                f"Expected items from the {asked} questions of session {self.name!r}, but none of "
+                f"them is in {self.collection.name!r}. Open the folder that the answers belong to, "
+                "or begin another session. The answers were not changed."
             )
         if {**self._ledger.header, "version": __version__} != header:
-            self._journal.append("opened", header)
+            self._log.append("opened", header)
         if self._ledger.refits:
-            self._take_up()
+            self._restore()
         else:
-            model = fitted(self.clusterer, self.X, self._journal.constraints, self.seed)
-            groups = Groups.of(model, self.X)
-            ready = Ready.of(
-                Clustering.first(*groups), groups, self._journal.constraints, self.collection
-            )
-            self._install(ready, model)
-            self._note_refit(ready, self._journal.constraints, self._ledger.seq)
-        self._prepare(self.clustering)
+            model = fit_clusterer(self.clusterer, self.X, self.constraints, self.seed)
+            groups = FittedGroups.of(model, self.X)
+            first = Clustering.first(*groups)
+            snapshot = Snapshot.of(first, groups, self.constraints, self.collection)
+            self._install(snapshot, model)
+            self._record_refit(snapshot, self.constraints, self._ledger.seq)
+        self._warm_up(self.clustering)
 
-    def _take_up(self) -> None:
-        """Compute the last snapshot again from the answers that it knew."""
+    def _restore(self) -> None:
+        """Compute the last snapshot again from the answers that it was made of."""
         events = list(self.store.read(self.name))
         wanted = self._ledger.refits[-2:] if self._needs_previous() else self._ledger.refits[-1:]
         for refit in wanted:
             past = self._ledger.until(refit.after, events)
-            known = self._journal.folded(past.answers.values())
-            model = fitted(self.clusterer, self.X, known, self.seed, self.model)
-            groups = Groups.of(model, self.X)
-            found = recognised(groups, refit, self.positions)
-            self._install(Ready.of(found, groups, known, self.collection), model)
+            known = self._log.constraints_of(past.answers.values())
+            model = fit_clusterer(self.clusterer, self.X, known, self.seed, self.model)
+            groups = FittedGroups.of(model, self.X)
+            found = recognise_groups(groups, refit, self.positions)
+            self._install(Snapshot.of(found, groups, known, self.collection), model)
             self._learnt_from = known
 
-    def _groups_are_known(self) -> bool:
-        """Who names a group, or moves items by hand, knows the groups by their numbers."""
+    def _groups_are_referenced(self) -> bool:
+        """Whether the person has named groups or moved items, and so relies on their numbers."""
         return bool(self._ledger.names or self._ledger.volunteered)
 
-    def _followed_by(self, groups: Groups, constraints: Constraints, known: bool) -> Ready:
+    def _next_snapshot(
+        self, groups: FittedGroups, constraints: Constraints, referenced: bool
+    ) -> Snapshot:
         """The next snapshot. Guesses made before any kinds were told apart keep no numbers."""
-        if self._learnt_from.kinds or known:
+        if self._learnt_from.kinds or referenced:
             weight = answered_weight(constraints)
             following = self.clustering.followed_by(*groups, weight=weight)
         else:
             following = Clustering.first(*groups, snapshot=self.clustering.snapshot + 1)
-        return Ready.of(following, groups, constraints, self.collection)
+        return Snapshot.of(following, groups, constraints, self.collection)
 
-    def _note_refit(self, ready: Ready, constraints: Constraints, after: int) -> None:
+    def _record_refit(self, snapshot: Snapshot, constraints: Constraints, after: int) -> None:
         self._learnt_from = constraints
-        now, marks = self.clustering, ready.marks
-        event = {"snapshot": now.snapshot, "after": after, "last": now.last_number, "marks": marks}
-        self._journal.append("refitted", event)
+        now = self.clustering
+        event = {"snapshot": now.snapshot, "after": after, "last": now.last_number}
+        self._log.append("refitted", {**event, "marks": snapshot.marks})
 
-    def _install(self, ready: Ready, model: Any) -> None:
+    def _install(self, snapshot: Snapshot, model: Any) -> None:
         self._previous = getattr(self, "clustering", None) if self._needs_previous() else None
-        self.clustering = ready.clustering
+        self.clustering = snapshot.clustering
         self._name_groups()
-        self.model, self._number_of = model, ready.number_of
+        self.model, self._number_of = model, snapshot.number_of
 
     def _name_groups(self) -> None:
         self.clustering = with_names(self.clustering, self._ledger.names)
 
-    def _prepare(self, clustering: Clustering) -> None:
-        """Let the strategy derive what it needs from a snapshot, off the path of `ask`."""
+    def _warm_up(self, clustering: Clustering) -> None:
+        """Let the strategy derive what it needs from a snapshot before anyone waits for it."""
         with self._lock:
-            view = self._standing().view()
+            view = self._state().view()
             if clustering is not self.clustering:
                 previous = self.clustering if self._needs_previous() else None
                 view = replace(view, clustering=clustering, previous=previous)
         self.strategy.propose(view, self.ahead)
 
-    def _standing(self) -> SessionState:
+    def _state(self) -> SessionState:
         return SessionState(
             ledger=self._ledger,
-            constraints=self._journal.constraints,
+            constraints=self.constraints,
             clustering=self.clustering,
             previous=self._previous,
             strategy=self.strategy,
@@ -374,27 +372,20 @@ class Session:
             budget=self.budget,
         )
 
-    def _someone_is_left(self) -> bool:
+    def _knows_an_item(self) -> bool:
+        """Whether any item that was asked about is still in the collection."""
         n = len(self.collection)
         return any(i < n for asked in self._ledger.asked.values() for i in asked.question.items())
 
     def _needs_previous(self) -> bool:
         return bool(getattr(self.strategy, "uses_previous", False))
 
-    def _as_event(self, questions: Sequence[Question]) -> dict[str, Any]:
-        shown = {i for question in questions for i in question.items()}
-        return {
-            "snapshot": self.clustering.snapshot,
-            "questions": [question.to_json(self.positions.name) for question in questions],
-            "stamps": {self.collection.id(i): self.collection[i].stamp for i in sorted(shown)},
-        }
-
-    def _header(self, fingerprint: str) -> dict[str, Any]:
+    def _header(self) -> dict[str, Any]:
         return {
             "version": __version__,
             "collection": self.collection.name,
             "n_items": len(self.collection),
-            "fingerprint": fingerprint,
+            "fingerprint": self.collection.fingerprint,
             "seed": self.seed,
             "settings": self.settings,
         }

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from samekind.atomic_files import beside, settle_folder
+from samekind.atomic_files import draft_name, sync_folder
 from samekind.errors import InputError
 
 FORMAT = "samekind-training-1"
 
 
 class Checkpoint(NamedTuple):
-    """Tensors by name, and plain JSON beside them."""
+    """Tensors by name, and plain JSON draft_name them."""
 
     tensors: dict[str, Tensor]
     facts: dict[str, Any]
@@ -33,7 +33,7 @@ def save_checkpoint(path: str | Path, checkpoint: Checkpoint) -> None:
 
     final = Path(path)
     final.parent.mkdir(parents=True, exist_ok=True)
-    written = beside(final)
+    written = draft_name(final)
     tensors = {name: t.detach().cpu().contiguous() for name, t in checkpoint.tensors.items()}
     try:
         save_file(tensors, written, {"format": FORMAT, "facts": json.dumps(checkpoint.facts)})
@@ -42,7 +42,7 @@ def save_checkpoint(path: str | Path, checkpoint: Checkpoint) -> None:
         written.replace(final)
     finally:
         written.unlink(missing_ok=True)
-    settle_folder(final.parent)
+    sync_folder(final.parent)
 
 
 def load_checkpoint(path: str | Path, *, expected: Mapping[str, Any] | None = None) -> Checkpoint:

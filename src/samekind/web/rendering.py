@@ -17,7 +17,7 @@ import numpy as np
 from samekind import __version__
 from samekind.questions import wording
 from samekind.session import members
-from samekind.session.quality import in_words
+from samekind.session.quality import describe_quality
 from samekind.web.schemas import core, groups, jobs
 from samekind.workspace.exports import table_formats
 from samekind.workspace.workspace import Workspace
@@ -98,7 +98,7 @@ def progress_view(workspace: Workspace, session: Session) -> core.Progress:
         refitting=workspace.refitter.busy(session.name),
         trouble=workspace.refitter.trouble(session.name),
         choices=counts["choices"],
-        quality=in_words(counts),
+        quality=describe_quality(counts),
         gain=None if counts["gain"] is None else counts["gain"]["items"],
         enough=counts["enough"],
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from samekind.errors import UnknownGroup
 from samekind.evaluation import ari
-from samekind.ledger.fold import Ledger
+from samekind.ledger.fold import LedgerState
 from samekind.session.members import sizes
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def summarise(workspace: Workspace, name: str) -> OrientationSummary:
     """Summarise an orientation from its ledger, without opening its session."""
     store = workspace.store if workspace.store is not None else workspace.session(name).store
     positions: dict[str, int] = {}
-    ledger = Ledger(lambda id: positions.setdefault(id, len(positions)))
+    ledger = LedgerState(lambda id: positions.setdefault(id, len(positions)))
     times = []
     for event in store.read(name):
         ledger.fold(event)

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from samekind.atomic_files import beside
+from samekind.atomic_files import draft_name
 from samekind.encoders.learned.plan import duration
 from samekind.errors import JobRunning, SamekindError, UnknownJob
 from samekind.protocols import Progress
@@ -300,7 +300,7 @@ class Jobs:
         if self.folder is None:
             return
         final = self.folder / f"{job.id}.json"
-        draft = beside(final)
+        draft = draft_name(final)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             draft.write_text(json.dumps({**asdict(job), "pid": os.getpid()}), encoding="utf-8")

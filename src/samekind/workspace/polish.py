@@ -18,8 +18,14 @@ from numpy.typing import NDArray
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.errors import InputError
-from samekind.session.quality import FEWEST, Quality, checks_of, interval, without
-from samekind.session.refit import Groups, answered_weight, fitted
+from samekind.session.quality import (
+    MIN_CHECKS,
+    Quality,
+    constraints_without,
+    interval,
+    random_checks,
+)
+from samekind.session.refit import FittedGroups, answered_weight, fit_clusterer
 
 if TYPE_CHECKING:
     from samekind.items import Collection
@@ -53,8 +59,8 @@ def kept_aside(session: Session, known: Constraints) -> Aside:
     n = len(session.collection)
     there = [answer for answer in known.answers if max(answer.question.items()) < n]
     gone = [int(i) for i in known.touched if i >= n]
-    checks = checks_of(there)
-    if len(checks) >= FEWEST:
+    checks = random_checks(there)
+    if len(checks) >= MIN_CHECKS:
         items = [answer.question.items()[0] for answer in checks]
 
         def by_checks(labels: Ints) -> tuple[int, int, float, float] | None:
@@ -62,7 +68,7 @@ def kept_aside(session: Session, known: Constraints) -> Aside:
             return None if found is None else (found.agreed, found.checks, found.low, found.high)
 
         words = f"{len(checks)} random checks"
-        return Aside(words, without(known, [*items, *gone]), by_checks)
+        return Aside(words, constraints_without(known, [*items, *gone]), by_checks)
     saying = [answer for answer in there if answer.links]
     rng = np.random.default_rng((session.seed, 7))
     aside = [saying[int(i)] for i in rng.permutation(len(saying))[: int(ASIDE * len(saying))]]
@@ -73,7 +79,7 @@ def kept_aside(session: Session, known: Constraints) -> Aside:
         return (agreed, len(aside), *interval(agreed, len(aside))) if aside else None
 
     words = f"{len(aside)} answers kept aside"
-    return Aside(words, without(known, [*items, *gone]), by_answers)
+    return Aside(words, constraints_without(known, [*items, *gone]), by_answers)
 
 
 def _honoured(answer: Answer, labels: Ints) -> bool:
@@ -96,10 +102,12 @@ def polish(
     model.fit(pictures, constraints=aside.learnt)
     context.tell(0.93, "Comparing with the groups of now …")
     vectors = _unit(model.space_)
-    own = fitted(session.clusterer, session.X, aside.learnt, session.seed).labels_
-    new = fitted(session.clusterer, vectors, aside.learnt, session.seed).labels_
+    own = fit_clusterer(session.clusterer, session.X, aside.learnt, session.seed).labels_
+    new = fit_clusterer(session.clusterer, vectors, aside.learnt, session.seed).labels_
     context.tell(0.96, "Grouping all items …")
-    groups = Groups.of(fitted(session.clusterer, vectors, known, session.seed), vectors)
+    groups = FittedGroups.of(
+        fit_clusterer(session.clusterer, vectors, known, session.seed), vectors
+    )
     after = before.followed_by(*groups, weight=answered_weight(known))
     facts = {
         "method": method,
@@ -218,7 +226,7 @@ def verdict(before: tuple[int, int] | None, after: tuple[int, int] | None) -> st
     >>> verdict((17, 20), (16, 20))
     'The groups of now agree better with what was kept aside: better leave them as they are.'
     """
-    if before is None or after is None or before[1] < FEWEST:
+    if before is None or after is None or before[1] < MIN_CHECKS:
         return "There are too few answers to tell which is better; look at what would change."
     old, new, of = before[0], after[0], before[1]
     if new < old:

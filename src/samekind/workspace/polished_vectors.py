@@ -2,7 +2,7 @@
 
 A polished orientation is grouped by the same method as before, on these vectors instead of those
 of the encoder. The ledger holds which (``settings.polish``), so every door finds the same groups.
-A safetensors file and a JSON file beside it; no names of items are in them, only digests.
+A safetensors file and a JSON file draft_name it; no names of items are in them, only digests.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.atomic_files import beside
+from samekind.atomic_files import draft_name
 from samekind.errors import InputError, StoreError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _ID = re.compile(r"[0-9a-f]{16}")
 
 
 def polished_folder() -> Path:
-    """Where they are kept: beside the ledgers, since accepted groups rest on them."""
+    """Where they are kept: draft_name the ledgers, since accepted groups rest on them."""
     from samekind.workspace.pile import data_folder
 
     return data_folder() / "polished"
@@ -55,7 +55,7 @@ def keep(id: str, collection: Collection, vectors: NDArray[Any], facts: Mapping[
 
 
 def facts_of(id: str) -> dict[str, Any] | None:
-    """What was written beside the vectors; None: there is nothing, or it is damaged."""
+    """What was written draft_name the vectors; None: there is nothing, or it is damaged."""
     try:
         found = json.loads(_file(id, "json").read_text(encoding="utf-8"))
     except (OSError, ValueError, InputError):
@@ -125,7 +125,7 @@ def _file(id: str, suffix: str) -> Path:
 
 
 def _put(final: Path, data: bytes) -> None:
-    draft = beside(final)
+    draft = draft_name(final)
     try:
         draft.write_bytes(data)
         draft.replace(final)

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from samekind.constraints import Constraints
 from samekind.evaluation import acc
-from samekind.session.quality import Quality, checks_of, without
-from samekind.session.refit import fitted
+from samekind.session.quality import Quality, constraints_without, random_checks
+from samekind.session.refit import fit_clusterer
 
 if TYPE_CHECKING:
     from samekind.questions import Answer
@@ -181,8 +181,10 @@ def _attempt(session: Session, answers: Sequence[Answer]) -> NDArray[np.intp] | 
     """Fit these answers, without what they say about the random checks among them."""
     try:
         known = Constraints.from_answers(len(session.collection), answers)
-        held_out = [answer.question.items()[0] for answer in checks_of(answers)]
-        model = fitted(session.clusterer, session.X, without(known, held_out), session.seed)
+        held_out = [answer.question.items()[0] for answer in random_checks(answers)]
+        model = fit_clusterer(
+            session.clusterer, session.X, constraints_without(known, held_out), session.seed
+        )
         return np.asarray(model.labels_, dtype=np.intp)
     except Exception:
         log.exception("A point of the curve could not be computed")
@@ -193,7 +195,7 @@ def _point(
     answers: Sequence[Answer], k: int, labels: NDArray[np.intp], now: NDArray[np.intp]
 ) -> CurvePoint:
     """Quality by the checks among the first k answers, and by later ones about items then new."""
-    early, later = checks_of(answers[:k]), checks_of(answers[k:])
+    early, later = random_checks(answers[:k]), random_checks(answers[k:])
     seen = {item for answer in answers[:k] for link in answer.links for item in link[:2]}
     fresh = [answer for answer in later if answer.question.items()[0] not in seen]
     return CurvePoint(k, round(acc(now, labels), 4), Quality.of([*early, *fresh], labels))

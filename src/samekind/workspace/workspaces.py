@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from samekind.atomic_files import beside
+from samekind.atomic_files import draft_name
 from samekind.errors import InputError, NotResumable, PileNotOpen, SourceError
 from samekind.questions.wording import plural
 from samekind.workspace.jobs import Job, JobContext, Jobs
@@ -99,7 +99,7 @@ class Recent:
         self._held = piles
         if self.file is None:
             return
-        draft = beside(self.file)
+        draft = draft_name(self.file)
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             text = json.dumps({"piles": [asdict(known) for known in piles]}, indent=1)

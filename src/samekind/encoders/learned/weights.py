@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from samekind.atomic_files import beside
+from samekind.atomic_files import draft_name
 from samekind.encoders.places import default_cache
 from samekind.errors import InputError, SamekindError
 from samekind.items import Collection
@@ -164,7 +164,7 @@ class Shelf:
         """Keep a network that `write` writes, in place of the one before."""
         before = self.kept()
         with writing():
-            part = beside(self._file("safetensors"))
+            part = draft_name(self._file("safetensors"))
             try:
                 write(part)
                 digest = hashlib.sha256(part.read_bytes()).hexdigest()[:16]
@@ -194,7 +194,7 @@ def _read(path: Path) -> Kept | None:
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = beside(path)
+    part = draft_name(path)
     try:
         part.write_text(text, encoding="utf-8")
         os.replace(part, path)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from samekind.atomic_files import beside, put_in_place
+from samekind.atomic_files import draft_name, put_in_place
 from samekind.errors import ExportError, InputError, MissingExtra
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def check_picture(path: str | Path) -> Path:
 def write_picture(figure: Figure, path: str | Path) -> Path:
     """Write a picture under a new name, whole or not at all."""
     final = check_picture(path)
-    draft = beside(final)
+    draft = draft_name(final)
     form = final.suffix.lower().lstrip(".")
     try:
         figure.savefig(draft, format=form, dpi=DOTS_PER_INCH)

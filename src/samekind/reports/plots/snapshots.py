@@ -31,7 +31,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from samekind.atomic_files import beside, put_in_place
+from samekind.atomic_files import draft_name, put_in_place
 from samekind.clustering import Clustering
 from samekind.errors import ExportError, InputError, SourceError, UnknownName
 from samekind.evaluation import acc
@@ -153,7 +153,7 @@ class Snapshots:
             columns[f"vectors_{place}"] = moment.vectors.astype(_FLOATS[0 if small else 1])
             columns[f"labels_{place}"] = moment.labels
         columns |= {f"truth_{place}": truth for place, truth in enumerate(self.truths.values())}
-        draft = beside(final)
+        draft = draft_name(final)
         try:
             with draft.open("wb") as file:
                 np.savez_compressed(file, **columns)  # type: ignore[arg-type]

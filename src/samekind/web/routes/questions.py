@@ -8,7 +8,7 @@ from fastapi import APIRouter, BackgroundTasks, Path, Query
 
 from samekind import __version__
 from samekind.session.conflicts import Contradiction, contradictions
-from samekind.session.review import Odd, in_words, odd_answers
+from samekind.session.review import DoubtfulAnswer, describe_doubt, doubtful_answers
 from samekind.web.dependencies import CurrentSession, CurrentWorkspace
 from samekind.web.rendering import (
     answer_view,
@@ -53,7 +53,7 @@ def get_question(
     background: BackgroundTasks, workspace: CurrentWorkspace, session: CurrentSession
 ) -> core.OpenQuestion:
     """Return the open question."""
-    background.add_task(session.foresee)  # after the response: while the person looks at it
+    background.add_task(session.prefetch)  # after the response: while the person looks at it
     return open_question_view(workspace, session)
 
 
@@ -65,7 +65,7 @@ def answer(
     session: CurrentSession,
 ) -> core.Done:
     """Store an answer to the open question."""
-    background.add_task(session.foresee)
+    background.add_task(session.prefetch)
     workspace.tell(session, told.number, told.choice, told.by, told.seconds)
     return core.Done(number=told.number, now=open_question_view(workspace, session))
 
@@ -152,14 +152,14 @@ def list_odd_answers(workspace: CurrentWorkspace, session: CurrentSession) -> pr
     """List the answers worth another look."""
     in_force = {answer.number: answer for answer in session.answers}
 
-    def view(odd: Odd) -> progress.OddView:
+    def view(odd: DoubtfulAnswer) -> progress.OddView:
         return progress.OddView(
             answer=answer_view(workspace, session, in_force[odd.number]),
             said=odd.said,
             likely=odd.likely,
             others=odd.others,
-            words=in_words(session, odd),
+            words=describe_doubt(session, odd),
         )
 
-    odd_ones = (odd for odd in odd_answers(session) if odd.number in in_force)
+    odd_ones = (odd for odd in doubtful_answers(session) if odd.number in in_force)
     return progress.OddList(odd=[view(odd) for odd in odd_ones])

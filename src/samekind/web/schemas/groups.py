@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from samekind.session.acts import MOST as MAX_ITEMS
+from samekind.session.acts import MAX_ITEMS
 from samekind.web.schemas.core import (
     MAX_SAFE_INTEGER,
     GroupView,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
-from samekind.atomic_files import beside, settle_folder
+from samekind.atomic_files import draft_name, sync_folder
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
 from samekind.errors import InputError
 
@@ -50,7 +50,7 @@ def write_tensors(
 
     final = Path(path)
     final.parent.mkdir(parents=True, exist_ok=True)
-    written = beside(final)
+    written = draft_name(final)
     plain = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
     try:
         save_file(plain, written, {"format": FORMAT, "facts": json.dumps(facts, default=list)})
@@ -59,7 +59,7 @@ def write_tensors(
         written.replace(final)
     finally:
         written.unlink(missing_ok=True)
-    settle_folder(final.parent)
+    sync_folder(final.parent)
 
 
 def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

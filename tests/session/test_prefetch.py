@@ -14,8 +14,7 @@ from samekind.ledger.store import MemoryStore
 from samekind.protocols import QueryStrategy, View
 from samekind.questions import UNSURE, Question, SamePair
 from samekind.registry import find
-from samekind.session import Session
-from samekind.session import next_question as upcoming
+from samekind.session import Session, prefetch
 
 Make = Callable[..., Session]
 PATIENT = 60.0
@@ -24,7 +23,7 @@ PATIENT = 60.0
 @pytest.fixture(autouse=True)
 def every_strategy_is_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is."""
-    monkeypatch.setattr(upcoming, "CHEAP", PATIENT)
+    monkeypatch.setattr(prefetch, "MAX_SECONDS", PATIENT)
 
 
 @dataclass
@@ -82,7 +81,7 @@ def test_the_same_questions_are_asked_whether_or_not_they_were_foreseen(
         assert one == other
         if one is None:
             break
-        foreseeing.foresee()
+        foreseeing.prefetch()
         person.act((plain, foreseeing), one.number)
         if plain.due and person.rng.random() < 0.5:
             plain.refit(check=False)
@@ -104,7 +103,7 @@ def test_after_an_answer_the_strategy_need_not_be_asked(
         assert strategy.times - before == (turn == 0), "only the first question was not foreseen"
         if session.due:
             session.refit()  # what was foreseen is foreseen again from the new groups
-        assert set(session.foresee()) == set(asked.question.choices())
+        assert set(session.prefetch()) == set(asked.question.choices())
         session.tell(
             asked.number, asked.question.truthful(lambda a, b: bool(pile[2][a] == pile[2][b]))
         )
@@ -114,14 +113,14 @@ def test_nothing_is_stored_before_it_is_asked(make_session: Make) -> None:
     session = make_session()
     asked = session.ask()
     events = list(session.store.read(session.name))
-    assert asked is not None and session.foresee()
+    assert asked is not None and session.prefetch()
     assert list(session.store.read(session.name)) == events
     assert session.answers == () and session.ask() == asked
     assert session.constraints.touched.tolist() == []
 
 
 def test_before_the_first_question_there_is_nothing_to_foresee(make_session: Make) -> None:
-    assert make_session().foresee() == ()
+    assert make_session().prefetch() == ()
 
 
 class ByTheClock:
@@ -138,7 +137,7 @@ def test_a_question_that_depends_on_the_seconds_of_the_answer_is_not_foreseen(
 ) -> None:
     session = make_session(strategy=ByTheClock())
     asked = session.ask()
-    assert asked is not None and session.foresee() == ()
+    assert asked is not None and session.prefetch() == ()
     session.tell(asked.number, "unsure", seconds=9.0)
     asked = session.ask()
     assert asked is not None and asked.question == SamePair(0, 4)
@@ -147,14 +146,14 @@ def test_a_question_that_depends_on_the_seconds_of_the_answer_is_not_foreseen(
 def test_a_slow_strategy_is_not_asked_in_advance_until_the_next_refit(
     make_session: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upcoming, "CHEAP", -1.0)
+    monkeypatch.setattr(prefetch, "MAX_SECONDS", -1.0)
     strategy = Counted(find("strategy", "placement")())
     session = make_session(strategy=strategy)
     for _ in range(3):
         asked = session.ask()
         assert asked is not None
         before = strategy.times
-        session.foresee()
+        session.prefetch()
         assert strategy.times - before == (asked.number == 1)
         session.tell(asked.number, asked.question.choices()[0])
 
@@ -177,7 +176,7 @@ def test_what_was_foreseen_is_dropped_when_something_else_happens(
     for _ in range(2):
         asked = session.ask()
         assert asked is not None
-        session.foresee()
+        session.prefetch()
         session.tell(asked.number, "same")
     act(session)
     before = strategy.times
@@ -191,7 +190,7 @@ def test_answers_come_while_another_thread_looks_ahead(make_session: Make, pile:
     def look() -> None:
         while not stop.is_set():
             try:
-                foreseeing.foresee()
+                foreseeing.prefetch()
             except Exception as trouble:  # told by the test itself, which must not hang
                 troubles.append(trouble)
                 return
