@@ -59,9 +59,11 @@ if TYPE_CHECKING:
         InputError,
         MissingExtra,
         NoSpace,
+        NotFound,
         SamekindError,
         ServerError,
         SourceError,
+        StateError,
         StoreError,
         UnknownName,
         VectorError,
@@ -91,8 +93,8 @@ _HOMES = {
     "constraints": "Conflict Constraints",
     "errors": (
         "AnswerError ChangedCollection CorruptedLedger ExportError ForeignFile Infeasible "
-        "InputError MissingExtra NoSpace SamekindError ServerError SourceError StoreError "
-        "UnknownName VectorError"
+        "InputError MissingExtra NoSpace NotFound SamekindError ServerError SourceError StateError "
+        "StoreError UnknownName VectorError"
     ),
     "items": "Collection Item Preview Skipped",
     "ledger.store": "open_store",
@@ -113,11 +115,12 @@ __all__ = [
     "COPKMeans", "ChangedCollection", "Clustering", "Collection", "Conflict",
     "ConstrainedSeededKMeans", "Constraints", "Corrected", "CorruptedLedger", "Elsewhere",
     "ExportError", "FixMatch", "ForeignFile", "Infeasible", "InputError", "Item", "KMeans", "Link",
-    "Live", "Logistic", "MPCKMeans", "MiCE", "MissingExtra", "NoSpace", "OddOnes", "OneKind",
-    "OwnKind", "PCKMeans", "Pile", "Polish", "Preview", "ProPos", "Propagation", "Question",
-    "SameGroups", "SamePair", "SamekindError", "SeededKMeans", "ServerError", "Session", "SimCLR",
-    "Skipped", "SourceError", "StoreError", "UnknownName", "VectorError", "WhichGroup",
-    "__version__", "open_labelled", "open_pile", "open_source", "open_store", "simulate",
+    "Live", "Logistic", "MPCKMeans", "MiCE", "MissingExtra", "NoSpace", "NotFound", "OddOnes",
+    "OneKind", "OwnKind", "PCKMeans", "Pile", "Polish", "Preview", "ProPos", "Propagation",
+    "Question", "SameGroups", "SamePair", "SamekindError", "SeededKMeans", "ServerError",
+    "Session", "SimCLR", "Skipped", "SourceError", "StateError", "StoreError", "UnknownName",
+    "VectorError", "WhichGroup", "__version__", "open_labelled", "open_pile", "open_source",
+    "open_store", "simulate",
 ]  # fmt: skip
 
 
