@@ -4,7 +4,8 @@ Read ``session.py`` first. ``state.py`` decides which question comes next, ``pre
 it in advance, ``refit.py`` makes snapshots of the groups. Beside them: ``quality.py`` and
 ``gains.py`` (how good the groups are, what more answers would bring), ``acts.py`` (changes that a
 person makes by hand), ``members.py`` (typical and doubtful items of a group), ``review.py``
-(answers worth another look).
+(answers worth another look), ``conflicts.py`` (answers that contradict each other), ``report.py``
+(what was answered so far).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from samekind.questions import UNSURE, Answer, wording
-from samekind.session.quality import FEWEST, checks_of, in_words
+from samekind.session.quality import MIN_CHECKS, describe_quality, random_checks
 from samekind.session.session import Session
 
 
@@ -68,10 +68,10 @@ def report(session: Session) -> SessionReport:
         people=dict(Counter(answer.by for answer in answers).most_common()),
         seconds=round(sum(times), 1),
         timed=len(times),
-        checks=len(checks_of(answers)),
+        checks=len(random_checks(answers)),
         checking=bool(getattr(session.strategy, "check_every", 0)),
-        checks_needed=FEWEST,
-        words=in_words(progress),
+        checks_needed=MIN_CHECKS,
+        words=describe_quality(progress),
     )
 
 
