@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from "vitest";
-import type { Choice, Question } from "../src/api";
-import { boundTo, read, refusal, slotOf, slots, words } from "../src/bindings";
+import type { ChoiceView, QuestionView } from "../src/api/schema";
+import { bindQuestion, keyConflict, readBindings, slotLabel, slotOf, slots } from "../src/keyboard/bindings";
 
-const choice = (value: string, keys: string[]): Choice => ({ value, label: value, keys, exemplars: [] });
-const asking = (many: boolean, ...choices: Choice[]): Question => ({
+const choice = (value: string, keys: string[]): ChoiceView => ({ value, label: value, keys, exemplars: [] });
+const asking = (many: boolean, ...choices: ChoiceView[]): QuestionView => ({
   number: 1,
   kind: "?",
   prompt: "?",
@@ -29,42 +29,42 @@ test("a number means a group in one question and a mark in another", () => {
   expect(marks.choices.map((one) => slotOf(marks, one)).slice(0, 2)).toEqual(["marks:none", "marks:1"]);
 });
 
-test("own keys are put on the buttons, all others stay", () => {
-  const keys = (question: Question) =>
-    boundTo({ "pair:same": ["j"], "marks:1": ["a"] }, question).choices.map((one) => one.keys);
+test("custom keys replace the defaults, all others stay", () => {
+  const keys = (question: QuestionView) =>
+    bindQuestion({ "pair:same": ["j"], "marks:1": ["a"] }, question).choices.map((one) => one.keys);
   expect(keys(pair)).toEqual([["j"], ["n"], ["u"]]);
   expect(keys(groups)).toEqual([["1"], ["0"], ["u"]]);
   expect(keys(marks)).toEqual([["Enter"], ["a"], ["u"]]);
 });
 
-test("a key that means something else on the same screen is refused, with its meaning", () => {
-  expect(refusal({}, "pair:same", "n")).toContain("“Different”");
-  expect(refusal({}, "pair:same", "u")).toContain("“Not sure”");
-  expect(refusal({}, "acts:skip", "1")).toContain("“Group 1”");
-  expect(refusal({}, "always:unsure", "-")).toContain("“Mark item 11”");
-  expect(refusal({ "pair:different": ["x"] }, "pair:same", "n")).toBe("");
-  expect(refusal({ "pair:different": ["x"] }, "pair:same", "x")).toContain("“Different”");
+test("a key that is in use on the same screen is rejected, with its use", () => {
+  expect(keyConflict({}, "pair:same", "n")).toContain("“Different”");
+  expect(keyConflict({}, "pair:same", "u")).toContain("“Not sure”");
+  expect(keyConflict({}, "acts:skip", "1")).toContain("“Group 1”");
+  expect(keyConflict({}, "always:unsure", "-")).toContain("“Mark item 11”");
+  expect(keyConflict({ "pair:different": ["x"] }, "pair:same", "n")).toBe("");
+  expect(keyConflict({ "pair:different": ["x"] }, "pair:same", "x")).toContain("“Different”");
 });
 
 test("a key may mean two things that are never asked at the same time", () => {
-  expect(refusal({}, "pair:same", "1")).toBe("");
-  expect(refusal({}, "pair:different", "ArrowLeft")).toBe("");
+  expect(keyConflict({}, "pair:same", "1")).toBe("");
+  expect(keyConflict({}, "pair:different", "ArrowLeft")).toBe("");
 });
 
-test("keys that lead out of the page keep their meaning", () => {
-  for (const key of ["Tab", "Escape", "F5", "Shift"]) expect(refusal({}, "pair:same", key)).not.toBe("");
+test("keys that lead out of the page are reserved", () => {
+  for (const key of ["Tab", "Escape", "F5", "Shift"]) expect(keyConflict({}, "pair:same", key)).not.toBe("");
 });
 
-test("no two defaults are in each other's way, and everything has a name", () => {
+test("no two defaults conflict, and everything has a label", () => {
   for (const [slot, keys] of slots()) {
-    for (const key of keys) expect(refusal({}, slot, key)).toBe("");
-    expect(words(slot)).not.toContain("undefined");
+    for (const key of keys) expect(keyConflict({}, slot, key)).toBe("");
+    expect(slotLabel(slot)).not.toContain("undefined");
   }
 });
 
-test("what was kept damaged or is not known counts as nothing", () => {
+test("damaged or unknown settings are ignored", () => {
   localStorage.setItem("samekind:keys", "{");
-  expect(read()).toEqual({});
+  expect(readBindings()).toEqual({});
   localStorage.setItem("samekind:keys", '{"pair:same": ["j"], "else": ["x"], "pair:different": "n"}');
-  expect(read()).toEqual({ "pair:same": ["j"] });
+  expect(readBindings()).toEqual({ "pair:same": ["j"] });
 });

@@ -1,10 +1,10 @@
 import { render } from "preact";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Api } from "../src/api";
-import type { Desk } from "../src/desk";
-import { Comparison } from "../src/finish/compare";
-import type { Job, PolishResult } from "../src/jobs-api";
-import { Finish } from "../src/views/finish";
+import { Client } from "../src/api/client";
+import type { JobView, PolishResult } from "../src/api/schema";
+import { FinishPage } from "../src/views/finish/finish";
+import { PolishComparison } from "../src/views/finish/polish-comparison";
+import type { Workspace } from "../src/workspace/use-workspace";
 
 const format = (name: string, label: string, more = {}) => ({
   name,
@@ -16,7 +16,7 @@ const format = (name: string, label: string, more = {}) => ({
   why_not: "",
   ...more,
 });
-const about = {
+const finish = {
   paths: true,
   formats: [
     format("csv", "CSV table"),
@@ -41,7 +41,7 @@ const plan = {
   conflicts: [] as string[],
   notes: ["A note."],
 };
-const job = (more: Partial<Job> = {}): Job => ({
+const job = (more: Partial<JobView> = {}): JobView => ({
   id: "0123456789abcdef",
   kind: "export",
   title: "Export",
@@ -99,18 +99,18 @@ const polish = {
 let replies: Record<string, [number, unknown]>;
 const sent: { path: string; body: unknown }[] = [];
 const refresh = vi.fn();
-const desk = {
-  api: new Api(null),
-  about: { items: 24, session: "main" },
+const workspace = {
+  client: new Client(),
+  session: { items: 24, session: "main" },
   now: { progress: { answers: 12, groups: 2, snapshot: 3, quality: "" } },
   refresh,
-} as unknown as Desk;
+} as unknown as Workspace;
 
 beforeEach(() => {
   sent.length = 0;
-  about.made = [];
+  finish.made = [];
   replies = {
-    "/api/finish": [200, about],
+    "/api/finish": [200, finish],
     "/api/polish": [200, polish],
     "/api/jobs": [200, { jobs: [] }],
     "/api/finish/plan": [200, plan],
@@ -132,29 +132,29 @@ const button = (label: string) =>
   [...document.querySelectorAll("button")].find((b) => b.textContent === label);
 
 async function folders() {
-  render(<Finish desk={desk} />, document.body);
+  render(<FinishPage workspace={workspace} />, document.body);
   await vi.waitFor(() => expect(text()).toContain("CSV table"));
   document.querySelector<HTMLInputElement>("[value=folders]")?.click();
   await vi.waitFor(() => expect(text()).toContain("Link to them"));
-  document.querySelector(".one-format form")?.dispatchEvent(new Event("submit", { cancelable: true }));
+  document.querySelector(".format-details form")?.dispatchEvent(new Event("submit", { cancelable: true }));
 }
 
-test("a table can be downloaded, and what cannot be made says why", async () => {
-  render(<Finish desk={desk} />, document.body);
+test("a table can be downloaded, and an unavailable format says why", async () => {
+  render(<FinishPage workspace={workspace} />, document.body);
   await vi.waitFor(() => expect(document.querySelector("a[download]")).not.toBeNull());
   expect(document.querySelector("a[download]")?.getAttribute("href")).toBe("/api/export?format=csv");
   expect(text()).toContain("Needs pyarrow");
   expect(document.querySelector<HTMLInputElement>("[value=parquet]")?.disabled).toBe(true);
 });
 
-test("the plan is seen before anything is written", async () => {
+test("the plan is shown before anything is written", async () => {
   await folders();
   await vi.waitFor(() => expect(text()).toContain("Nothing has been written yet."));
   expect(sent.some((one) => one.path === "/api/finish/run")).toBe(false);
   expect(text()).toContain("24 files in 2 folders");
   expect(text()).toContain("1.5 MB");
   expect(text()).toContain("A note.");
-  button("Write it")?.click();
+  button("Export")?.click();
   await vi.waitFor(() => expect(text()).toContain("24 files written to ~/photos."));
   expect(sent.find((one) => one.path === "/api/finish/run")?.body).toEqual({
     format: "folders",
@@ -164,51 +164,51 @@ test("the plan is seen before anything is written", async () => {
   });
 });
 
-test("a plan with clashes cannot be written", async () => {
+test("a plan with conflicts cannot be written", async () => {
   replies["/api/finish/plan"] = [200, { ...plan, conflicts: ["~/photos exists already."] }];
   await folders();
   await vi.waitFor(() => expect(text()).toContain("~/photos exists already."));
-  expect(button("Write it")?.disabled).toBe(true);
+  expect(button("Export")?.disabled).toBe(true);
 });
 
-test("an export into folders is taken back", async () => {
-  about.made = [{ job: "a", target: "~/photos", files: 24, at: 0, undo: true, undone: false }];
+test("an export to folders can be undone", async () => {
+  finish.made = [{ job: "a", target: "~/photos", files: 24, at: 0, undo: true, undone: false }];
   replies["/api/finish/undo"] = [200, { removed: 24, kept: [], message: "24 files were removed." }];
-  render(<Finish desk={desk} />, document.body);
-  await vi.waitFor(() => expect(button("Take it back")).toBeDefined());
-  button("Take it back")?.click();
+  render(<FinishPage workspace={workspace} />, document.body);
+  await vi.waitFor(() => expect(button("Undo export")).toBeDefined());
+  button("Undo export")?.click();
   await vi.waitFor(() => expect(text()).toContain("24 files were removed."));
   expect(sent.find((one) => one.path === "/api/finish/undo")?.body).toEqual({ target: "~/photos" });
 });
 
-test("polish is offered with its estimate and begun in the background", async () => {
+test("polish is offered with an estimate and started in the background", async () => {
   replies["/api/polish"] = [200, polish];
-  render(<Finish desk={desk} />, document.body);
+  render(<FinishPage workspace={workspace} />, document.body);
   await vi.waitFor(() => expect(text()).toContain("About 30 minutes."));
   replies["/api/polish"] = [202, job({ kind: "polish", title: "Polish", state: "running", share: 0.2 })];
   document.querySelector(".polish-form")?.dispatchEvent(new Event("submit", { cancelable: true }));
-  await vi.waitFor(() => expect(text()).toContain("20 %"));
+  await vi.waitFor(() => expect(text()).toContain("20%"));
   expect(sent.findLast((one) => one.path === "/api/polish")?.body).toEqual({
     method: "fixmatch",
     minutes: 30,
   });
 });
 
-test("polished groups are taken or left", async () => {
+test("polished groups can be accepted", async () => {
   replies["/api/polish"] = [200, { ...polish, result }];
   replies["/api/polish/accept"] = [200, { ...polish, accepted: "idc" }];
-  render(<Finish desk={desk} />, document.body);
+  render(<FinishPage workspace={workspace} />, document.body);
   await vi.waitFor(() => expect(text()).toContain("agree somewhat better"));
-  button("Take the polished groups")?.click();
-  await vi.waitFor(() => expect(text()).toContain("The groups you see are polished (idc)."));
+  button("Use polished groups")?.click();
+  await vi.waitFor(() => expect(text()).toContain("You are seeing polished groups (idc)."));
   expect(refresh).toHaveBeenCalled();
 });
 
-test("before and after stand side by side with what would move", () => {
-  render(<Comparison result={result} />, document.body);
-  expect(text()).toContain("70 %");
-  expect(text()).toContain("90 %");
-  expect(text()).toContain("4 items of 24 would change the group.");
+test("before and after are side by side, with what would move", () => {
+  render(<PolishComparison result={result} />, document.body);
+  expect(text()).toContain("70%");
+  expect(text()).toContain("90%");
+  expect(text()).toContain("4 of 24 items would change groups.");
   const cells = [...document.querySelectorAll("tbody td")].map((cell) => cell.textContent);
   expect(cells).toEqual(["11", "3", "1", "9"]);
   expect(document.querySelector("figcaption")?.textContent).toBe("Red → Blue");

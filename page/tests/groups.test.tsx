@@ -1,15 +1,15 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { GroupCard, Member, MemberPage } from "../src/acts-api";
-import { Api, Fault } from "../src/api";
-import type { Desk } from "../src/desk";
-import { step } from "../src/groups/choosing";
-import { MemberPages, PAGE } from "../src/groups/members";
-import { shown } from "../src/groups/window";
-import { OneGroup } from "../src/views/group";
-import { Groups } from "../src/views/groups";
-import { MapOfItems } from "../src/views/map";
+import { ApiError, Client } from "../src/api/client";
+import type { GroupCard, MemberPage, MemberView } from "../src/api/schema";
+import { GroupPage } from "../src/views/groups/group";
+import { GroupsPage } from "../src/views/groups/groups";
+import { MemberPages, PAGE_SIZE } from "../src/views/groups/members";
+import { nextIndex } from "../src/views/groups/use-selection";
+import { virtualWindow } from "../src/views/groups/virtual-list";
+import { MapPage } from "../src/views/map/map";
+import type { Workspace } from "../src/workspace/use-workspace";
 
 const item = (id: string) => ({ id, kind: "image", preview: `/p/${id}` });
 const group = (number: number, size = 3): GroupCard => ({
@@ -19,9 +19,9 @@ const group = (number: number, size = 3): GroupCard => ({
   size,
   representatives: [item(`r${number}`)],
   purity: number === 1 ? 0.924 : null,
-  doubtful: number === 1 ? [item("d1")] : [],
+  doubtful: number === 1 ? [{ ...item("d1"), position: 7 }] : [],
 });
-const member = (position: number): Member => ({
+const member = (position: number): MemberView => ({
   ...item(`item ${position}`),
   position,
   sure: position === 2 ? 0.41 : 0.97,
@@ -57,13 +57,13 @@ async function serve(path: string, init: RequestInit = {}): Promise<Response> {
 }
 
 const refresh = vi.fn();
-const desk = () =>
+const workspace = () =>
   ({
-    api: new Api(null),
-    about: { items: 9, formats: ["csv"] },
+    client: new Client(),
+    session: { items: 9, formats: ["csv"] },
     now: { progress: { snapshot: 1, answers: 4 } },
     refresh,
-  }) as unknown as Desk;
+  }) as unknown as Workspace;
 
 beforeEach(() => {
   sent = [];
@@ -73,7 +73,7 @@ beforeEach(() => {
   vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener() {}, removeEventListener() {} }));
 });
 afterEach(() => {
-  document.querySelector<HTMLButtonElement>("[aria-label='Close this message']")?.click();
+  document.querySelector<HTMLButtonElement>("[aria-label='Dismiss']")?.click();
   render(null, document.body);
   vi.unstubAllGlobals();
 });
@@ -90,29 +90,29 @@ async function press(key: string, target: EventTarget = document.body, more: Key
   await settle();
 }
 const choose = (name: string) =>
-  act(() => document.querySelector<HTMLInputElement>(`[aria-label="Choose ${name}"]`)?.click());
+  act(() => document.querySelector<HTMLInputElement>(`[aria-label="Select ${name}"]`)?.click());
 
 // -- long lists ----------------------------------------------------------------------------------
 
-const PLAN = { least: 100, height: (width: number) => width, gap: 10 };
+const CELL = { minWidth: 100, height: (width: number) => width, gap: 10 };
 
-test("of a hundred thousand cells only those near the screen are drawn", () => {
-  const part = shown(PLAN, 100_000, 1090, 500_000, 500_800);
+test("of a hundred thousand cells only those near the screen are rendered", () => {
+  const part = virtualWindow(CELL, 100_000, 1090, 500_000, 500_800);
   expect(part.columns).toBe(10);
   expect(part.last - part.first).toBeLessThan(200);
-  expect(part.first).toBeLessThanOrEqual(Math.floor(500_000 / part.row) * 10);
-  expect(part.top).toBe((part.first / 10) * part.row);
-  expect(part.whole).toBe(10_000 * part.row - 10);
+  expect(part.first).toBeLessThanOrEqual(Math.floor(500_000 / part.rowHeight) * 10);
+  expect(part.top).toBe((part.first / 10) * part.rowHeight);
+  expect(part.height).toBe(10_000 * part.rowHeight - 10);
 });
 
-test("a list beyond its end, an empty one and one without width draw nothing wrong", () => {
-  expect(shown(PLAN, 5, 1090, 90_000, 90_800)).toMatchObject({ last: 5 });
-  expect(shown(PLAN, 0, 1090, 0, 800)).toMatchObject({ first: 0, last: 0, whole: 0 });
-  expect(shown(PLAN, 5, 0, 0, 800).columns).toBe(1);
+test("lists that are scrolled too far, empty, or without width are no problem", () => {
+  expect(virtualWindow(CELL, 5, 1090, 90_000, 90_800)).toMatchObject({ last: 5 });
+  expect(virtualWindow(CELL, 0, 1090, 0, 800)).toMatchObject({ first: 0, last: 0, height: 0 });
+  expect(virtualWindow(CELL, 5, 0, 0, 800).columns).toBe(1);
 });
 
-test("arrow keys walk over a grid and stop at its edges", () => {
-  const from = (key: string, at: number) => step(key, at, 4, 10);
+test("arrow keys move over a grid and stop at its edges", () => {
+  const from = (key: string, at: number) => nextIndex(key, at, 4, 10);
   expect([from("ArrowRight", 0), from("ArrowDown", 1), from("ArrowUp", 6)]).toEqual([1, 5, 2]);
   expect([from("ArrowLeft", 0), from("ArrowUp", 3), from("ArrowDown", 9)]).toEqual([0, 3, 9]);
   expect(from("ArrowDown", 7)).toBe(9); // the last row is shorter
@@ -132,75 +132,75 @@ function pagesOf(total: number, read = vi.fn()) {
 
 test("members are read page by page, each once, also over the edge of a page", async () => {
   const { pages, read } = pagesOf(1000);
-  const some = await pages.range(PAGE - 2, PAGE + 3);
+  const some = await pages.range(PAGE_SIZE - 2, PAGE_SIZE + 3);
   expect(some.map((one) => one.position)).toEqual([98, 99, 100, 101, 102]);
-  await pages.range(0, 2 * PAGE);
+  await pages.range(0, 2 * PAGE_SIZE);
   expect(read.mock.calls).toEqual([[0], [100]]);
   expect(pages.at(150)?.position).toBe(150);
   expect(pages.at(999)).toBeUndefined();
   expect(pages.total).toBe(1000);
 });
 
-test("after a refresh the old members stay in view until new ones come", async () => {
+test("after an update the old members stay in view until new ones arrive", async () => {
   const { pages, shift } = pagesOf(300);
   await pages.range(0, 300);
   shift(5000);
-  pages.renew();
+  pages.invalidate();
   expect(pages.at(0)?.position).toBe(0);
   await pages.range(0, 1);
   expect(pages.at(0)?.position).toBe(5000);
   expect(pages.at(250)).toBeUndefined();
 });
 
-test("a page that could not be read is said and can be read again", async () => {
+test("a page that could not be read is an error and can be read again", async () => {
   let broken = true;
   const pages = new MemberPages(async (offset) => {
-    if (broken) throw new Fault(0, "samekind does not answer.");
+    if (broken) throw new ApiError(0, "Cannot reach samekind.");
     return { group: group(1), offset, items: [member(1)] };
   }, vi.fn());
-  await expect(pages.range(0, 1)).rejects.toThrow("does not answer");
-  expect(pages.fault?.message).toContain("does not answer");
+  await expect(pages.range(0, 1)).rejects.toThrow("Cannot reach");
+  expect(pages.error?.message).toContain("Cannot reach");
   broken = false;
   await pages.range(0, 1);
-  expect(pages.fault).toBeNull();
+  expect(pages.error).toBeNull();
 });
 
 // -- the gallery ---------------------------------------------------------------------------------
 
-test("a card tells name, size, purity, and shows what is typical and what is doubtful", async () => {
-  await show(<Groups desk={desk()} />);
+test("a card shows name, size, fit, typical and uncertain items", async () => {
+  await show(<GroupsPage workspace={workspace()} />);
   const cards = [...document.querySelectorAll(".group-card")];
   expect(cards).toHaveLength(3);
-  expect(cards[0]?.textContent).toContain("about 92 % fit");
-  expect(cards[1]?.textContent).toContain("purity not known yet");
-  expect(cards[0]?.querySelector<HTMLAnchorElement>(".unsure-ones")?.href).toContain("/groups/1#doubtful");
+  expect(cards[0]?.textContent).toContain("about 92% fit");
+  expect(cards[1]?.textContent).toContain("fit not known yet");
+  expect(cards[0]?.querySelector<HTMLAnchorElement>(".doubtful-items")?.href).toContain("/groups/1#doubtful");
   expect(cards[0]?.querySelectorAll(".representatives img")).toHaveLength(1);
 });
 
-test("two chosen groups are merged with m, and z takes it back", async () => {
-  await show(<Groups desk={desk()} />);
+test("two selected groups are merged with m, and z undoes it", async () => {
+  await show(<GroupsPage workspace={workspace()} />);
   void choose("Kind 1");
   await press("m");
   expect(sent).toEqual([]);
   void choose("Kind 3");
   await press("m");
   expect(sent).toEqual([["POST", "/api/acts/merge", { groups: [1, 3] }]]);
-  expect(document.querySelector(".said")?.textContent).toContain("Done so.");
-  expect(document.querySelectorAll(".group-card.chosen")).toHaveLength(0);
-  expect(document.querySelectorAll(".group-card.waiting")).toHaveLength(2);
+  expect(document.querySelector(".toast")?.textContent).toContain("Done so.");
+  expect(document.querySelectorAll(".group-card.selected")).toHaveLength(0);
+  expect(document.querySelectorAll(".group-card.pending")).toHaveLength(2);
   expect(refresh).toHaveBeenCalledTimes(1);
   await press("z");
   expect(sent.slice(1).map(([method, path]) => [method, path])).toEqual([
     ["DELETE", "/api/answers/12"],
     ["POST", "/api/refit"],
   ]);
-  expect(document.querySelector(".said")?.textContent).toContain("Taken back");
+  expect(document.querySelector(".toast")?.textContent).toContain("Undone");
   await press("z");
   expect(sent).toHaveLength(3);
 });
 
 test("a group dragged onto another is merged with it, onto itself it is not", async () => {
-  await show(<Groups desk={desk()} />);
+  await show(<GroupsPage workspace={workspace()} />);
   const [one, two] = [...document.querySelectorAll(".group-card")];
   // Where the elements of a test know no such event, Preact listens to its name as it is written.
   const drag = (name: string, on: Element | undefined) => {
@@ -219,16 +219,16 @@ test("a group dragged onto another is merged with it, onto itself it is not", as
   expect(sent).toEqual([["POST", "/api/acts/merge", { groups: [1, 2] }]]);
 });
 
-test("an act that is refused says that nothing was changed, and keeps what was chosen", async () => {
+test("a rejected act says that nothing was changed, and keeps the selection", async () => {
   refuse = { status: 409, message: "They were told to be different." };
-  await show(<Groups desk={desk()} />);
+  await show(<GroupsPage workspace={workspace()} />);
   void choose("Kind 1");
   void choose("Kind 2");
   await press("m");
-  expect(document.querySelector(".said.fault")?.textContent).toContain(
+  expect(document.querySelector(".toast.error")?.textContent).toContain(
     "Nothing was changed. They were told to be different. Try again.",
   );
-  expect(document.querySelectorAll(".group-card.chosen")).toHaveLength(2);
+  expect(document.querySelectorAll(".group-card.selected")).toHaveLength(2);
   expect(refresh).not.toHaveBeenCalled();
 });
 
@@ -238,12 +238,12 @@ const list = () => document.querySelector<HTMLElement>("[role=listbox]") ?? docu
 const options = () => [...document.querySelectorAll<HTMLElement>("[role=option]")];
 const selected = () => options().map((one) => one.getAttribute("aria-selected") === "true");
 
-test("items are chosen by click, by shift and click, by arrow keys and space", async () => {
-  await show(<OneGroup desk={desk()} number={1} />);
+test("items are selected by click, by shift-click, by arrow keys and space", async () => {
+  await show(<GroupPage workspace={workspace()} number={1} />);
   expect(options().map((one) => one.getAttribute("aria-label"))).toEqual([
-    "item 1, told by you",
-    "item 2, 41 % sure",
-    "item 3, 97 % sure",
+    "item 1, answered by you",
+    "item 2, 41% certain",
+    "item 3, 97% certain",
   ]);
   void act(() => options()[0]?.click());
   await settle();
@@ -261,26 +261,26 @@ test("items are chosen by click, by shift and click, by arrow keys and space", a
   expect(selected()).toEqual([false, true, false]);
   await press("ArrowRight", list(), { shiftKey: true });
   expect(selected()).toEqual([false, true, true]);
-  expect(document.querySelector(".choice-bar")?.textContent).toContain("2 chosen");
+  expect(document.querySelector(".selection-bar")?.textContent).toContain("2 selected");
 });
 
-test("chosen items become a kind of their own, or do not belong", async () => {
-  await show(<OneGroup desk={desk()} number={1} />);
+test("selected items become a new group, or are removed", async () => {
+  await show(<GroupPage workspace={workspace()} number={1} />);
   await press("k");
   expect(sent).toEqual([]);
   void act(() => options()[1]?.click());
   await press("k");
   expect(sent).toEqual([["POST", "/api/acts/split", { group: 1, items: [2] }]]);
   expect(selected()).toEqual([false, false, false]);
-  expect(options()[1]?.classList.contains("waiting")).toBe(true);
+  expect(options()[1]?.classList.contains("pending")).toBe(true);
   void act(() => options()[2]?.click());
   await press("x");
   expect(sent[1]).toEqual(["POST", "/api/acts/out", { items: [3] }]);
 });
 
-test("chosen items are moved to a group found by its name", async () => {
+test("selected items are moved to a group found by its name", async () => {
   HTMLDialogElement.prototype.showModal ??= () => undefined;
-  await show(<OneGroup desk={desk()} number={1} />);
+  await show(<GroupPage workspace={workspace()} number={1} />);
   void act(() => options()[0]?.click());
   await press("g");
   const field = document.querySelector<HTMLInputElement>("dialog input");
@@ -295,8 +295,8 @@ test("chosen items are moved to a group found by its name", async () => {
   expect(document.querySelector("dialog")).toBeNull();
 });
 
-test("the doubtful ones come first when that is wanted", async () => {
-  await show(<OneGroup desk={desk()} number={1} />);
+test("uncertain items come first on request", async () => {
+  await show(<GroupPage workspace={workspace()} number={1} />);
   const [, doubtful] = document.querySelectorAll<HTMLInputElement>("input[type=radio]");
   void act(() => doubtful?.click());
   await settle();
@@ -307,9 +307,9 @@ test("the doubtful ones come first when that is wanted", async () => {
 
 test("a browser that cannot draw says so and leads to the groups", async () => {
   HTMLCanvasElement.prototype.getContext = () => null;
-  await show(<MapOfItems desk={desk()} />);
+  await show(<MapPage workspace={workspace()} />);
   await settle();
   expect(document.body.textContent).toContain("cannot draw the map");
-  expect(document.body.textContent).toContain("first sketch");
+  expect(document.body.textContent).toContain("quick sketch");
   expect(document.querySelector<HTMLAnchorElement>(".notice a")?.getAttribute("href")).toBe("/groups");
 });

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { fit, frame, pan, pointSize, toMap, toScreen, zoom } from "../src/map/camera";
-import { colourOf, DARK, LIGHT, look, rgb, Slots } from "../src/map/colours";
-import { Flat } from "../src/map/flat";
-import { beside } from "../src/map/hover-card";
-import { shares } from "../src/map/lasso-bar";
-import { between, decode, ease } from "../src/map/points";
-import { Shelf, spread } from "../src/map/previews";
-import { boxOf, Grid, inside } from "../src/map/search";
-import { stamp } from "../src/map/stamp";
+import { fit, frame, pan, pointSize, toMap, toScreen, zoom } from "../src/views/map/camera";
+import { appearance, colourOf, DARK, LIGHT, rgb, Slots } from "../src/components/group-colours";
+import { CanvasRenderer } from "../src/views/map/canvas-renderer";
+import { placeBeside } from "../src/views/map/hover-card";
+import { countByGroup } from "../src/views/map/lasso-bar";
+import { decode, ease, interpolate } from "../src/views/map/points";
+import { ItemCache, sample } from "../src/views/map/item-cache";
+import { boundsOf, isInside, SpatialIndex } from "../src/views/map/spatial-index";
+import { stampFor } from "../src/views/map/stamp";
 
 const size = { width: 800, height: 600 };
 
@@ -33,34 +33,34 @@ test("points are read as little-endian floats and group indices", () => {
   expect(points && [...points.group]).toEqual([0, 513]);
 });
 
-test("bytes of another length are refused", () => {
+test("bytes of another length are rejected", () => {
   expect(decode(bytes([0, 0], [1]), 2)).toBeNull();
   expect(decode(new ArrayBuffer(0), 0)?.n).toBe(0);
 });
 
-test("points travel from one layout to the next without a jerk", () => {
+test("points move smoothly from one layout to the next", () => {
   const [from, to] = [Float32Array.of(0, 0), Float32Array.of(1, -1)];
-  expect([...between(from, to, 0)]).toEqual([0, 0]);
-  expect([...between(from, to, 0.5)]).toEqual([0.5, -0.5]);
-  expect([...between(from, to, 7)]).toEqual([1, -1]);
+  expect([...interpolate(from, to, 0)]).toEqual([0, 0]);
+  expect([...interpolate(from, to, 0.5)]).toEqual([0.5, -0.5]);
+  expect([...interpolate(from, to, 7)]).toEqual([1, -1]);
   expect(ease(0.1)).toBeLessThan(0.1);
 });
 
-test("a place on the screen and its place in the map belong together", () => {
+test("screen and map coordinates convert both ways", () => {
   const camera = zoom(pan(fit(size), size, 40, -25), size, 3, 120, 500);
   const [x, y] = toMap(camera, size, 333, 77);
   const [px, py] = toScreen(camera, size, x, y);
   expect([px, py]).toEqual([expect.closeTo(333), expect.closeTo(77)]);
 });
 
-test("what lies under the pointer stays there while one zooms", () => {
+test("what is under the pointer stays there when zooming", () => {
   const before = fit(size);
   const [x, y] = toMap(before, size, 300, 200);
   const [px, py] = toScreen(zoom(before, size, 2, 300, 200), size, x, y);
   expect([px, py]).toEqual([expect.closeTo(300), expect.closeTo(200)]);
 });
 
-test("the map is never lost: neither too far away nor beside the screen", () => {
+test("the map cannot be lost by zooming or panning", () => {
   let camera = fit(size);
   for (let k = 0; k < 50; k += 1) camera = pan(zoom(camera, size, 0.5, 10, 10), size, 900, 900);
   const [px, py] = toScreen(camera, size, 0, 0);
@@ -69,7 +69,7 @@ test("the map is never lost: neither too far away nor beside the screen", () => 
   expect(Math.abs(py - 300)).toBeLessThan(size.height);
 });
 
-test("all points are in view at first, and a group is when one flies to it", () => {
+test("all points are visible at first, and a group after flying to it", () => {
   for (const [x, y] of [[-1, -1], [1, 1]] as const) {
     const [px, py] = toScreen(fit(size), size, x, y);
     expect(px >= 0 && px <= size.width && py >= 0 && py <= size.height).toBe(true);
@@ -85,9 +85,9 @@ test("points are smaller when there are more, and never vanish", () => {
   expect(sizes[2]).toBeGreaterThanOrEqual(2);
 });
 
-test("the nearest point is the one that a look at all of them finds", () => {
+test("the nearest point is the one that brute force finds", () => {
   const xy = scattered(3000);
-  const grid = new Grid(xy);
+  const grid = new SpatialIndex(xy);
   for (const [x, y] of [[0, 0], [0.93, -0.99], [-0.4, 0.7], [1, 1]] as const) {
     let [best, least] = [-1, Infinity];
     for (let k = 0; k < 3000; k += 1) {
@@ -100,23 +100,23 @@ test("the nearest point is the one that a look at all of them finds", () => {
   }
 });
 
-test("a loop catches what lies within it, also when it is not convex", () => {
+test("a loop selects the points within it, also when it is not convex", () => {
   const xy = scattered(3000);
   const loop = [-0.8, -0.8, 0.8, -0.8, 0.8, 0.8, 0, -0.2, -0.8, 0.8]; // a notch from above
   const all = Array.from({ length: 3000 }, (_, k) => k);
-  const expected = all.filter((k) => inside(loop, xy[2 * k] ?? 0, xy[2 * k + 1] ?? 0));
+  const expected = all.filter((k) => isInside(loop, xy[2 * k] ?? 0, xy[2 * k + 1] ?? 0));
   expect(expected.length).toBeGreaterThan(300);
-  expect(inside(loop, 0, 0.5)).toBe(false);
-  expect(inside(loop, 0.6, 0)).toBe(true);
-  expect(new Grid(xy).within(loop)).toEqual(expected);
-  expect(new Grid(xy).within([0, 0, 1, 1])).toEqual([]);
+  expect(isInside(loop, 0, 0.5)).toBe(false);
+  expect(isInside(loop, 0.6, 0)).toBe(true);
+  expect(new SpatialIndex(xy).within(loop)).toEqual(expected);
+  expect(new SpatialIndex(xy).within([0, 0, 1, 1])).toEqual([]);
 });
 
-test("a group is where most of it is, whatever lies far away", () => {
+test("outliers do not widen the bounds of a group", () => {
   const xy = Float32Array.from({ length: 200 }, (_, k) => (k < 198 ? 0.1 + (k % 10) / 100 : 1));
-  const box = boxOf(xy, Array.from({ length: 100 }, (_, k) => k));
+  const box = boundsOf(xy, Array.from({ length: 100 }, (_, k) => k));
   expect(box?.[2]).toBeLessThan(0.3);
-  expect(boxOf(xy, [])).toBeNull();
+  expect(boundsOf(xy, [])).toBeNull();
 });
 
 // -- colours -----------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ test.each([
   }
 });
 
-test.each(["usual", "protan", "deutan"])("colours are told apart with %s sight", (sight) => {
+test.each(["usual", "protan", "deutan"])("colours can be told apart with %s vision", (sight) => {
   for (const colours of [LIGHT, DARK]) {
     const seen = colours.map((hex) => lab(times(SIGHT[sight] ?? [], linear(hex))));
     for (const [k, one] of seen.entries()) {
@@ -173,16 +173,16 @@ test.each(["usual", "protan", "deutan"])("colours are told apart with %s sight",
 });
 
 test("32 groups look different, by colour and shape", () => {
-  const looks = Array.from({ length: 32 }, (_, slot) => JSON.stringify(look(slot)));
+  const looks = Array.from({ length: 32 }, (_, slot) => JSON.stringify(appearance(slot)));
   expect(new Set(looks).size).toBe(32);
   expect(colourOf(3, false)).not.toBe(colourOf(3, true));
 });
 
 test("a group keeps its look when others come and go", () => {
   const slots = new Slots();
-  slots.settle([4, 2, 9]);
+  slots.assign([4, 2, 9]);
   const before = slots.of(9);
-  slots.settle([9, 11, 4]); // 2 has gone, 11 is new and takes its place
+  slots.assign([9, 11, 4]); // 2 has gone, 11 is new and takes its place
   expect(slots.of(9)).toBe(before);
   expect(slots.of(4)).toBe(0);
   expect(slots.of(11)).toBe(1);
@@ -190,35 +190,35 @@ test("a group keeps its look when others come and go", () => {
 
 // -- previews ----------------------------------------------------------------------------------
 
-test("an item is fetched once, and the oldest ones are forgotten", async () => {
+test("an item is fetched once, and the ones used least recently are dropped", async () => {
   const asked: number[][] = [];
-  const shelf = new Shelf(async (positions) => {
+  const cache = new ItemCache(async (positions) => {
     asked.push(positions);
-    return positions.map((one) => ({ id: `${one}`, kind: "image", preview: null }));
+    return positions.map((one) => ({ id: `${one}`, kind: "image", preview: null, position: one }));
   });
-  await shelf.want([1, 2]);
-  await shelf.want([2, 3]);
+  await cache.read([1, 2]);
+  await cache.read([2, 3]);
   expect(asked).toEqual([[1, 2], [3]]);
-  await shelf.want(Array.from({ length: 400 }, (_, k) => 10 + k));
-  expect(shelf.get(1)).toBeUndefined();
-  expect(shelf.get(409)?.id).toBe("409");
+  await cache.read(Array.from({ length: 400 }, (_, k) => 10 + k));
+  expect(cache.get(1)).toBeUndefined();
+  expect(cache.get(409)?.id).toBe("409");
 });
 
-test("a few of many are spread over all of them", () => {
-  expect(spread([1, 2], 5)).toEqual([1, 2]);
-  expect(spread(Array.from({ length: 100 }, (_, k) => k), 4)).toEqual([0, 25, 50, 75]);
+test("a sample is spread evenly", () => {
+  expect(sample([1, 2], 5)).toEqual([1, 2]);
+  expect(sample(Array.from({ length: 100 }, (_, k) => k), 4)).toEqual([0, 25, 50, 75]);
 });
 
-test("the groups of what was caught are counted, the most frequent first", () => {
+test("selected points are counted by group, the most frequent first", () => {
   const points = { n: 4, xy: new Float32Array(8), group: Uint16Array.of(0, 1, 1, 0) };
   const groups = [{ number: 3, name: "A", size: 2 }, { number: 5, name: "B", size: 2 }];
-  const found = shares([0, 1, 2], points, groups).map(([group, n]) => [group.name, n]);
+  const found = countByGroup([0, 1, 2], points, groups).map(([group, n]) => [group.name, n]);
   expect(found).toEqual([["B", 2], ["A", 1]]);
 });
 
 test("the preview stays on the map", () => {
   for (const at of [[0, 0], [799, 599], [400, 300]] as [number, number][]) {
-    const { left, top } = beside(at, size);
+    const { left, top } = placeBeside(at, size);
     expect(left >= 0 && left + 190 <= size.width && top >= 0 && top + 250 <= size.height).toBe(true);
     expect(at[0] > left && at[0] < left + 190, "the card never covers its point").toBe(false);
   }
@@ -244,58 +244,58 @@ function paper() {
     const pixel = kept[y * W + x] ?? 0;
     return [pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255, pixel >>> 24];
   };
-  return { flat: new Flat(context as unknown as CanvasRenderingContext2D), at };
+  return { renderer: new CanvasRenderer(context as unknown as CanvasRenderingContext2D), at };
 }
 
 const scene = {
   camera: { x: 0, y: 0, scale: 20 },
   size: { width: W, height: W },
-  ratio: 1,
-  share: 1,
-  point: 8,
-  marking: false,
+  pixelRatio: 1,
+  progress: 1,
+  pointSize: 8,
+  selecting: false,
 };
-const RED = { rgb: [200, 0, 0], shape: 0, lit: true } as const;
-const BLUE = { rgb: [0, 0, 200], shape: 1, lit: true } as const;
+const RED = { rgb: [200, 0, 0], shape: 0, coloured: true } as const;
+const BLUE = { rgb: [0, 0, 200], shape: 1, coloured: true } as const;
 
-test("points are set where they belong, in the colour of their group", () => {
-  const { flat, at } = paper();
+test("points are drawn in their place and colour", () => {
+  const { renderer, at } = paper();
   const xy = Float32Array.of(0.5, 0.5, -0.5, -0.5, 5, 5); // the last one is out of view
-  flat.points(xy, xy, Uint16Array.of(0, 1, 1));
-  flat.looks([RED, BLUE], [100, 100, 100]);
-  flat.draw(scene);
+  renderer.setPoints(xy, xy, Uint16Array.of(0, 1, 1));
+  renderer.setStyles([RED, BLUE], [100, 100, 100]);
+  renderer.draw(scene);
   expect(at(30, 10)).toEqual([200, 0, 0, 255]);
   expect(at(10, 30)).toEqual([0, 0, 200, 255]);
   expect(at(20, 20)).toEqual([0, 0, 0, 0]);
 });
 
-test("points that are not lit are grey and lie below the others", () => {
-  const { flat, at } = paper();
+test("points that are not coloured are grey and below the others", () => {
+  const { renderer, at } = paper();
   const xy = Float32Array.of(0, 0, 0, 0, 0.5, 0.5);
-  flat.points(xy, xy, Uint16Array.of(1, 0, 0)); // the lit one comes first in the list
-  flat.looks([{ ...RED, lit: false }, BLUE], [100, 100, 100]);
-  flat.draw(scene);
+  renderer.setPoints(xy, xy, Uint16Array.of(1, 0, 0)); // the coloured one comes first in the list
+  renderer.setStyles([{ ...RED, coloured: false }, BLUE], [100, 100, 100]);
+  renderer.draw(scene);
   expect(at(20, 20)).toEqual([0, 0, 200, 255]);
   expect(at(30, 10)).toEqual([100, 100, 100, 255]);
-  flat.marks(Uint8Array.of(0, 0, 1));
-  flat.draw({ ...scene, marking: true });
+  renderer.setSelected(Uint8Array.of(0, 0, 1));
+  renderer.draw({ ...scene, selecting: true });
   expect(at(30, 10)).toEqual([200, 0, 0, 255]);
   expect(at(20, 20)).toEqual([100, 100, 100, 255]);
 });
 
 test("half-way between two layouts points are half-way", () => {
-  const { flat, at } = paper();
-  flat.points(Float32Array.of(-0.5, 0), Float32Array.of(0.5, 0), Uint16Array.of(0));
-  flat.looks([RED], [100, 100, 100]);
-  flat.draw({ ...scene, share: 0.5 });
+  const { renderer, at } = paper();
+  renderer.setPoints(Float32Array.of(-0.5, 0), Float32Array.of(0.5, 0), Uint16Array.of(0));
+  renderer.setStyles([RED], [100, 100, 100]);
+  renderer.draw({ ...scene, progress: 0.5 });
   expect(at(20, 20)).toEqual([200, 0, 0, 255]);
   expect(at(30, 20)[3]).toBe(0);
 });
 
 test("the four shapes differ, and each is as large as was asked for", () => {
-  const shapes = [0, 1, 2, 3].map((shape) => stamp(shape, 12));
+  const shapes = [0, 1, 2, 3].map((shape) => stampFor(shape, 12));
   const drawn = shapes.map((one) => [...one.dx].map((x, k) => `${x},${one.dy[k]},${one.alpha[k]}`).join(" "));
   expect(new Set(drawn).size).toBe(4);
   for (const one of shapes) expect(Math.max(...one.dx)).toBeGreaterThanOrEqual(10);
-  expect([...stamp(0, 2).alpha].every((alpha) => alpha > 100), "a tiny one is seen").toBe(true);
+  expect([...stampFor(0, 2).alpha].every((alpha) => alpha > 100), "a tiny one is seen").toBe(true);
 });

@@ -1,52 +1,53 @@
 import { beforeEach, expect, test } from "vitest";
-import { Fault, type Done, type Told } from "../src/api";
-import { outbox, patience } from "../src/outbox";
+import { ApiError } from "../src/api/client";
+import type { Done, Tell } from "../src/api/schema";
+import { createOutbox, retryDelay } from "../src/workspace/outbox";
 
-const told: Told = { number: 4, choice: "same", seconds: 1.5 };
+const answer: Tell = { number: 4, choice: "same", seconds: 1.5 };
 const done = { number: 4 } as Done;
 
 beforeEach(() => localStorage.clear());
 
-test("an answer that got through is let go", async () => {
-  const box = outbox("main");
-  expect(await box.send(told, async () => done)).toBe(done);
-  expect(box.held()).toBeNull();
+test("a delivered answer is removed", async () => {
+  const box = createOutbox("main");
+  expect(await box.send(answer, async () => done)).toBe(done);
+  expect(box.pending()).toBeNull();
 });
 
-test("an answer that did not get through is kept, also for the next page", async () => {
+test("an answer that was not delivered is kept, even after a reload", async () => {
   for (const status of [0, 500, 507]) {
-    const lost = new Fault(status, "away");
-    await expect(outbox("main").send(told, () => Promise.reject(lost))).rejects.toBe(lost);
-    expect(outbox("main").held()).toEqual(told);
+    const lost = new ApiError(status, "away");
+    await expect(createOutbox("main").send(answer, () => Promise.reject(lost))).rejects.toBe(lost);
+    expect(createOutbox("main").pending()).toEqual(answer);
   }
 });
 
-test("an answer that the server understood and refused is given up", async () => {
-  const refused = new Fault(409, "answered already");
-  await expect(outbox("main").send(told, () => Promise.reject(refused))).rejects.toBe(refused);
-  expect(outbox("main").held()).toBeNull();
+test("an answer that the server rejected is dropped", async () => {
+  const refused = new ApiError(409, "answered already");
+  await expect(createOutbox("main").send(answer, () => Promise.reject(refused))).rejects.toBe(refused);
+  expect(createOutbox("main").pending()).toBeNull();
 });
 
-test("while an answer is on its way it is kept", async () => {
-  const box = outbox("main");
-  await box.send(told, async () => {
-    expect(box.held()).toEqual(told);
+test("an answer is kept while it is being sent", async () => {
+  const box = createOutbox("main");
+  await box.send(answer, async () => {
+    expect(box.pending()).toEqual(answer);
     return done;
   });
 });
 
 test("each orientation keeps its own", async () => {
-  await outbox("a").send(told, () => Promise.reject(new Fault(0, "away"))).catch(() => undefined);
-  expect(outbox("b").held()).toBeNull();
-  expect(outbox("a").held()).toEqual(told);
+  await createOutbox("a").send(answer, () => Promise.reject(new ApiError(0, "away"))).catch(() => undefined);
+  expect(createOutbox("b").pending()).toBeNull();
+  expect(createOutbox("a").pending()).toEqual(answer);
 });
 
-test("what was kept damaged counts as nothing", () => {
+test("damaged storage is ignored", () => {
   localStorage.setItem("samekind:unsent:main", "{");
-  expect(outbox("main").held()).toBeNull();
+  expect(createOutbox("main").pending()).toBeNull();
 });
 
-test("a browser that keeps nothing still sends", async () => {
+test("without storage answers are still sent", async () => {
   const refusing = {
     getItem: () => {
       throw new Error("no storage");
@@ -58,9 +59,9 @@ test("a browser that keeps nothing still sends", async () => {
       throw new Error("no storage");
     },
   } as unknown as Storage;
-  expect(await outbox("main", refusing).send(told, async () => done)).toBe(done);
+  expect(await createOutbox("main", refusing).send(answer, async () => done)).toBe(done);
 });
 
-test("tries come later and later, but at least twice a minute", () => {
-  expect([0, 1, 2, 3, 10].map(patience)).toEqual([1, 2, 4, 8, 30]);
+test("retries come at growing intervals, but at least twice a minute", () => {
+  expect([0, 1, 2, 3, 10].map(retryDelay)).toEqual([1, 2, 4, 8, 30]);
 });

@@ -1,13 +1,13 @@
 import { render } from "preact";
 import { beforeEach, expect, test } from "vitest";
-import type { Answer } from "../src/api";
-import { CurveChart, CurveTable, summary } from "../src/charts/curve";
-import { area, duration, line, ticks } from "../src/charts/scale";
-import type { CurvePoint, Doubt, Report } from "../src/progress-api";
-import { heat } from "../src/views/compare";
-import { confirm, confirmed } from "../src/views/odd-answers";
-import { verdict } from "../src/views/progress";
-import { outcome } from "../src/views/settle";
+import type { AnswerView, CurvePoint, Doubt, Report } from "../src/api/schema";
+import { duration } from "../src/format";
+import { CurveChart, CurveTable, summary } from "../src/views/progress/curve";
+import { area, line, ticks } from "../src/views/progress/scale";
+import { heat } from "../src/views/compare/compare";
+import { confirmAnswer, readConfirmed } from "../src/views/conflicts/odd-answers";
+import { verdict } from "../src/views/progress/progress";
+import { outcomeOf } from "../src/views/conflicts/settle";
 
 const point = (answers: number, agreed: number | null): CurvePoint => ({
   answers,
@@ -27,13 +27,13 @@ test("an axis has few and round numbers", () => {
   expect(ticks(0, 3)).toEqual([0]);
 });
 
-test("lines and areas are paths, and of nothing there is none", () => {
+test("lines and areas are paths, and empty without points", () => {
   expect(line([[0, 1], [2, 3]])).toBe("M0.0 1.0L2.0 3.0");
   expect(area([[0, 1]], [[0, 2]])).toBe("M0.0 1.0L0.0 2.0Z");
   expect(area([], [])).toBe("");
 });
 
-test("times are told as people say them", () => {
+test("durations are readable", () => {
   expect([4.4, 75, 3725].map(duration)).toEqual(["4 s", "1 min 15 s", "1 h 2 min"]);
 });
 
@@ -41,16 +41,16 @@ test("the curve can be read as a sentence and as a table", () => {
   const points = [point(0, 2), point(10, 7), point(20, 9)];
   render(<CurveChart points={points} />, document.body);
   const drawing = document.querySelector("svg");
-  expect(drawing?.getAttribute("aria-label")).toContain("20 % of the random checks at 0 answers, with 90 % at 20");
+  expect(drawing?.getAttribute("aria-label")).toContain("20% of the random checks at 0 answers, with 90% at 20");
   expect(document.querySelectorAll("circle")).toHaveLength(3);
   render(<CurveTable points={points} />, document.body);
-  expect([...document.querySelectorAll("tbody tr")].at(-1)?.textContent).toBe("209 of 1020 – 100 %100 %");
+  expect([...document.querySelectorAll("tbody tr")].at(-1)?.textContent).toBe("209 of 1020–100%100%");
 });
 
-test("without checks the curve shows what is settled, and no empty columns", () => {
+test("without checks the table has no empty columns", () => {
   const points = [point(0, null), point(20, null)];
   expect(summary(points)).toBe(
-    "0 % of the items were where they are now at 0 answers, 100 % at 20.",
+    "0% of the items were already in their current group at 0 answers, 100% at 20.",
   );
   render(<CurveTable points={points} />, document.body);
   expect(document.querySelectorAll("thead th")).toHaveLength(2);
@@ -58,13 +58,13 @@ test("without checks the curve shows what is settled, and no empty columns", () 
 
 const report = (more: Partial<Report>): Report => ({ answers: 30, gain: null, enough: false, ...more }) as Report;
 
-test("one sentence says whether to go on", () => {
+test("one sentence says whether to continue", () => {
   const gain = { answers: 20, items: 30, share: 0.1, little: false };
-  expect(verdict(report({ answers: 0 }))).toContain("No answer yet");
-  expect(verdict(report({ gain }))).toBe("20 more answers would probably put about 30 more items in place.");
-  expect(verdict(report({ gain, enough: true }))).toContain("You may stop");
+  expect(verdict(report({ answers: 0 }))).toContain("No answers yet");
+  expect(verdict(report({ gain }))).toBe("20 more answers would probably place about 30 more items.");
+  expect(verdict(report({ gain, enough: true }))).toContain("You can stop here");
   expect(verdict(report({ gain: { ...gain, little: true } }))).toContain("very little");
-  expect(verdict(report({}))).toContain("still being found");
+  expect(verdict(report({}))).toContain("still taking shape");
 });
 
 const doubts: Doubt[] = [
@@ -74,33 +74,33 @@ const doubts: Doubt[] = [
 ];
 
 test("another choice changes the answer that was asked about", () => {
-  const found = outcome(doubts, [], doubts[0] as Doubt, "same", "different");
+  const found = outcomeOf(doubts, [], doubts[0] as Doubt, "same", "different");
   expect(found).toEqual({ change: 7, to: "different", forced: false });
 });
 
 test("the same choice confirms an answer, and the next one is asked", () => {
-  const found = outcome(doubts, [], doubts[0] as Doubt, "same", "same");
-  expect(found).toEqual({ ask: doubts[1], sure: [7] });
+  const found = outcomeOf(doubts, [], doubts[0] as Doubt, "same", "same");
+  expect(found).toEqual({ ask: doubts[1], confirmed: [7] });
 });
 
 test("when all but one are confirmed, that one is what follows from the others", () => {
-  const found = outcome(doubts, [7], doubts[1] as Doubt, "2", "2");
+  const found = outcomeOf(doubts, [7], doubts[1] as Doubt, "2", "2");
   expect(found).toEqual({ change: 9, to: "same", forced: true });
 });
 
-test("when what it has to be does not follow, it is asked, and after that nothing is forced", () => {
-  const open = outcome(doubts, [7], doubts[2] as Doubt, "different", "different");
-  expect(open).toEqual({ ask: doubts[1], sure: [7, 9] });
-  expect(outcome(doubts, [7, 9], doubts[1] as Doubt, "2", "2")).toEqual({ stuck: true });
+test("an answer whose choice does not follow is asked about, and after that nothing is forced", () => {
+  const open = outcomeOf(doubts, [7], doubts[2] as Doubt, "different", "different");
+  expect(open).toEqual({ ask: doubts[1], confirmed: [7, 9] });
+  expect(outcomeOf(doubts, [7, 9], doubts[1] as Doubt, "2", "2")).toEqual({ stuck: true });
 });
 
 test("an answer that was confirmed is not doubted again, unless it is changed", () => {
-  const told = { number: 4, choice: "1" } as Answer;
-  confirm("main", told);
-  expect(confirmed("main")).toEqual(["4=1"]);
-  expect(confirmed("other")).toEqual([]);
+  const answer = { number: 4, choice: "1" } as AnswerView;
+  confirmAnswer("main", answer);
+  expect(readConfirmed("main")).toEqual(["4=1"]);
+  expect(readConfirmed("other")).toEqual([]);
   localStorage.setItem("samekind:right:main", "{");
-  expect(confirmed("main")).toEqual([]);
+  expect(readConfirmed("main")).toEqual([]);
 });
 
 test("a cell is as dark as its share of the smaller group", () => {

@@ -1,10 +1,10 @@
 import { render } from "preact";
 import { beforeEach, expect, test, vi } from "vitest";
-import type { Item, Question } from "../src/api";
-import { QuestionView } from "../src/questions/registry";
+import type { ItemView, QuestionView } from "../src/api/schema";
+import { Question } from "../src/components/question/question";
 
-const item = (id: string): Item => ({ id, kind: "image", preview: `/api/items/${id}/preview` });
-const choice = (value: string, keys: string[], exemplars: Item[] = []) => ({
+const item = (id: string): ItemView => ({ id, kind: "image", preview: `/api/items/${id}/preview` });
+const choice = (value: string, keys: string[], exemplars: ItemView[] = []) => ({
   value,
   label: value,
   keys,
@@ -12,13 +12,13 @@ const choice = (value: string, keys: string[], exemplars: Item[] = []) => ({
 });
 
 function show(
-  question: Partial<Question>,
+  question: Partial<QuestionView>,
   chosen: string | null = null,
-  picked: ReadonlySet<string> = new Set(),
+  marked: ReadonlySet<string> = new Set(),
 ) {
   const choose = vi.fn();
   const items = question.items ?? [item("a"), item("b")];
-  const whole: Question = {
+  const whole: QuestionView = {
     number: 1,
     kind: "same-pair",
     prompt: "?",
@@ -30,7 +30,7 @@ function show(
     ...question,
   };
   render(
-    <QuestionView question={whole} chosen={chosen} picked={picked} choose={choose} />,
+    <Question question={whole} chosen={chosen} marked={marked} choose={choose} />,
     document.body,
   );
   return choose;
@@ -68,13 +68,13 @@ test("a group question has each group as one button and the rest below", () => {
   expect(choose).toHaveBeenCalledWith("2");
 });
 
-test("the choice on its way is marked", () => {
+test("the choice that is being sent is pressed", () => {
   show({}, "unsure");
   const pressed = document.querySelector('[aria-pressed="true"]');
   expect(pressed?.getAttribute("data-choice")).toBe("unsure");
 });
 
-test("an item that has gone is named, not fetched", () => {
+test("an item that is gone is named, not fetched", () => {
   show({ items: [{ id: "old.png", kind: "gone", preview: null }] });
   expect(document.querySelector("img")).toBeNull();
   expect(document.body.textContent).toContain("old.png");
@@ -83,15 +83,15 @@ test("an item that has gone is named, not fetched", () => {
 test("a text is shown as text, never as markup", async () => {
   vi.stubGlobal("fetch", async () => new Response("<b>bold</b>"));
   show({ items: [{ id: "t", kind: "text", preview: "/t" }] });
-  await vi.waitFor(() => expect(document.querySelector(".words")?.textContent).toBe("<b>bold</b>"));
-  expect(document.querySelector(".words b")).toBeNull();
+  await vi.waitFor(() => expect(document.querySelector(".text-preview")?.textContent).toBe("<b>bold</b>"));
+  expect(document.querySelector(".text-preview b")).toBeNull();
   vi.unstubAllGlobals();
 });
 
 const twelve = Array.from({ length: 12 }, (_, k) =>
   choice(`${k + 1}`, ["1234567890-=".charAt(k)], [item(`s${k + 1}`)]),
 );
-const odd: Partial<Question> = {
+const odd: Partial<QuestionView> = {
   kind: "odd-ones",
   many: true,
   items: [item("g"), item("h")],
@@ -115,8 +115,8 @@ test("two groups are shown apart, each by its exemplars", () => {
   const groups = [...document.querySelectorAll(".one-group")];
   expect(groups.map((group) => group.querySelectorAll("img").length)).toEqual([3, 2]);
   expect(groups.map((group) => group.getAttribute("aria-label"))).toEqual([
-    "One group",
-    "The other group",
+    "First group",
+    "Second group",
   ]);
   document.querySelector<HTMLButtonElement>("[data-choice=different]")?.click();
   expect(choose).toHaveBeenCalledWith("different");
@@ -149,5 +149,5 @@ test("a kind of tomorrow in which several may be chosen marks them on its button
   show({ ...odd, kind: "a-kind-of-tomorrow" }, null, new Set(["3"]));
   const pressed = [...document.querySelectorAll('[aria-pressed="true"]')];
   expect(pressed.map((button) => button.getAttribute("data-choice"))).toEqual(["3"]);
-  expect(document.querySelector("[data-choice=none]")?.textContent).toContain("Only the one marked");
+  expect(document.querySelector("[data-choice=none]")?.textContent).toContain("Only the marked one");
 });

@@ -1,13 +1,11 @@
 import { render } from "preact";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Api, call, Fault } from "../src/api";
-import type { Job } from "../src/jobs-api";
-import { address, go, here } from "../src/router";
-import { ofPile } from "../src/start/pile";
-import { ago, bytes, things } from "../src/start/words";
-import { Start } from "../src/views/start";
+import type { JobView } from "../src/api/schema";
+import { ago, bytes, countItems } from "../src/format";
+import { currentRoute, href, navigate } from "../src/router";
+import { StartPage } from "../src/views/start/start";
 
-const job = (more: Partial<Job> = {}): Job => ({
+const job = (more: Partial<JobView> = {}): JobView => ({
   id: "0123456789abcdef",
   kind: "open",
   title: "Open photos",
@@ -92,19 +90,20 @@ afterEach(() => {
 });
 
 const text = () => document.body.textContent ?? "";
+const bodyOf = (path: string) => sent.findLast((one) => one.path === path)?.body;
 const click = (label: string) =>
   [...document.querySelectorAll("button")].find((b) => b.textContent?.includes(label))?.click();
 
 function type(value: string) {
   const input = document.querySelector<HTMLInputElement>("#path");
-  if (!input) throw new Error("no field for a path");
+  if (!input) throw new Error("There is no input for a path");
   input.value = value;
   input.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
 async function looked() {
-  render(<Start wanted={null} opened={() => undefined} />, document.body);
-  await vi.waitFor(() => expect(text()).toContain("What shall be sorted?"));
+  render(<StartPage wanted={null} opened={() => undefined} />, document.body);
+  await vi.waitFor(() => expect(text()).toContain("What would you like to sort?"));
   await vi.waitFor(() => expect(document.querySelector("#path")).not.toBeNull());
   type("/home/me/photos");
   await vi.waitFor(() => expect(document.querySelector<HTMLButtonElement>(".path-row button")?.disabled).toBe(false));
@@ -112,24 +111,24 @@ async function looked() {
   await vi.waitFor(() => expect(text()).toContain("100 pictures in photos"));
 }
 
-test("recent piles and the demo are one click away", async () => {
-  render(<Start wanted={null} opened={() => undefined} />, document.body);
-  await vi.waitFor(() => expect(text()).toContain("Go on with"));
+test("recent collections and the demo are one click away", async () => {
+  render(<StartPage wanted={null} opened={() => undefined} />, document.body);
+  await vi.waitFor(() => expect(text()).toContain("Recent"));
   expect(text()).toContain("/home/me/photos");
   click("Try the demo");
-  await vi.waitFor(() => expect(sent.at(-1)?.body).toEqual({ path: "tiles", encoder: null, minutes: null }));
-  await vi.waitFor(() => expect(text()).toContain("40 %"));
+  await vi.waitFor(() => expect(bodyOf("/api/start/open")).toEqual({ path: "tiles", encoder: null, minutes: null }));
+  await vi.waitFor(() => expect(text()).toContain("40%"));
 });
 
-test("what is there is shown with the encoder, its reason and a measured time", async () => {
+test("what was found is shown with the encoder, its reason and a measured time", async () => {
   await looked();
-  expect(text()).toContain("1 file is left out");
-  expect(text()).toContain("Chosen for you: it works offline.");
+  expect(text()).toContain("1 file skipped");
+  expect(text()).toContain("Recommended: it works offline.");
   await vi.waitFor(() => expect(text()).toContain("About 40 s."));
   expect(document.querySelector<HTMLInputElement>("[value=none]")?.disabled).toBe(true);
 });
 
-test("another encoder is measured anew, and one that learns asks for minutes", async () => {
+test("another encoder is measured again, and one that learns asks for minutes", async () => {
   await looked();
   document.querySelector<HTMLInputElement>("[value=pixels]")?.click();
   await vi.waitFor(() =>
@@ -139,7 +138,7 @@ test("another encoder is measured anew, and one that learns asks for minutes", a
     }),
   );
   document.querySelector<HTMLInputElement>("[value=simclr]")?.click();
-  await vi.waitFor(() => expect(text()).toContain("Let it learn for"));
+  await vi.waitFor(() => expect(text()).toContain("Train for"));
   document.querySelector("form")?.dispatchEvent(new Event("submit", { cancelable: true }));
   await vi.waitFor(() =>
     expect(sent.find((one) => one.path.endsWith("start/open"))?.body).toEqual({
@@ -150,49 +149,49 @@ test("another encoder is measured anew, and one that learns asks for minutes", a
   );
 });
 
-test("a job that ends opens the pile, one that fails says why", async () => {
+test("a job that ends opens the collection, one that fails says why", async () => {
   const opened = vi.fn();
   replies["/api/start/open"] = [202, job({ state: "finished", share: 1 })];
-  render(<Start wanted={null} opened={opened} />, document.body);
+  render(<StartPage wanted={null} opened={opened} />, document.body);
   await vi.waitFor(() => expect(text()).toContain("Try the demo"));
   click("Try the demo");
   await vi.waitFor(() => expect(opened).toHaveBeenCalledWith("photos-1"));
   replies["/api/start/open"] = [202, job({ state: "failed", words: "The disk is full." })];
   render(null, document.body);
-  render(<Start wanted={null} opened={opened} />, document.body);
+  render(<StartPage wanted={null} opened={opened} />, document.body);
   await vi.waitFor(() => expect(text()).toContain("Try the demo"));
   click("Try the demo");
   await vi.waitFor(() => expect(text()).toContain("The disk is full."));
 });
 
-test("an address with a pile that is not open opens it by itself", async () => {
-  render(<Start wanted="photos-1" opened={() => undefined} />, document.body);
-  await vi.waitFor(() => expect(sent.at(-1)?.body).toEqual({ pile: "photos-1" }));
+test("an address with a collection that is not open opens it", async () => {
+  render(<StartPage wanted="photos-1" opened={() => undefined} />, document.body);
+  await vi.waitFor(() => expect(bodyOf("/api/start/again")).toEqual({ pile: "photos-1" }));
   await vi.waitFor(() => expect(text()).toContain("Turned 40 of 100 items"));
 });
 
 test("an opening that is under way is shown again after a reload, and can be cancelled", async () => {
   replies["/api/jobs"] = [200, { jobs: [job()] }];
   replies["/api/jobs/0123456789abcdef/cancel"] = [200, job()];
-  render(<Start wanted={null} opened={() => undefined} />, document.body);
+  render(<StartPage wanted={null} opened={() => undefined} />, document.body);
   await vi.waitFor(() => expect(text()).toContain("Turned 40 of 100 items"));
   click("Cancel");
   await vi.waitFor(() => expect(sent.some((one) => one.path.endsWith("/cancel"))).toBe(true));
   expect(text()).toContain("Stopping");
 });
 
-test("work that was cut off can go on", async () => {
+test("interrupted work can be continued", async () => {
   replies["/api/jobs"] = [200, { jobs: [job({ state: "interrupted", can_go_on: true })] }];
   replies["/api/jobs/0123456789abcdef/again"] = [202, job()];
-  render(<Start wanted={null} opened={() => undefined} />, document.body);
-  await vi.waitFor(() => expect(text()).toContain("was cut off"));
-  click("Go on");
+  render(<StartPage wanted={null} opened={() => undefined} />, document.body);
+  await vi.waitFor(() => expect(text()).toContain("was interrupted"));
+  click("Continue");
   await vi.waitFor(() => expect(sent.some((one) => one.path.endsWith("/again"))).toBe(true));
 });
 
-test("a refusal is shown in words", async () => {
+test("an error is shown in words", async () => {
   replies["/api/start/look"] = [404, { error: { type: "SourceError", message: "There is nothing." } }];
-  render(<Start wanted={null} opened={() => undefined} />, document.body);
+  render(<StartPage wanted={null} opened={() => undefined} />, document.body);
   await vi.waitFor(() => expect(document.querySelector("#path")).not.toBeNull());
   type("/nowhere");
   await vi.waitFor(() => expect(document.querySelector<HTMLButtonElement>(".path-row button")?.disabled).toBe(false));
@@ -200,31 +199,21 @@ test("a refusal is shown in words", async () => {
   await vi.waitFor(() => expect(document.querySelector("[role=alert]")?.textContent).toContain("There is nothing."));
 });
 
-test("the pile stays in addresses and in calls", async () => {
-  expect(address({ path: "/groups", session: null })).toBe("/groups");
+test("the collection stays in addresses", () => {
+  expect(href({ path: "/groups", session: null })).toBe("/groups");
   history.replaceState(null, "", "/groups?session=by%20shape&pile=photos-1");
-  expect(here()).toEqual({ path: "/groups", session: "by shape", pile: "photos-1" });
-  expect(address({ path: "/", session: null })).toBe("/?pile=photos-1");
-  expect(address({ path: "/", session: "a b" })).toBe("/?session=a%20b&pile=photos-1");
-  expect(address({ path: "/", session: null, pile: null })).toBe("/");
-  expect(new Api("a").path("groups", { offset: 2 })).toBe("/api/groups?session=a&offset=2&pile=photos-1");
-  expect(ofPile(ofPile("/api/x"))).toBe("/api/x?pile=photos-1");
-  await call("POST", "/api/start/look", { path: "x" });
-  expect(sent.at(-1)?.path).toBe("/api/start/look?pile=photos-1");
-  go({ path: "/", session: null, pile: "other" });
+  expect(currentRoute()).toEqual({ path: "/groups", session: "by shape", pile: "photos-1" });
+  expect(href({ path: "/", session: null })).toBe("/?pile=photos-1");
+  expect(href({ path: "/", session: "a b" })).toBe("/?session=a%20b&pile=photos-1");
+  expect(href({ path: "/", session: null, pile: null })).toBe("/");
+  navigate({ path: "/", session: null, pile: "other" });
   expect(location.search).toBe("?pile=other");
 });
 
-test("a refusal carries the server's name for it", async () => {
-  replies["/api/session"] = [409, { error: { type: "no-pile", message: "No pile.", what_to_do: "Open one." } }];
-  const fault = await new Api(null).about().catch((problem: Fault) => problem);
-  expect(fault).toMatchObject({ type: "no-pile", status: 409, whatToDo: "Open one." });
-});
-
 test("words for numbers, times and sizes", () => {
-  expect(things(1, "image")).toBe("1 picture");
-  expect(things(2000, "row")).toBe("2,000 rows");
-  expect(things(2, "node")).toBe("2 items");
+  expect(countItems(1, "image")).toBe("1 picture");
+  expect(countItems(2000, "row")).toBe("2,000 rows");
+  expect(countItems(2, "node")).toBe("2 items");
   expect(ago(1000, 1030)).toBe("just now");
   expect(ago(0, 3700)).toBe("1 hour ago");
   expect(ago(0, 3 * 86_400)).toBe("3 days ago");

@@ -1,0 +1,123 @@
+/** The frame of every page: navigation, progress, notices, and the view that the address names. */
+
+import { useEffect, useState } from "preact/hooks";
+import { Link } from "./components/link";
+import { Notice } from "./components/notice";
+import { ProgressLine } from "./components/progress-line";
+import { count } from "./format";
+import { navigate, type Route, useRoute } from "./router";
+import { AnswersPage } from "./views/answers/answers";
+import { ComparePage } from "./views/compare/compare";
+import { ConflictsPage } from "./views/conflicts/conflicts";
+import { FinishPage } from "./views/finish/finish";
+import { GroupPage } from "./views/groups/group";
+import { GroupsPage } from "./views/groups/groups";
+import { LazyMapPage } from "./views/map/lazy-map";
+import { OrientationsPage } from "./views/orientations/orientations";
+import { ProgressPage } from "./views/progress/progress";
+import { QuestionsPage } from "./views/questions/questions";
+import { StartPage } from "./views/start/start";
+import { useWorkspace, type Workspace } from "./workspace/use-workspace";
+import "./app.css";
+
+const NAVIGATION: [path: string, label: string][] = [
+  ["/", "Questions"],
+  ["/groups", "Groups"],
+  ["/map", "Map"],
+  ["/progress", "Progress"],
+  ["/answers", "Answers"],
+  ["/orientations", "Orientations"],
+  ["/finish", "Export"],
+];
+
+function View({ path, workspace }: { path: string; workspace: Workspace }) {
+  const group = /^\/groups\/(\d+)$/.exec(path)?.[1];
+  if (group !== undefined) return <GroupPage workspace={workspace} number={Number(group)} />;
+  if (path === "/groups") return <GroupsPage workspace={workspace} />;
+  if (path === "/map") return <LazyMapPage workspace={workspace} />;
+  if (path === "/answers") return <AnswersPage workspace={workspace} />;
+  if (path === "/progress") return <ProgressPage workspace={workspace} />;
+  if (path === "/conflicts") return <ConflictsPage workspace={workspace} />;
+  if (path === "/compare") return <ComparePage workspace={workspace} />;
+  if (path === "/orientations") return <OrientationsPage workspace={workspace} />;
+  if (path === "/finish") return <FinishPage workspace={workspace} />;
+  return <QuestionsPage workspace={workspace} />;
+}
+
+function Notices({ workspace, path }: { workspace: Workspace; path: string }) {
+  const { client, error, now, sending, refresh, retry } = workspace;
+  const trouble = now?.progress.trouble;
+  const conflicts = now?.progress.conflicts ?? 0;
+  const refit = () => void client.post("/api/refit").then(refresh);
+  return (
+    <>
+      {error && (
+        <Notice tone="warning" action={{ label: "Try again", run: retry }}>
+          {sending && error.retryable && <strong>Your answer is not saved yet, but will be sent again. </strong>}
+          {error.message} {error.whatToDo}
+        </Notice>
+      )}
+      {trouble && (
+        <Notice tone="warning" action={{ label: "Try again", run: refit }}>
+          {trouble}
+        </Notice>
+      )}
+      {conflicts > 0 && path !== "/conflicts" && (
+        <Notice tone="info">
+          {count(conflicts, "answer contradicts", "answers contradict")} earlier ones and{" "}
+          {conflicts === 1 ? "is" : "are"} set aside. <Link to="/conflicts">Review</Link>
+        </Notice>
+      )}
+    </>
+  );
+}
+
+/** One orientation of one collection, or the start page if the collection is not open. */
+function WorkspaceFrame({ path, session, pile, remount }: Route & { remount: () => void }) {
+  const workspace = useWorkspace(session);
+  const { session: about, now } = workspace;
+  const collection = about?.collection;
+  useEffect(() => {
+    document.title = collection ? `${collection} · samekind` : "samekind";
+  }, [collection]);
+  if (workspace.error?.type === "no-pile") {
+    const opened = (found: string) => (found === pile ? remount() : navigate({ path, session, pile: found }));
+    return <StartPage wanted={pile ?? null} opened={opened} />;
+  }
+  return (
+    <>
+      <header>
+        <span class="brand">
+          <Link to="/start" session={null} className="to-start">
+            <strong>samekind</strong>
+          </Link>
+          <span class="muted">
+            {collection}
+            {about && about.orientations.length > 1 && ` · ${about.session}`}
+          </span>
+        </span>
+        <nav aria-label="Views">
+          {NAVIGATION.map(([to, label]) => (
+            <Link key={to} to={to} current={to === "/" ? path === "/" : path.startsWith(to)}>
+              {label}
+            </Link>
+          ))}
+        </nav>
+        {now && <ProgressLine progress={now.progress} />}
+      </header>
+      <Notices workspace={workspace} path={path} />
+      <View path={path} workspace={workspace} />
+    </>
+  );
+}
+
+export function App() {
+  const route = useRoute();
+  const [mounts, setMounts] = useState(0);
+  if (route.path === "/start") {
+    const opened = (pile: string) => navigate({ path: "/", session: null, pile });
+    return <StartPage wanted={null} opened={opened} />;
+  }
+  const key = `${route.session ?? ""} ${route.pile ?? ""} ${mounts}`;
+  return <WorkspaceFrame key={key} {...route} remount={() => setMounts(mounts + 1)} />;
+}

@@ -1,0 +1,29 @@
+/** A question, shown by the renderer for its kind. Kinds without one use the generic renderer. */
+
+import type { ComponentType } from "preact";
+import type { QuestionView } from "../../api/schema";
+import { GenericQuestion } from "./generic";
+import { OddOnes } from "./odd-ones";
+import { SameGroups } from "./same-groups";
+import { WhichGroup } from "./which-group";
+import "./question.css";
+
+export interface QuestionProps {
+  question: QuestionView;
+  /** The choice that is being sent or in force. */
+  chosen: string | null;
+  /** The numbers marked so far, where several may be chosen. */
+  marked: ReadonlySet<string>;
+  choose: (value: string) => void;
+}
+
+const RENDERERS: Record<string, ComponentType<QuestionProps>> = {
+  "which-group": WhichGroup,
+  "same-groups": SameGroups,
+  "odd-ones": OddOnes,
+};
+
+export function Question(props: QuestionProps) {
+  const Renderer = RENDERERS[props.question.kind] ?? GenericQuestion;
+  return <Renderer {...props} />;
+}

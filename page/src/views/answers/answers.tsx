@@ -1,0 +1,87 @@
+/** All answers, latest first. Each can be changed or deleted. */
+
+import { useState } from "preact/hooks";
+import type { AnswerView } from "../../api/schema";
+import { useResource } from "../../api/use-resource";
+import { AnswerItems } from "../../components/answer-items";
+import { EditAnswer } from "../../components/edit-answer";
+import { ErrorNotice } from "../../components/error-notice";
+import { Link } from "../../components/link";
+import { count } from "../../format";
+import type { Workspace } from "../../workspace/use-workspace";
+import { useConflicts } from "../conflicts/use-conflicts";
+import "./answers.css";
+
+const PAGE_SIZE = 25;
+
+function Row({ answer, edit, aside }: { answer: AnswerView; edit: () => void; aside: boolean }) {
+  return (
+    <li class={aside ? "answer aside" : "answer"}>
+      <span class="muted number">{answer.number}</span>
+      <AnswerItems answer={answer} />
+      <span class="answer-label">
+        <strong>{answer.label}</strong>
+        <span class="muted">
+          {answer.question.prompt}
+          {answer.seconds !== null && ` · ${answer.seconds.toFixed(1)} s`}
+          {answer.by !== "me" && ` · ${answer.by}`}
+        </span>
+        {aside && <Link to="/conflicts">Set aside: it contradicts other answers</Link>}
+      </span>
+      <button type="button" onClick={edit} aria-label={`Change answer ${answer.number}`}>
+        Change
+      </button>
+    </li>
+  );
+}
+
+export function AnswersPage({ workspace }: { workspace: Workspace }) {
+  const { client, recent } = workspace;
+  const [editing, setEditing] = useState<AnswerView | null>(null);
+  const [pages, setPages] = useState(1);
+  const list = useResource(
+    async (signal) => {
+      const offsets = Array.from({ length: pages }, (_, k) => k * PAGE_SIZE);
+      const parts = await Promise.all(
+        offsets.map((offset) => client.get("/api/answers", { query: { offset, limit: PAGE_SIZE }, signal })),
+      );
+      return { total: parts.at(-1)?.total ?? 0, answers: parts.flatMap((part) => part.answers) };
+    },
+    [client],
+    { refreshOn: [recent, pages] },
+  );
+  const conflicts = useConflicts(workspace);
+  const odd = conflicts.data?.odd ?? [];
+  const aside = new Set(conflicts.data?.clashes.map((clash) => clash.answer.number));
+  const { total = 0, answers = [] } = list.data ?? {};
+  return (
+    <main class="answers">
+      <h1>Answers</h1>
+      {list.data && (
+        <p class="lead">
+          {count(total, "answer")}, latest first.{" "}
+          {odd.length > 0 && (
+            <Link to="/conflicts">{count(odd.length, "answer is", "answers are")} worth a second look</Link>
+          )}
+        </p>
+      )}
+      <ErrorNotice error={list.error} retry={list.reload} />
+      <ul class="answer-list">
+        {answers.map((answer) => (
+          <Row
+            key={answer.number}
+            answer={answer}
+            edit={() => setEditing(answer)}
+            aside={aside.has(answer.number)}
+          />
+        ))}
+      </ul>
+      {answers.length < total && (
+        <button type="button" onClick={() => setPages(pages + 1)}>
+          Show more ({total - answers.length} left)
+        </button>
+      )}
+      {editing && <EditAnswer answer={editing} workspace={workspace} close={() => setEditing(null)} />}
+    </main>
+  );
+}

@@ -1,0 +1,24 @@
+/** Contradictions and surprising answers, read again after each change. */
+
+import type { ClashView, OddView } from "../../api/schema";
+import { type Resource, useResource } from "../../api/use-resource";
+import type { Workspace } from "../../workspace/use-workspace";
+
+export interface Conflicts {
+  clashes: ClashView[];
+  odd: OddView[];
+}
+
+export function useConflicts({ client, recent, now }: Workspace): Resource<Conflicts> {
+  return useResource(
+    async (signal) => {
+      const [{ conflicts: clashes }, { odd }] = await Promise.all([
+        client.get("/api/conflicts", { signal }),
+        client.get("/api/odd", { signal }),
+      ]);
+      return { clashes, odd };
+    },
+    [client],
+    { refreshOn: [recent, now?.progress.snapshot] },
+  );
+}

@@ -1,0 +1,219 @@
+/** Choose a format, see what would be written, write it. Exports to folders can be undone. */
+
+import { useState } from "preact/hooks";
+import { ApiError, type Client } from "../../api/client";
+import type { FinishView, FormatView, JobView, PlanView } from "../../api/schema";
+import { ErrorNotice } from "../../components/error-notice";
+import { JobBar } from "../../components/job-bar";
+import { Notice } from "../../components/notice";
+import { useJob } from "../../components/use-job";
+import { ago, count } from "../../format";
+import type { Workspace } from "../../workspace/use-workspace";
+import { Plan } from "./plan";
+import "./export.css";
+
+interface Props {
+  workspace: Workspace;
+  finish: FinishView;
+  reload: () => void;
+}
+
+export function Export({ workspace, finish, reload }: Props) {
+  const [chosen, setChosen] = useState<string>(finish.formats[0]?.name ?? "csv");
+  const [message, setMessage] = useState("");
+  const format = finish.formats.find(({ name }) => name === chosen);
+  return (
+    <section class="export" aria-labelledby="export-title">
+      <h2 id="export-title">Format</h2>
+      <div class="option-cards" role="radiogroup" aria-label="Export format">
+        {finish.formats.map(({ name, label, line, why_not }) => (
+          <label key={name} class={name === chosen ? "option-card chosen" : "option-card"}>
+            <input
+              type="radio"
+              name="format"
+              value={name}
+              checked={name === chosen}
+              disabled={why_not !== ""}
+              onChange={() => setChosen(name)}
+            />
+            <span>
+              <strong>{label}</strong>
+              <span class="muted">{why_not || line}</span>
+            </span>
+          </label>
+        ))}
+      </div>
+      {format && (
+        <FormatDetails
+          key={`${format.name} ${workspace.session?.session}`}
+          workspace={workspace}
+          format={format}
+          paths={finish.paths}
+          reload={reload}
+          announce={setMessage}
+        />
+      )}
+      {message && <Notice tone="info">{message}</Notice>}
+      <PastExports workspace={workspace} finish={finish} reload={reload} announce={setMessage} />
+    </section>
+  );
+}
+
+/** Folders cannot be downloaded, only written. */
+function downloadUrl(client: Client, format: FormatView["name"]): string | undefined {
+  if (format === "folders") return undefined;
+  if (format === "orientation") return client.url("/api/finish/orientation");
+  return client.url("/api/export", { query: { format } });
+}
+
+interface FormatProps {
+  workspace: Workspace;
+  format: FormatView;
+  paths: boolean;
+  reload: () => void;
+  announce: (message: string) => void;
+}
+
+function FormatDetails({ workspace, format, paths, reload, announce }: FormatProps) {
+  const { client } = workspace;
+  const [target, setTarget] = useState(format.suggestion);
+  const [mode, setMode] = useState<"copy" | "link">("copy");
+  const [plan, setPlan] = useState<PlanView | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [started, setStarted] = useState<JobView | null>(null);
+  const [planning, setPlanning] = useState(false);
+  const wish = { format: format.name, mode, target };
+
+  const job = useJob(started, (ended) => {
+    setStarted(null);
+    if (ended.state === "finished") announce(ended.words);
+    else setError(new ApiError(200, ended.words));
+    reload();
+  });
+
+  const preview = () => {
+    setError(null);
+    announce("");
+    setPlanning(true);
+    client
+      .post("/api/finish/plan", { body: wish })
+      .then(
+        (found) => {
+          setPlan(found);
+          workspace.refresh();
+        },
+        (problem: unknown) => {
+          setPlan(null);
+          setError(ApiError.from(problem));
+        },
+      )
+      .finally(() => setPlanning(false));
+  };
+
+  const write = ({ snapshot }: PlanView) => {
+    setPlan(null);
+    client
+      .post("/api/finish/run", { body: { ...wish, snapshot } })
+      .then(setStarted, (problem: unknown) => setError(ApiError.from(problem)));
+  };
+
+  return (
+    <div class="format-details">
+      {format.download && format.why_not === "" && (
+        <a class="button" href={downloadUrl(client, format.name)} download>
+          Download
+        </a>
+      )}
+      {paths && (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            preview();
+          }}
+        >
+          {format.modes.length > 0 && (
+            <fieldset class="modes">
+              <legend>Files</legend>
+              {(["copy", "link"] as const)
+                .filter((one) => format.modes.includes(one))
+                .map((one) => (
+                  <label key={one}>
+                    <input
+                      type="radio"
+                      name="mode"
+                      value={one}
+                      checked={one === mode}
+                      onChange={() => {
+                        setMode(one);
+                        setPlan(null);
+                      }}
+                    />
+                    {one === "copy" ? "Copy them" : "Link to them (needs no space)"}
+                  </label>
+                ))}
+            </fieldset>
+          )}
+          <label for="target">
+            {format.name === "folders" ? "New folder on this computer" : "Or save as a new file on this computer"}
+          </label>
+          <div class="path-row">
+            <input
+              id="target"
+              value={target}
+              maxLength={4000}
+              spellcheck={false}
+              autocomplete="off"
+              autocapitalize="off"
+              onInput={(event) => {
+                setTarget(event.currentTarget.value);
+                setPlan(null);
+              }}
+            />
+            <button type="submit" disabled={target.trim() === "" || planning || started !== null}>
+              {planning ? "Preparing…" : "Preview"}
+            </button>
+          </div>
+        </form>
+      )}
+      <ErrorNotice error={error} />
+      {job && <JobBar job={job} />}
+      {plan && !job && <Plan plan={plan} write={() => write(plan)} />}
+    </div>
+  );
+}
+
+function PastExports({ workspace, finish, reload, announce }: Props & Pick<FormatProps, "announce">) {
+  if (finish.made.length === 0) return null;
+  const undo = (target: string) =>
+    workspace.client.post("/api/finish/undo", { body: { target } }).then(
+      ({ message, kept }) => {
+        reload();
+        announce([message, ...kept].join(" "));
+      },
+      (problem: unknown) => {
+        const { message, whatToDo } = ApiError.from(problem);
+        announce(`${message} ${whatToDo}`);
+      },
+    );
+  return (
+    <div class="past-exports">
+      <h3>Past exports</h3>
+      <ul>
+        {finish.made.map((made) => (
+          <li key={made.job}>
+            <code>{made.target}</code>
+            <span class="muted">
+              {count(made.files, "file")}, {ago(made.at)}
+              {made.undone && ", undone"}
+            </span>
+            {made.undo && (
+              <button type="button" onClick={() => void undo(made.target)}>
+                Undo export
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

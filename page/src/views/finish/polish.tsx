@@ -1,0 +1,157 @@
+/** Polish: a network trains in the background. Its groups replace the current ones once accepted. */
+
+import { useState } from "preact/hooks";
+import { ApiError, server } from "../../api/client";
+import type { JobView, PolishView } from "../../api/schema";
+import { useResource } from "../../api/use-resource";
+import { ErrorNotice } from "../../components/error-notice";
+import { JobBar } from "../../components/job-bar";
+import { Notice } from "../../components/notice";
+import { isRunning, useJob } from "../../components/use-job";
+import type { Workspace } from "../../workspace/use-workspace";
+import { PolishComparison } from "./polish-comparison";
+import "./polish.css";
+
+const MIN_MINUTES = 0.1;
+const MAX_MINUTES = 1440;
+
+export function PolishSection({ workspace }: { workspace: Workspace }) {
+  const { client, now } = workspace;
+  const session = workspace.session?.session;
+  const polish = useResource((signal) => client.get("/api/polish", { signal }), [client], {
+    refreshOn: [now?.progress.answers],
+  });
+  const jobs = useResource(
+    session === undefined ? null : (signal) => server.get("/api/jobs", { signal }),
+    [session],
+  );
+  const [error, setError] = useState<ApiError | null>(null);
+  const [started, setStarted] = useState<JobView | null>(null);
+  const mine = jobs.data?.jobs.filter((job) => job.kind === "polish" && job.session === session) ?? [];
+  const latest = mine[0];
+  const interrupted = latest?.state === "interrupted" && latest.can_go_on ? latest : null;
+
+  const job = useJob(started ?? mine.find(isRunning) ?? null, (ended) => {
+    setStarted(null);
+    jobs.reload();
+    if (ended.state !== "finished") setError(new ApiError(200, ended.words));
+    polish.reload();
+  });
+  const start = (request: Promise<JobView>) => {
+    setError(null);
+    request.then(setStarted, (problem: unknown) => setError(ApiError.from(problem)));
+  };
+  const decide = (decision: "accept" | "reject" | "back") => {
+    setError(null);
+    client.post(`/api/polish/${decision}`).then(
+      (found) => {
+        polish.replace(found);
+        workspace.refresh();
+      },
+      (problem: unknown) => setError(ApiError.from(problem)),
+    );
+  };
+
+  if (polish.data === null) return <ErrorNotice error={polish.error} retry={polish.reload} />;
+  const { accepted, result, offered, why_not } = polish.data;
+  return (
+    <section class="polish" aria-labelledby="polish-title">
+      <h2 id="polish-title">Polish</h2>
+      <p class="lead">
+        A network learns from all your pictures and answers together. It trains in the background while you
+        continue.
+      </p>
+      <ErrorNotice error={error ?? polish.error} />
+      {accepted && (
+        <Notice tone="info" action={{ label: "Undo polish", run: () => decide("back") }}>
+          You are seeing polished groups ({accepted}).
+        </Notice>
+      )}
+      {interrupted && !job && (
+        <Notice
+          tone="info"
+          action={{
+            label: "Continue",
+            run: () => start(server.post("/api/jobs/{id}/again", { path: { id: interrupted.id } })),
+          }}
+        >
+          <strong>{interrupted.title}</strong> was interrupted. What it has learned is saved.
+        </Notice>
+      )}
+      {job ? (
+        <JobBar job={job} />
+      ) : result ? (
+        <div class="polish-result">
+          <PolishComparison result={result} />
+          <div class="form-actions">
+            <button type="button" class="primary" onClick={() => decide("accept")}>
+              Use polished groups
+            </button>
+            <button type="button" onClick={() => decide("reject")}>
+              Keep current groups
+            </button>
+          </div>
+        </div>
+      ) : offered ? (
+        <PolishForm
+          polish={polish.data}
+          start={(method, minutes) => start(client.post("/api/polish", { body: { method, minutes } }))}
+        />
+      ) : (
+        <p>{why_not}</p>
+      )}
+    </section>
+  );
+}
+
+type Method = PolishView["methods"][number]["name"];
+
+interface FormProps {
+  polish: PolishView;
+  start: (method: Method, minutes: number) => void;
+}
+
+function PolishForm({ polish: { methods, minutes: suggested, estimate, advice }, start }: FormProps) {
+  const [method, setMethod] = useState(methods[0]);
+  const [minutes, setMinutes] = useState(suggested);
+  return (
+    <form
+      class="polish-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (method) start(method.name, Math.min(MAX_MINUTES, Math.max(MIN_MINUTES, minutes)));
+      }}
+    >
+      <p>{estimate}</p>
+      <p class="muted">{advice}</p>
+      <div class="polish-row">
+        <label>
+          Method
+          <select
+            value={method?.name}
+            onChange={(event) => setMethod(methods.find(({ name }) => name === event.currentTarget.value))}
+          >
+            {methods.map(({ name }) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Minutes
+          <input
+            type="number"
+            min={MIN_MINUTES}
+            max={MAX_MINUTES}
+            step="any"
+            value={minutes}
+            onInput={(event) => setMinutes(Number(event.currentTarget.value) || suggested)}
+          />
+        </label>
+        <button type="submit">Start</button>
+      </div>
+      <p class="muted">{method?.line.replaceAll("`", "")}</p>
+    </form>
+  );
+}

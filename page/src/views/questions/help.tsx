@@ -1,0 +1,77 @@
+/** What every key does. */
+
+import type { Act, ChoiceView, QuestionView } from "../../api/schema";
+import { Dialog } from "../../components/dialog";
+import { Keys } from "../../components/keys";
+import { isNumber, NONE } from "../../components/question/use-marks";
+import { type Bindings, keysOf, type Slot, slots, useShortcuts } from "../../keyboard/bindings";
+import "./shortcuts.css";
+
+type Row = [keys: string[], label: string];
+
+/** The shortcuts that are always listed, with the keys that they have in this browser. */
+function commonRows(bindings: Bindings, marking: Row[] | null): Row[] {
+  const keys = new Map(slots().map(([slot, defaults]) => [slot, keysOf(bindings, slot, defaults)]));
+  const of = (...names: Slot[]) => names.flatMap((name) => keys.get(name) ?? []);
+  const groups: Row[] = [
+    [of("groups:1", "groups:2", "groups:3", "groups:4", "groups:5"), "This group"],
+    [of("groups:none"), "None of these"],
+  ];
+  return [
+    [of("pair:same"), "Same"],
+    [of("pair:different"), "Different"],
+    ...(marking ?? groups),
+    [of("always:unsure"), "Not sure"],
+  ];
+}
+
+/** The shortcuts of a question in which several items may be marked. */
+function markingRows(choices: ChoiceView[]): Row[] {
+  const none = choices.find(({ value }) => value === NONE);
+  const numbers = choices.filter(({ value }) => isNumber(value));
+  return [
+    [numbers.flatMap(({ keys }) => keys), "Mark or unmark this item"],
+    [none?.keys ?? [], `Submit marked items. With none marked: ${none?.label.toLowerCase() ?? ""}`],
+  ];
+}
+
+interface Props {
+  question: QuestionView | null;
+  acts: Act[];
+  close: () => void;
+  customise: () => void;
+}
+
+export function Help({ question, acts, close, customise }: Props) {
+  const { bindings } = useShortcuts();
+  const choices = question?.choices ?? [];
+  const common = commonRows(bindings, question?.many ? markingRows(choices) : null);
+  const listed = new Set(common.flatMap(([keys]) => keys));
+  const other = choices.filter(({ keys }) => !keys.some((key) => listed.has(key)));
+  const rows: Row[] = [...common, ...[...other, ...acts].map(({ keys, label }): Row => [keys, label])];
+  return (
+    <Dialog title="Keyboard shortcuts" close={close}>
+      <table class="help">
+        <tbody>
+          {rows.map(([keys, label]) => (
+            <tr key={label}>
+              <td>
+                <Keys keys={keys} />
+              </td>
+              <td>{label}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="muted">
+        Answer by what you see. There is no wrong grouping, only yours, and “Not sure” is always fine.
+        Press and hold a picture to enlarge it. On a phone, swipe right for “Same” and left for
+        “Different”. Every answer is saved at once and can be changed at any time. Nothing leaves this
+        computer.
+      </p>
+      <button type="button" onClick={customise}>
+        Customise shortcuts
+      </button>
+    </Dialog>
+  );
+}

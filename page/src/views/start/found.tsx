@@ -1,0 +1,131 @@
+/** What was found at a path, and how its items should be compared. */
+
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { server } from "../../api/client";
+import type { EncoderView, Found } from "../../api/schema";
+import { useResource } from "../../api/use-resource";
+import { Notice } from "../../components/notice";
+import { SkippedFiles } from "../../components/skipped-files";
+import { count, countItems } from "../../format";
+
+const DEFAULT_MINUTES = 10;
+const MAX_MINUTES = 1440;
+
+interface Props {
+  found: Found;
+  open: (encoder: string | null, minutes: number | null) => void;
+  back: () => void;
+}
+
+export function FoundCollection({ found, open, back }: Props) {
+  const [name, setName] = useState(found.encoder);
+  const [minutes, setMinutes] = useState(DEFAULT_MINUTES);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => heading.current?.focus(), []);
+  const learns = found.encoders.find((encoder) => encoder.name === name)?.learns ?? false;
+  const submit = () => {
+    const unchanged = name === found.encoder && found.answers === 0;
+    open(unchanged ? null : name, learns ? Math.min(MAX_MINUTES, Math.max(1, minutes)) : null);
+  };
+  return (
+    <section class="found" aria-labelledby="found-title">
+      <h2 id="found-title" ref={heading} tabIndex={-1}>
+        {countItems(found.items, found.kind)} in {found.name}
+      </h2>
+      <p class="collection-path">{found.path}</p>
+      {found.answers > 0 && (
+        <Notice tone="info">
+          You have given {count(found.answers, "answer")} here before. They are saved, and you continue where
+          you left off.
+        </Notice>
+      )}
+      <SkippedFiles total={found.skipped_total} files={found.skipped} />
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <fieldset class="option-cards">
+          <legend>How should they be compared?</legend>
+          {found.encoders.map((encoder) => (
+            <EncoderOption
+              key={encoder.name}
+              encoder={encoder}
+              checked={encoder.name === name}
+              reason={encoder.name === found.encoder ? found.reason : ""}
+              choose={() => setName(encoder.name)}
+            />
+          ))}
+        </fieldset>
+        {learns ? (
+          <label class="minutes">
+            Train for
+            <input
+              type="number"
+              min={1}
+              max={MAX_MINUTES}
+              value={minutes}
+              onInput={(event) => setMinutes(Number(event.currentTarget.value) || 1)}
+            />
+            minutes. You can stop at any time and continue later.
+          </label>
+        ) : (
+          <Estimate path={found.path} encoder={name} />
+        )}
+        <div class="form-actions">
+          <button type="submit" class="primary">
+            {found.answers > 0 ? "Continue sorting" : "Start sorting"}
+          </button>
+          <button type="button" class="quiet" onClick={back}>
+            Back
+          </button>
+        </div>
+      </form>
+    </section>
+  );
+}
+
+interface OptionProps {
+  encoder: EncoderView;
+  checked: boolean;
+  reason: string;
+  choose: () => void;
+}
+
+function EncoderOption({ encoder, checked, reason, choose }: OptionProps) {
+  return (
+    <label class={checked ? "option-card chosen" : "option-card"}>
+      <input
+        type="radio"
+        name="encoder"
+        value={encoder.name}
+        checked={checked}
+        disabled={encoder.why_not !== ""}
+        onChange={choose}
+      />
+      <span>
+        <strong>{encoder.name}</strong>
+        {reason && <span class="recommended">recommended</span>}
+        <span class="muted">
+          {encoder.line}
+          {reason && ` Recommended: ${reason}.`}
+          {encoder.why_not && ` Not available: ${encoder.why_not}.`}
+        </span>
+      </span>
+    </label>
+  );
+}
+
+/** How long encoding would take, measured on a few items. */
+function Estimate({ path, encoder }: { path: string; encoder: string }) {
+  const { data, error } = useResource(
+    (signal) => server.post("/api/start/measure", { body: { path, encoder }, signal }),
+    [path, encoder],
+  );
+  return (
+    <p class="estimate" role="status">
+      {error ? `Could not measure: ${error.message}` : (data?.words ?? "Measuring how long this takes…")}
+    </p>
+  );
+}

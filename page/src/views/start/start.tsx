@@ -1,0 +1,190 @@
+/** The first page: open a collection, or continue with a recent one. */
+
+import { useEffect, useState } from "preact/hooks";
+import { ApiError, server } from "../../api/client";
+import type { Found, JobView, StartView } from "../../api/schema";
+import { useResource } from "../../api/use-resource";
+import { ErrorNotice } from "../../components/error-notice";
+import { JobBar } from "../../components/job-bar";
+import { Notice } from "../../components/notice";
+import { isRunning, useJob } from "../../components/use-job";
+import { FoundCollection } from "./found";
+import { RecentCollections } from "./recent";
+import "./start.css";
+
+interface Props {
+  /** The collection that the address names and that is not open yet. */
+  wanted: string | null;
+  /** Called when a collection is open. */
+  opened: (pile: string) => void;
+}
+
+const reopen = (pile: string) => server.post("/api/start/again", { body: { pile } });
+
+export function StartPage({ wanted, opened }: Props) {
+  const start = useResource((signal) => server.get("/api/start", { signal }), []);
+  const jobs = useResource((signal) => server.get("/api/jobs", { signal }), []);
+  const [path, setPath] = useState("");
+  const [found, setFound] = useState<Found | null>(null);
+  const [started, setStarted] = useState<JobView | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [looking, setLooking] = useState(false);
+  const fail = (problem: unknown) => setError(ApiError.from(problem));
+  const openings = jobs.data?.jobs.filter((job) => job.kind === "open") ?? [];
+
+  const job = useJob(started, (ended) => {
+    if (ended.state === "finished") return opened(ended.pile);
+    setStarted(null);
+    setError(new ApiError(200, ended.words));
+    start.reload();
+    jobs.reload();
+  });
+  const begin = (request: Promise<JobView>) => {
+    setError(null);
+    request.then(setStarted, fail);
+  };
+
+  useEffect(() => {
+    document.title = "samekind";
+  }, []);
+  // Once: show an opening that is under way, or open what the address names.
+  const [resumed, setResumed] = useState(false);
+  useEffect(() => {
+    if (jobs.data === null || resumed) return;
+    setResumed(true);
+    const running = openings.find((one) => isRunning(one) && (!wanted || one.pile === wanted));
+    if (running) setStarted(running);
+    else if (wanted) begin(reopen(wanted));
+  }, [jobs.data]);
+
+  const look = () => {
+    setError(null);
+    setLooking(true);
+    server
+      .post("/api/start/look", { body: { path } })
+      .then(setFound, fail)
+      .finally(() => setLooking(false));
+  };
+  const openPath = (target: string, encoder: string | null, minutes: number | null) =>
+    begin(server.post("/api/start/open", { body: { path: target, encoder, minutes } }));
+
+  return (
+    <main class="start">
+      <header class="start-head">
+        <strong class="wordmark">samekind</strong>
+        <span class="muted">{start.data && `version ${start.data.version}`}</span>
+      </header>
+      <ErrorNotice error={error ?? start.error} {...(start.error && { retry: start.reload })} />
+      {job && isRunning(job) ? (
+        <>
+          <h1>Opening your collection</h1>
+          <JobBar job={job} />
+          <p class="muted">You can close this tab. The work continues, and this address leads back to it.</p>
+        </>
+      ) : found ? (
+        <FoundCollection
+          found={found}
+          back={() => setFound(null)}
+          open={(encoder, minutes) => openPath(found.path, encoder, minutes)}
+        />
+      ) : (
+        <>
+          <h1>What would you like to sort?</h1>
+          <p class="lead">
+            Choose a folder of pictures or texts, or a table. Answer a few questions, and samekind sorts
+            everything the way you have in mind. Nothing leaves this computer.
+          </p>
+          {start.data?.paths && (
+            <PathForm path={path} setPath={setPath} look={look} looking={looking} kinds={start.data.kinds} />
+          )}
+          {start.data && !start.data.paths && (
+            <p>Other people can reach this server, so folders cannot be opened from this page.</p>
+          )}
+          {openings
+            .filter((one) => one.state === "interrupted" && one.can_go_on)
+            .map((one) => (
+              <Notice
+                key={one.id}
+                tone="info"
+                action={{
+                  label: "Continue",
+                  run: () => begin(server.post("/api/jobs/{id}/again", { path: { id: one.id } })),
+                }}
+              >
+                <strong>{one.title}</strong> was interrupted. What was done so far is saved.
+              </Notice>
+            ))}
+          {start.data && (
+            <RecentCollections
+              recent={start.data.recent}
+              open={(pile) => begin(reopen(pile))}
+              remove={(pile) =>
+                void server.post("/api/start/forget", { body: { pile } }).then(start.replace, fail)
+              }
+            />
+          )}
+          {start.data?.demos.map((demo) => (
+            <section class="demo" key={demo.path}>
+              <h2>Just want to try it?</h2>
+              <button type="button" class="collection-card" onClick={() => openPath(demo.path, null, null)}>
+                <span class="collection-name">Try the demo</span>
+                <span class="muted">{demo.line}</span>
+              </button>
+            </section>
+          ))}
+        </>
+      )}
+    </main>
+  );
+}
+
+interface FormProps {
+  path: string;
+  setPath: (path: string) => void;
+  look: () => void;
+  looking: boolean;
+  kinds: StartView["kinds"];
+}
+
+function PathForm({ path, setPath, look, looking, kinds }: FormProps) {
+  const empty = path.trim() === "";
+  return (
+    <>
+      <form
+        class="path-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!empty) look();
+        }}
+      >
+        <label for="path">Folder or table on this computer</label>
+        <div class="path-row">
+          <input
+            id="path"
+            value={path}
+            maxLength={4000}
+            placeholder="~/Pictures/holiday"
+            spellcheck={false}
+            autocomplete="off"
+            autocapitalize="off"
+            onInput={(event) => setPath(event.currentTarget.value)}
+          />
+          <button type="submit" class="primary" disabled={empty || looking}>
+            {looking ? "Opening…" : "Open"}
+          </button>
+        </div>
+      </form>
+      <details class="kinds">
+        <summary>What can I open?</summary>
+        <dl>
+          {Object.entries(kinds).map(([name, line]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{line}</dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+    </>
+  );
+}

@@ -1,0 +1,61 @@
+/** Keeps the answer being sent until the server has it, even across a reload. */
+
+import { ApiError } from "../api/client";
+import type { Done, Tell } from "../api/schema";
+
+const MAX_RETRY_SECONDS = 30;
+
+export interface Outbox {
+  /** The answer that has not been delivered yet. */
+  pending: () => Tell | null;
+  send: (answer: Tell, post: (answer: Tell) => Promise<Done>) => Promise<Done>;
+}
+
+export function createOutbox(name: string, storage: Storage = localStorage): Outbox {
+  const key = `samekind:unsent:${name}`;
+
+  function pending(): Tell | null {
+    try {
+      const text = storage.getItem(key);
+      return text === null ? null : (JSON.parse(text) as Tell);
+    } catch {
+      return null;
+    }
+  }
+
+  function save(answer: Tell): void {
+    try {
+      storage.setItem(key, JSON.stringify(answer));
+    } catch {
+      // Without storage the answer is still in memory while the page is open.
+    }
+  }
+
+  function clear(): void {
+    try {
+      storage.removeItem(key);
+    } catch {
+      // Nothing was stored.
+    }
+  }
+
+  async function send(answer: Tell, post: (answer: Tell) => Promise<Done>): Promise<Done> {
+    save(answer);
+    try {
+      const done = await post(answer);
+      clear();
+      return done;
+    } catch (error) {
+      // Only an answer that the server received and rejected is dropped.
+      if (error instanceof ApiError && !error.retryable) clear();
+      throw error;
+    }
+  }
+
+  return { pending, send };
+}
+
+/** Seconds to wait before the n-th attempt to send an answer again. */
+export function retryDelay(attempts: number): number {
+  return Math.min(MAX_RETRY_SECONDS, 2 ** attempts);
+}
