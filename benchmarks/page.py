@@ -173,7 +173,7 @@ def measure_map(browser: Any, server: Server) -> dict[str, Any]:
     page.wait_for_selector("canvas", timeout=300_000)
     page.wait_for_function("() => document.querySelectorAll('.legend li').length > 0")
     first = time.perf_counter() - begun
-    page.wait_for_selector("text=What lies close together", timeout=500_000)
+    page.wait_for_selector("text=Items that look alike", timeout=500_000)
     settled = time.perf_counter() - begun
     travel = page.evaluate(FRAMES, 1.0)
     page.wait_for_timeout(1500)

@@ -152,7 +152,7 @@ class Person:
 
     def answer(self, page: Any, think: float = 0.0) -> bool:
         """Look, think, press; False when there is no question any more."""
-        page.wait_for_selector(".question .choice, .question.nothing .button", timeout=60_000)
+        page.wait_for_selector(".question .choice, .question.none .button", timeout=60_000)
         shown = page.evaluate(SHOWN)
         if shown is None:
             return False

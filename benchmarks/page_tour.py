@@ -32,13 +32,13 @@ VIEWS = {
     "ask": ("/", ".question .choice"),
     "groups": ("/groups", ".group-card"),
     "group": ("/groups/{group}", ".members figure"),
-    "map": ("/map", "text=What lies close together"),
+    "map": ("/map", "text=Items that look alike"),
     "progress": ("/progress", ".verdict"),
     "answers": ("/answers", ".answer"),
     "orientations": ("/orientations", ".orientation-list"),
     "compare": ("/compare", "main"),
-    "finish": ("/finish", ".formats"),
-    "start": ("/start", "text=What shall be sorted?"),
+    "finish": ("/finish", ".export"),
+    "start": ("/start", "text=What would you like to sort?"),
 }
 MOST = 39
 """Under forty questions."""
@@ -97,7 +97,7 @@ def tour(browser: Any, chosen: Namespace) -> None:
         shape = sort(page, "shape", chosen.think, picture)
         shape["seconds_from_command"] = round(time.perf_counter() - begun, 1)
         page.click("nav >> text=Orientations")
-        page.fill(".begin input", "colour")
+        page.fill(".new-orientation input", "colour")
         picture("5-orientation")
         begun_colour = time.perf_counter()
         page.keyboard.press("Enter")
@@ -130,10 +130,10 @@ def sort(page: Any, by: str, think: float, picture: Callable[[str], None]) -> di
     page.wait_for_timeout(500)
     name_groups(page, kinds)
     picture("3-groups" if by == "shape" else "6-colours")
-    page.click("nav >> text=Finish")
-    page.wait_for_selector(".formats")
+    page.click("nav >> text=Export")
+    page.wait_for_selector(".export")
     with page.expect_download() as download:
-        page.click("text=Download it")
+        page.click("text=Download")
     if by == "shape":
         picture("4-finish")
     with download.value.path().open(encoding="utf-8", newline="") as table:
@@ -186,7 +186,7 @@ def sorted_demo(browser: Any) -> Iterator[Any]:
         for name, questions in (("main", 34), ("colour", 26), ("count", 8)):
             if name != "main":
                 page.goto(server.origin + "/orientations")
-                page.fill(".begin input", name)
+                page.fill(".new-orientation input", name)
                 page.keyboard.press("Enter")
             page.wait_for_selector(".question .choice")
             kinds = kinds_of_tiles("shape" if name == "main" else name)
@@ -254,7 +254,7 @@ def film(browser: Any, chosen: Namespace) -> None:
         asking.goto(server.entrance)
         asking.wait_for_selector(".question .choice")
         chart.goto(server.origin + "/map")
-        chart.wait_for_selector("text=What lies close together")
+        chart.wait_for_selector("text=Items that look alike")
         chart.wait_for_timeout(1500)
         person = Person(kinds_of_tiles("shape"))
 

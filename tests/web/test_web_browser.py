@@ -148,7 +148,7 @@ def test_answers_are_listed_and_taken_away(page: Any, workspace: Workspace) -> N
     page.wait_for_selector(".answer")
     expect(page.locator(".answer")).to_have_count(2)
     page.locator(".answer button").first.click()
-    page.click("text=Take this answer away")
+    page.click("text=Delete this answer")
     expect(page.locator(".answer")).to_have_count(1)
     assert len(workspace.session().answers) == 1
 
@@ -156,7 +156,7 @@ def test_answers_are_listed_and_taken_away(page: Any, workspace: Workspace) -> N
 def test_a_new_orientation_begins_with_no_answers(page: Any, workspace: Workspace) -> None:
     press(page, "y", 1)
     page.click("nav >> text=Orientations")
-    page.fill(".begin input", "by shape")
+    page.fill(".new-orientation input", "by shape")
     page.keyboard.press("Enter")
     page.wait_for_selector(".question .choice")
     press(page, "n", 1)
@@ -170,7 +170,7 @@ def test_an_answer_given_while_the_server_is_away_is_kept_and_sent_later(
 ) -> None:
     served.stop()
     page.keyboard.press("y")
-    page.wait_for_selector("text=Your answer is kept, but not saved yet.")
+    page.wait_for_selector("text=Your answer is not saved yet")
     assert workspace.session().answers == ()
     served.start()
     page.wait_for_selector(".chip")
@@ -193,7 +193,7 @@ def test_contradictions_are_shown_with_the_answers_that_clash(
     assert asked is not None
     session.tell(asked.number + 1, "different")
     page.reload()
-    page.click("text=See which")
+    page.click("text=Review")
     page.wait_for_selector(".conflict .answer")
     expect(page.locator(".conflict .answer")).to_have_count(2)
 
@@ -283,6 +283,6 @@ def test_the_help_explains_how_several_are_marked(page: Any) -> None:
     press(page, "u", 1)
     page.keyboard.press("?")
     words = page.locator("dialog").inner_text()
-    assert "Mark this one, or take its mark away" in words
-    assert "without a mark: all belong" in words
+    assert "Mark or unmark this item" in words
+    assert "With none marked: all belong" in words
     assert "None of these" not in words

@@ -49,7 +49,8 @@ FITS = """(touch) => {
   const name = (one) => one.className || one.tagName;
   const page = document.documentElement;
   if (page.scrollHeight > innerHeight || page.scrollWidth > innerWidth) found.push("scrolls");
-  const controls = [...document.querySelectorAll(".choice, .mark, .acts button, .prompt, .strip")]
+  const boxes = ".choice, .mark, .actions button, .prompt, .recent-answers";
+  const controls = [...document.querySelectorAll(boxes)]
     .filter((one) => box(one).width > 0);
   const items = [...document.querySelectorAll(".question .item")];
   for (const one of [...controls, ...items]) {
@@ -69,7 +70,7 @@ FITS = """(touch) => {
       found.push(`an item hangs out of ${name(one.closest("button, section, .items, .subject"))}`);
     if (Math.min(inside.width, inside.height) < (touch ? 40 : 60)) found.push("an item is tiny");
   }
-  const targets = [...document.querySelectorAll(".choice, .mark, .acts button")];
+  const targets = [...document.querySelectorAll(".choice, .mark, .actions button")];
   if (touch && targets.some((one) => box(one).width > 0 && box(one).height < 44))
     found.push("a target is too small for a finger");
   return [...new Set(found)];
@@ -186,7 +187,7 @@ def test_a_short_or_upright_movement_answers_nothing(
     finger = Finger(page)
     finger.swipe(150, 330, 50)
     finger.swipe(150, 400, 20, -200)
-    expect(page.locator(".swipe-says")).to_have_count(0)
+    expect(page.locator(".swipe-label")).to_have_count(0)
     page.tap("[data-choice=same]")
     expect(page.locator(".chip")).to_have_count(1)
     assert [answer.choice for answer in workspace.session().answers] == ["same"]
@@ -201,10 +202,10 @@ def test_what_letting_go_would_mean_is_written_over_the_question(
     finger._send("touchStart", (100, 330))
     finger._send("touchMove", (160, 330))
     finger._send("touchMove", (260, 332))
-    expect(page.locator(".swipe-says")).to_have_text("Same")
-    expect(page.locator(".swipe-says .sure")).to_have_count(1)
+    expect(page.locator(".swipe-label")).to_have_text("Same")
+    expect(page.locator(".swipe-label .sure")).to_have_count(1)
     finger._send("touchCancel")
-    expect(page.locator(".swipe-says")).to_have_count(0)
+    expect(page.locator(".swipe-label")).to_have_count(0)
     assert workspace.session().answers == ()
 
 
@@ -238,15 +239,15 @@ def test_a_key_is_changed_kept_and_printed_and_a_clash_is_refused(
     workspace = make_desk(strategy=EveryKind(tuple(SamePair(2 * k, 2 * k + 1) for k in range(6))))
     page = open_page(workspace)
     page.keyboard.press("?")
-    page.click("text=Change the keys")
-    page.click(".own-key:has-text('Same')")
+    page.click("text=Customise shortcuts")
+    page.click(".shortcut:has-text('Same')")
     page.keyboard.press("n")
-    expect(page.locator(".refused")).to_contain_text("N already means “Different”")
+    expect(page.locator(".key-conflict")).to_contain_text("N is already used for “Different”")
     page.keyboard.press("j")
-    expect(page.locator(".refused")).to_be_empty()
-    page.click(".own-key:has-text('Not sure')")
+    expect(page.locator(".key-conflict")).to_be_empty()
+    page.click(".shortcut:has-text('Not sure')")
     page.keyboard.press("Enter")
-    expect(page.locator(".refused")).to_contain_text("Send what is marked")
+    expect(page.locator(".key-conflict")).to_contain_text("Submit marked items")
     page.keyboard.press("Escape")
     page.click("dialog >> text=Done")
     expect(page.locator("[data-choice=same] kbd")).to_have_text("J")
@@ -258,8 +259,8 @@ def test_a_key_is_changed_kept_and_printed_and_a_clash_is_refused(
     assert [answer.choice for answer in workspace.session().answers] == ["same", "same"]
     page.keyboard.press("?")
     expect(page.locator("dialog .help")).to_contain_text("JSame")
-    page.click("text=Change the keys")
-    page.click("text=All as they were")
+    page.click("text=Customise shortcuts")
+    page.click("text=Reset to defaults")
     page.click("dialog >> text=Done")
     press(page, "y", 3)
 
@@ -295,7 +296,7 @@ def test_thirty_answers_are_taken_back_one_by_one_to_the_very_first(
     for k in range(30):
         press(page, "z" if k % 2 else "Backspace", 29 - k)
     assert page.locator(".items img").first.get_attribute("alt") == first
-    expect(page.locator(".act-back")).to_be_disabled()
+    expect(page.locator(".action-back")).to_be_disabled()
     assert workspace.session().answers == ()
 
 
@@ -334,7 +335,7 @@ def test_of_two_windows_the_second_answer_to_a_question_is_refused_in_plain_word
     other.bring_to_front()
     other.keyboard.press("n")
     notice = other.locator(".notice.warning")
-    expect(notice).to_contain_text("was answered in another window meanwhile")
+    expect(notice).to_contain_text("was already answered in another window")
     assert [answer.choice for answer in workspace.session().answers] == ["same"]
     other.wait_for_selector(".which-group")
     other.wait_for_selector(".chip")

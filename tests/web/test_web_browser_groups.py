@@ -85,11 +85,11 @@ def test_the_gallery_shows_purity_and_doubtful_items(tile_desk: Workspace, open_
     numbers = tile_desk.session().clustering.numbers
     expect(page.locator(".group-card")).to_have_count(len(numbers))
     expect(page.locator(".purity").first).to_have_text(
-        re.compile("(about|over) \\d+ % fit|purity not known yet")
+        re.compile("(about|over) \\d+% fit|fit not known yet")
     )
-    page.locator(".unsure-ones").first.click()
+    page.locator(".doubtful-items").first.click()
     page.wait_for_selector(".members figure")
-    expect(page.get_by_role("radio", name="Doubtful first")).to_be_checked()
+    expect(page.get_by_role("radio", name="Uncertain first")).to_be_checked()
     page.go_back()
     page.wait_for_selector(".group-card")
 
@@ -104,13 +104,13 @@ def test_two_groups_are_merged_by_keyboard_and_the_merge_is_taken_back(
     )
     snapshot = tile_desk.session().clustering.snapshot
     first, second = (np.flatnonzero(labels(tile_desk) == group) for group in (one, other))
-    page.locator(".card-choose input").first.focus()
+    page.locator(".card-select input").first.focus()
     page.keyboard.press("Space")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Space")
-    expect(page.locator(".choice-bar .main-act")).to_be_enabled()
+    expect(page.locator(".selection-bar .primary")).to_be_enabled()
     page.keyboard.press("m")
-    expect(page.locator(".said")).to_contain_text("one kind")
+    expect(page.locator(".toast")).to_contain_text("one kind")
     (told,) = tile_desk.session().answers
     assert set(told.question.items()) <= {*first.tolist(), *second.tolist()}
     refreshed(page, tile_desk, snapshot)
@@ -118,7 +118,7 @@ def test_two_groups_are_merged_by_keyboard_and_the_merge_is_taken_back(
     share = np.mean(merged == np.bincount(merged).argmax())
     assert share > 0.8, "both groups are one now"
     page.keyboard.press("z")
-    expect(page.locator(".said")).to_contain_text("Taken back")
+    expect(page.locator(".toast")).to_contain_text("Undone")
     assert tile_desk.session().answers == ()
 
 
@@ -128,10 +128,10 @@ def test_a_group_dragged_onto_another_is_merged_with_it(
     page = open_page(tile_desk, "/groups")
     page.wait_for_selector(".group-card")
     page.locator(".group-card .group-size").nth(2).drag_to(page.locator(".group-card").nth(0))
-    expect(page.locator(".said")).to_contain_text("one kind")
+    expect(page.locator(".toast")).to_contain_text("one kind")
     assert len(tile_desk.session().answers) == 1
-    page.click(".said >> text=Undo")
-    expect(page.locator(".said")).to_contain_text("Taken back")
+    page.click(".toast >> text=Undo")
+    expect(page.locator(".toast")).to_contain_text("Undone")
     assert tile_desk.session().answers == ()
 
 
@@ -153,7 +153,7 @@ def test_chosen_items_become_a_kind_of_their_own(tile_desk: Workspace, open_page
     chosen = [position(page, tile_desk, k) for k in range(4)]
     rest = [position(page, tile_desk, k) for k in range(4, 9)]
     page.keyboard.press("k")
-    expect(page.locator(".said")).to_contain_text("a kind of their own")
+    expect(page.locator(".toast")).to_contain_text("a kind of their own")
     (told,) = tile_desk.session().answers
     assert set(chosen) <= set(told.question.items())
     refreshed(page, tile_desk, snapshot)
@@ -175,7 +175,7 @@ def test_an_item_is_moved_to_a_group_chosen_from_a_list(
     page.keyboard.press("ArrowDown")
     name = page.locator("dialog [aria-selected=true] .picker-name").inner_text()
     page.keyboard.press("Enter")
-    expect(page.locator(".said")).to_contain_text(name)
+    expect(page.locator(".toast")).to_contain_text(name)
     (told,) = tile_desk.session().answers
     assert moved in told.question.items()
     refreshed(page, tile_desk, snapshot)
@@ -188,20 +188,20 @@ def test_items_are_dragged_to_another_group_and_pulled_out(
 ) -> None:
     page = open_page(tile_desk, "/groups/1")
     page.wait_for_selector(".members figure")
-    page.wait_for_selector(".rail-row")
+    page.wait_for_selector(".sidebar-row")
     for k in (0, 1):
         page.locator(f"#member-{k}").click()
     chosen = {position(page, tile_desk, k) for k in (0, 1)}
-    page.locator("#member-0").drag_to(page.locator(".rail-row").first)
-    page.wait_for_selector(".said")
+    page.locator("#member-0").drag_to(page.locator(".sidebar-row").first)
+    page.wait_for_selector(".toast")
     (told,) = tile_desk.session().answers
     assert chosen <= set(told.question.items()), "all that was chosen is moved with it"
-    page.click(".said >> text=Undo")
-    expect(page.locator(".said")).to_contain_text("Taken back")
+    page.click(".toast >> text=Undo")
+    expect(page.locator(".toast")).to_contain_text("Undone")
     assert tile_desk.session().answers == ()
     page.locator("#member-3").click()
     page.keyboard.press("x")
-    expect(page.locator(".said")).to_contain_text("not belong")
+    expect(page.locator(".toast")).to_contain_text("not belong")
     assert len(tile_desk.session().answers) == 1
     page.click("nav >> text=Answers")
     expect(page.locator(".answer")).to_have_count(1)
@@ -225,10 +225,10 @@ def test_of_a_hundred_thousand_items_only_those_in_view_are_on_the_page(
     page.keyboard.press("End")
     page.wait_for_selector(f"#member-{size - 1}")
     page.keyboard.press("Space")
-    expect(page.locator(".choice-bar")).to_contain_text("1 chosen")
+    expect(page.locator(".selection-bar")).to_contain_text("1 selected")
     page.keyboard.press("Home")
     page.wait_for_selector("#member-0")
-    expect(page.locator(".choice-bar")).to_contain_text("1 chosen")
+    expect(page.locator(".selection-bar")).to_contain_text("1 selected")
 
 
 @pytest.mark.parametrize("path", ["/groups", "/groups/1"])
@@ -240,11 +240,13 @@ def test_a_phone_scrolls_only_down_and_has_large_targets(
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
     if path == "/groups":
         for k in (0, 1):
-            page.locator(".card-choose").nth(k).tap()
+            page.locator(".card-select").nth(k).tap()
     else:
         page.locator("#member-0").tap()
-    boxes = [one.bounding_box() for one in page.locator(".choice-bar button, .card-choose").all()]
+    boxes = [
+        one.bounding_box() for one in page.locator(".selection-bar button, .card-select").all()
+    ]
     assert min(min(box["width"], box["height"]) for box in boxes) >= 44
-    page.locator(".choice-bar .main-act").tap()
-    page.wait_for_selector(".said")
+    page.locator(".selection-bar .primary").tap()
+    page.wait_for_selector(".toast")
     assert len(tile_desk.session().answers) == 1

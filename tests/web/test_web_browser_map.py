@@ -57,7 +57,7 @@ def open_map(browsers: Any, tile_desk: Workspace) -> Iterator[Callable[..., Any]
         page.goto(f"{server.address}/map")
         page.wait_for_selector("canvas")
         if not stage:
-            page.wait_for_selector("text=What lies close together")
+            page.wait_for_selector("text=Items that look alike")
             page.wait_for_timeout(1500)  # the way from the first sketch to this layout
         return page
 
@@ -149,18 +149,18 @@ def test_a_loop_says_that_items_are_one_kind_after_a_confirmation(
     page.wait_for_selector(".lasso-bar")
     count = int(re.match(r"\d+", page.locator(".lasso-bar strong").inner_text())[0])  # type: ignore[index]
     assert count >= 2
-    expect(page.locator(".caught-item img")).to_have_count(min(8, count))
+    expect(page.locator(".lasso-item img")).to_have_count(min(8, count))
     assert tile_desk.session().answers == (), "nothing is told before it is confirmed"
     page.keyboard.press("Escape")
     page.wait_for_selector(".lasso-bar", state="detached")
     draw_loop(page)
     page.wait_for_selector(".lasso-bar")
     page.keyboard.press("Enter")
-    expect(page.locator(".said")).to_contain_text("one kind")
+    expect(page.locator(".toast")).to_contain_text("one kind")
     (told,) = tile_desk.session().answers
     assert len(told.question.items()) <= count
     page.keyboard.press("z")
-    expect(page.locator(".said")).to_contain_text("Taken back")
+    expect(page.locator(".toast")).to_contain_text("Undone")
     assert tile_desk.session().answers == ()
 
 
@@ -180,7 +180,7 @@ def test_the_points_move_when_the_groups_have_been_learnt_anew(
     page.keyboard.press("g")
     page.wait_for_selector("dialog [role=option]")
     page.keyboard.press("Enter")
-    page.wait_for_selector(".said")
+    page.wait_for_selector(".toast")
     assert len(tile_desk.session().answers) == 1
     for _ in range(100):
         page.wait_for_timeout(200)
@@ -209,7 +209,7 @@ def test_what_a_loop_has_caught_stays_caught_while_the_points_move(
     page.wait_for_timeout(2500)
     assert page.locator(".lasso-bar strong").inner_text() == caught
     page.keyboard.press("Enter")
-    expect(page.locator(".said")).to_contain_text("one kind")
+    expect(page.locator(".toast")).to_contain_text("one kind")
     assert len(tile_desk.session().answers) == 2
 
 
@@ -233,7 +233,7 @@ def test_the_map_is_used_by_keyboard_alone(open_map: Any) -> None:
 
 def test_while_there_is_only_a_sketch_the_map_says_so(open_map: Any) -> None:
     page = open_map(stage="pca")
-    expect(page.locator(".map .why")).to_contain_text("first sketch")
+    expect(page.locator(".map .lead")).to_contain_text("quick sketch")
 
 
 def test_without_webgl_the_map_is_drawn_all_the_same(open_map: Any) -> None:
@@ -258,6 +258,6 @@ def test_a_phone_draws_a_loop_without_scrolling(open_map: Any) -> None:
     page.wait_for_selector(".lasso-bar")
     assert page.evaluate(fits)
     boxes = [
-        one.bounding_box() for one in page.locator(".caught-acts button, .legend li button").all()
+        one.bounding_box() for one in page.locator(".lasso-actions button, .legend li button").all()
     ]
     assert min(box["height"] for box in boxes) >= 44

@@ -62,9 +62,9 @@ def test_a_contradiction_is_shown_and_settled_by_one_answer(
 ) -> None:
     contradict((0, 4, "same"), (9, 4, "same"), (0, 9, "different"))
     page.reload()
-    page.click("text=See which")
+    page.click("text=Review")
     expect(page.locator(".clash-card")).to_have_count(3)
-    expect(page.locator(".clash-card.aside")).to_contain_text("Different, kept aside")
+    expect(page.locator(".clash-card.aside")).to_contain_text("Different, set aside")
     expect(page.locator(".settle h2")).to_have_text("Are these two the same kind?")
     expect(page.locator(".settle [aria-pressed=true]")).to_have_count(0)
     page.keyboard.press("n")  # 9 and 4, which look unlike
@@ -80,7 +80,7 @@ def test_whoever_stands_by_all_but_one_answer_has_settled_it(
 ) -> None:
     contradict((0, 4, "same"), (9, 4, "same"), (0, 9, "different"))
     page.reload()
-    page.click("text=See which")
+    page.click("text=Review")
     page.wait_for_selector(".settle")
     page.keyboard.press("y")
     page.wait_for_selector("text=Then look at this one again.")
@@ -88,7 +88,7 @@ def test_whoever_stands_by_all_but_one_answer_has_settled_it(
     asked = page.locator(".settle .items img").evaluate_all("(all) => all.map((one) => one.alt)")
     name = workspace.session().collection.id
     page.keyboard.press("n" if asked == [name(0), name(9)] else "y")
-    page.wait_for_selector("text=is changed to fit the others")
+    page.wait_for_selector("text=was changed to fit the others")
     assert workspace.session().constraints.conflicts == ()
 
 
@@ -97,7 +97,7 @@ def test_not_sure_settles_a_contradiction_too(
 ) -> None:
     contradict((0, 5, "same"), (0, 5, "different"))
     page.reload()
-    page.click("text=See which")
+    page.click("text=Review")
     page.wait_for_selector(".settle")
     page.click(".settle [data-choice=unsure]")
     page.wait_for_selector("text=No answers contradict each other.")
@@ -111,37 +111,37 @@ def test_progress_tells_answers_time_and_the_curve_as_a_table(
         press(page, key, k + 1)
     page.click("nav >> text=Progress")
     expect(page.get_by_role("region", name="Answers", exact=True)).to_contain_text("4")
-    kinds = page.locator(".by-kind tbody tr")
+    kinds = page.locator(".breakdown tbody tr")
     expect(kinds).to_have_count(2)
     expect(kinds.first).to_contain_text("2")
     page.wait_for_selector(".curve svg")
-    rows = page.locator(".over-answers tbody tr")
+    rows = page.locator(".quality-curve tbody tr")
     expect(rows).to_have_count(2)
     expect(rows.last.locator("th")).to_have_text("4")
-    assert "100 % at 4" in page.locator(".curve svg").get_attribute("aria-label")
-    expect(page.locator(".by-kind meter").first).to_have_attribute("aria-label", "Same: 1")
+    assert "100% at 4" in page.locator(".curve svg").get_attribute("aria-label")
+    expect(page.locator(".breakdown meter").first).to_have_attribute("aria-label", "Same: 1")
 
 
 def test_two_orientations_are_begun_switched_and_compared(page: Any, workspace: Workspace) -> None:
     press(page, "y", 1)
     page.click("nav >> text=Orientations")
-    page.fill(".begin input", "by form")
+    page.fill(".new-orientation input", "by form")
     page.keyboard.press("Enter")
     page.wait_for_selector(".question .choice")
     press(page, "n", 1)
     press(page, "u", 2)
     page.click("nav >> text=Orientations")
     expect(page.locator(".orientation-list li").first).to_contain_text("1 answer")
-    expect(page.locator(".orientation-list li").last).to_contain_text("you are here · 2 answers")
+    expect(page.locator(".orientation-list li").last).to_contain_text("current · 2 answers")
     page.click(".orientation-list >> text=main")
     expect(page.locator(".progress span").first).to_have_text("1 answer")
     page.click("nav >> text=Orientations")
-    page.click("text=Compare two side by side")
-    cells = page.locator(".crossing td button")
+    page.click("text=Compare side by side")
+    cells = page.locator(".crosstab td button")
     expect(cells).to_have_count(4)
     page.get_by_role("button", name="12 items in Group 2 and Group 2").click()
     expect(page.locator(".cell .item")).to_have_count(12)
-    expect(page.locator(".compare .why")).to_contain_text("nearly the same grouping")
+    expect(page.locator(".compare .lead")).to_contain_text("nearly the same grouping")
 
 
 def test_the_views_need_no_sideways_scrolling_on_a_phone(
@@ -172,11 +172,11 @@ def test_an_answer_that_surprises_is_looked_at_again_or_confirmed_for_good(
 
     page.route("**/api/odd*", doubts)
     page.click("nav >> text=Answers")
-    page.click("text=2 answers are worth a look")
+    page.click("text=2 answers are worth a second look")
     expect(page.locator(".odd-answer")).to_have_count(2)
-    page.get_by_role("button", name="Answer 2 is right").click()
+    page.get_by_role("button", name="Answer 2 is correct").click()
     expect(page.locator(".odd-answer")).to_have_count(1)
-    page.click("text=Look again")
+    page.click("text=Review")
     page.locator("dialog [data-choice=different]").click()
     page.wait_for_selector("dialog", state="detached")
     expect(page.locator(".odd-answer")).to_have_count(1)

@@ -64,7 +64,7 @@ def page(browser: Any, served: Started) -> Iterator[Any]:
     page.on("pageerror", lambda problem: complaints.append(str(problem)))
     page.on("console", lambda message: complaints.append(message.text))
     page.goto(served.address)
-    page.wait_for_selector("text=What shall be sorted?")
+    page.wait_for_selector("text=What would you like to sort?")
     yield page
     context.close()
     assert [url for url in requests if not url.startswith(served.address)] == []
@@ -103,21 +103,21 @@ def test_from_a_path_to_exported_folders_and_back(
     page.reload()
     page.wait_for_selector(".question .choice")
     told(page, 3)
-    page.click("nav >> text=Finish")
-    page.wait_for_selector(".formats")
+    page.click("nav >> text=Export")
+    page.wait_for_selector(".export")
     with page.expect_download() as download:
-        page.click("text=Download it")
+        page.click("text=Download")
     assert download.value.suggested_filename == "photos-main.csv"
     target = tmp_path / "sorted"
     page.check("input[value=folders]")
     page.fill("#target", str(target))
-    page.click("text=Show the plan")
+    page.click("text=Preview")
     expect(page.locator(".plan")).to_contain_text("40 files")
     assert not target.exists()
-    page.click("text=Write it")
+    page.click(".plan > button")
     page.wait_for_selector("text=40 files written")
     assert len(list(target.rglob("*.png"))) == 40
-    page.click("text=Take it back")
+    page.click("text=Undo export")
     page.wait_for_selector("text=40 files were removed.")
     assert not target.exists()
 
@@ -126,15 +126,15 @@ def test_what_is_there_is_shown_with_skipped_files_and_a_measured_time(
     page: Any, photos: Path
 ) -> None:
     page.fill("#path", f'"{photos}"')
-    page.click("text=Look")
+    page.click(".path-form button")
     expect(page.locator("h2").first).to_have_text("40 pictures in photos")
-    page.click("text=1 file is left out")
+    page.click("text=1 file skipped")
     expect(page.locator(".skipped")).to_contain_text("notes.pdf")
     page.check("input[value=pixels]")
     measured = "for 40 items, measured on"  # after the one that was suggested
     expect(page.locator(".estimate")).to_contain_text(measured, timeout=60_000)
-    page.click("text=Choose another")
-    expect(page.locator("h1")).to_have_text("What shall be sorted?")
+    page.click("text=Back")
+    expect(page.locator("h1")).to_have_text("What would you like to sort?")
 
 
 def test_after_a_restart_of_the_server_the_tab_comes_back_by_itself(
@@ -151,7 +151,7 @@ def test_after_a_restart_of_the_server_the_tab_comes_back_by_itself(
     page.wait_for_selector(".question .choice")
     told(page, 2)
     page.click("a.to-start")
-    expect(page.locator(".recent .pile-name")).to_have_text("photos")
+    expect(page.locator(".recent .collection-name")).to_have_text("photos")
 
 
 def test_an_opening_is_cancelled_and_goes_on_later(
@@ -173,13 +173,13 @@ def test_an_opening_is_cancelled_and_goes_on_later(
     # The estimate would wait for the slow encoder too: the choice alone is what counts here.
     monkeypatch.setattr("samekind.workspace.inspection.measured", _at_once)
     page.check("input[value=pixels]")
-    page.click("text=Open this pile")
+    page.click("text=Start sorting")
     page.wait_for_selector(".job progress")
     page.click("text=Cancel")
     go_on.set()
     page.wait_for_selector("text=What was done until then is kept.")
     page.goto(served.address + "/start")
-    page.click(".recent .pile-card")
+    page.click(".recent .collection-card")
     page.wait_for_selector(".question .choice")
 
 
@@ -198,7 +198,7 @@ def test_two_tabs_work_on_two_piles(
     page.wait_for_selector(".question .choice")
     other = page.context.new_page()
     other.goto(served.address + "/start")
-    other.wait_for_selector("text=Go on with")
+    other.wait_for_selector(".recent")
     open_by_keyboard(other, words, "tfidf")
     other.wait_for_selector(".question .choice")
     page.keyboard.press("u")
@@ -226,16 +226,16 @@ def test_start_and_finish_fit_a_phone_and_everything_has_a_name(
     check = partial(_fits_and_is_named, page)
     check("start")
     page.fill("#path", str(photos))
-    page.tap("text=Look")
+    page.tap(".path-form button")
     page.wait_for_selector(".found")
     check("what was found")
     page.check("input[value=pixels]")
-    page.tap("text=Open this pile")
+    page.tap("text=Start sorting")
     page.wait_for_selector(".question .choice")
     page.goto(page.url.replace("/?", "/finish?"))
     page.wait_for_selector(".polish")
     page.check("input[value=folders]")
-    page.tap("text=Show the plan")
+    page.tap("text=Preview")
     page.wait_for_selector(".plan")
     check("finish")
     context.close()
@@ -250,7 +250,7 @@ def _fits_and_is_named(page: Any, where: str) -> None:
     )
     assert nameless == [], where
     small = page.evaluate(
-        """() => [...document.querySelectorAll('main button, main .format, main .encoder')]
+        """() => [...document.querySelectorAll('main button, main .option-card')]
         .filter(e => e.getBoundingClientRect().height < 44).map(e => e.textContent)"""
     )
     assert small == [], where

@@ -157,16 +157,16 @@ def test_from_thirty_key_presses_to_an_exported_grouping_and_another_orientation
     page.keyboard.type("My favourites")
     page.keyboard.press("Enter")
     page.wait_for_selector(".group-name:has-text('My favourites')")
-    page.click("nav >> text=Finish")
-    page.wait_for_selector(".formats")
+    page.click("nav >> text=Export")
+    page.wait_for_selector(".export")
     with page.expect_download() as download:
-        page.click("text=Download it")
+        page.click("text=Download")
     rows = rows_of(download)
     assert len(rows) == 384 and "My favourites" in {row["name"] for row in rows}
     pairs = Counter((row["group"], tiles.kinds["colour"][row["id"]]) for row in rows)
     assert sum(n for _, n in pairs.most_common(4)) >= 0.95 * 384
     page.click("nav >> text=Orientations")
-    page.fill(".begin input", "by shape")
+    page.fill(".new-orientation input", "by shape")
     page.keyboard.press("Enter")
     page.wait_for_function(COUNTED, arg=0)
     Person(tiles.kinds["shape"]).answer(page, 1)
@@ -189,7 +189,7 @@ def test_an_edit_that_contradicts_a_lasso_is_shown_large_and_settled(
         f"{served.address}/api/acts/together", json={"items": together}, trust_env=False
     )
     assert reply.status_code == 200, reply.text
-    page.click("text=See which")
+    page.click("text=Review")
     page.wait_for_selector(".settle .question")
     page.wait_for_function("() => [...document.images].every((one) => one.complete)")
     boxes = [one.bounding_box() for one in page.locator(".settle .question .item").all()]
@@ -299,7 +299,7 @@ def test_a_server_killed_in_the_middle_loses_nothing_and_the_open_tab_goes_on(
         keys = person.choice(page.evaluate(SEEN))
         for key in keys:
             page.keyboard.press(key)
-        page.wait_for_selector("text=Your answer is kept, but not saved yet.")
+        page.wait_for_selector("text=Your answer is not saved yet")
         server = Process(tmp_path / "home", pile, server.port)
         page.wait_for_function(COUNTED, arg=7)
         expect(page.locator(".notice.warning")).to_have_count(0)

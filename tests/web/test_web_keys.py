@@ -7,7 +7,7 @@ import json
 from places import ROOT
 from samekind.questions import OddOnes, SameGroups, SamePair, WhichGroup, wording
 
-FILE = ROOT / "page" / "src" / "default-keys.json"
+FILE = ROOT / "page" / "src" / "keyboard" / "default-keys.json"
 
 
 def test_the_page_has_the_keys_of_the_terminal() -> None:

@@ -1,12 +1,12 @@
 /** A question, shown by the renderer for its kind. Kinds without one use the generic renderer. */
 
 import type { ComponentType } from "preact";
+import "./question.css"; // first: the sheets of the kinds of questions override it
 import type { QuestionView } from "../../api/schema";
 import { GenericQuestion } from "./generic";
 import { OddOnes } from "./odd-ones";
 import { SameGroups } from "./same-groups";
 import { WhichGroup } from "./which-group";
-import "./question.css";
 
 export interface QuestionProps {
   question: QuestionView;
