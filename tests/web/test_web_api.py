@@ -16,6 +16,7 @@ from samekind.ledger.store import MemoryStore
 from samekind.protocols import Event
 from samekind.session import Session
 from samekind.workspace.workspace import Workspace
+from waiting import PATIENCE
 
 ClientFor = Callable[[Workspace], TestClient]
 
@@ -273,7 +274,7 @@ def test_a_finished_session_says_that_nothing_is_left(
     go, refit = threading.Event(), Session.refit
 
     def held_up(session: Session) -> Clustering:
-        assert go.wait(20)
+        assert go.wait(PATIENCE)
         return refit(session)
 
     monkeypatch.setattr(Session, "refit", held_up)

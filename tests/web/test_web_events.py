@@ -22,6 +22,7 @@ from samekind.workspace.jobs import Jobs
 from samekind.workspace.refitter import EventBus
 from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
+from waiting import PATIENCE
 
 
 class Reader:
@@ -33,7 +34,7 @@ class Reader:
     async def next(self) -> tuple[str, dict[str, Any]]:
         """The next event; comments and settings are left out."""
         while True:
-            chunk = await asyncio.wait_for(anext(self.stream), 20)
+            chunk = await asyncio.wait_for(anext(self.stream), PATIENCE)
             if chunk.startswith("event: "):
                 kind, data = chunk.removesuffix("\n\n").split("\n")
                 return kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))
@@ -71,12 +72,12 @@ def test_another_orientation_is_not_disturbed_and_long_work_concerns_everybody(
         workspace.event_bus.publish("answers", {"answers": 3}, session="main")
         workspace.event_bus.publish("job", {"share": 0.5}, key="a")
         workspace.event_bus.publish("job", {"share": 0.1}, key="b")
-        assert await one.next(5) == [
+        assert await one.next(PATIENCE) == [
             ("answers", {"answers": 3}),
             ("job", {"share": 0.5}),
             ("job", {"share": 0.1}),
         ]
-        assert await other.next(5) == [("job", {"share": 0.5}), ("job", {"share": 0.1})]
+        assert await other.next(PATIENCE) == [("job", {"share": 0.5}), ("job", {"share": 0.1})]
 
     asyncio.run(scene())
 
@@ -89,33 +90,45 @@ def test_a_page_that_was_asleep_gets_only_the_latest_of_each_kind() -> None:
             board.publish("answers", {"answers": count}, session="main")
         board.publish("map", {"version": 1})
         board.publish("answers", {"answers": 5}, session="main")
-        assert await listener.next(5) == [("map", {"version": 1}), ("answers", {"answers": 5})]
+        assert await listener.next(PATIENCE) == [
+            ("map", {"version": 1}),
+            ("answers", {"answers": 5}),
+        ]
         assert await listener.next(0.01) == []
 
     asyncio.run(scene())
 
 
-def test_a_silent_stream_says_that_it_is_still_there_and_ends_after_its_life(
-    workspace: Workspace,
-) -> None:
+def test_a_silent_stream_sends_heartbeats(workspace: Workspace) -> None:
+    async def scene() -> None:
+        events = stream(workspace, workspace.session(), Jobs(), heartbeat=0.01, duration=PATIENCE)
+        assert (await anext(events)).startswith("retry: ")
+        while await anext(events) != ": still here\n\n":
+            pass
+        await events.aclose()
+
+    asyncio.run(scene())
+
+
+def test_a_stream_ends_after_its_duration(workspace: Workspace) -> None:
     async def scene() -> list[str]:
-        events = stream(workspace, workspace.session(), Jobs(), heartbeat=0.01, duration=0.2)
+        events = stream(workspace, workspace.session(), Jobs(), duration=0.0)
         return [chunk async for chunk in events]
 
-    chunks = asyncio.run(scene())
-    assert chunks[0].startswith("retry: ")
-    assert ": still here\n\n" in chunks
+    assert len(asyncio.run(scene())) == 3, "the time to retry, and the current state"
 
 
-def test_closing_the_desk_ends_the_stream(workspace: Workspace) -> None:
+def test_closing_the_workspace_ends_the_stream(workspace: Workspace) -> None:
     async def scene() -> None:
-        events = stream(workspace, workspace.session(), Jobs())
+        events = stream(
+            workspace, workspace.session(), Jobs(), heartbeat=PATIENCE, duration=PATIENCE
+        )
         for _ in range(3):
             await anext(events)
-        asyncio.get_running_loop().call_later(0.05, workspace.close)
+        asyncio.get_running_loop().call_soon(workspace.close)
         assert [chunk async for chunk in events] == []
         later = [chunk async for chunk in stream(workspace, workspace.session(), Jobs())]
-        assert len(later) == 3, "how things stand, and no more"
+        assert len(later) == 3, "the current state, and no more"
 
     asyncio.run(scene())
 
@@ -155,27 +168,33 @@ def served(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Si
             begun.set()
 
     monkeypatch.setattr(uvicorn, "Server", Kept)
+    monkeypatch.setattr("samekind.web.server.SHUTDOWN_SECONDS", int(2 * PATIENCE))
 
     def run() -> None:
         serve(Workspaces.around(workspace), port=0, announce=said.append, token=False)
 
     thread = threading.Thread(target=run)
     thread.start()
-    assert begun.wait(20)
+    assert begun.wait(PATIENCE)
     address = said[0].split(" at ")[1].split(" ")[0]
     yield SimpleNamespace(address=address, server=servers[0], thread=thread)
     servers[0].should_exit = True
-    thread.join(20)
+    thread.join(PATIENCE)
 
 
-def test_a_server_that_stops_does_not_wait_for_pages_that_listen(served: SimpleNamespace) -> None:
-    with httpx.Client(base_url=served.address, timeout=20, trust_env=False) as client:
-        with client.stream("GET", "/api/events") as reply:
-            assert reply.headers["content-type"].startswith("text/event-stream")
-            assert reply.headers["x-content-type-options"] == "nosniff"
-            lines = reply.iter_lines()
-            assert next(lines).startswith("retry: ")
-            served.server.should_exit = True
-            assert any(line.startswith("event: answers") for line in lines), "and then it ends"
-        served.thread.join(2.5)  # pages that hang are cut off after three seconds
-        assert not served.thread.is_alive()
+def test_a_server_that_stops_does_not_wait_for_pages_that_listen(
+    served: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("heartbeat", "duration"):  # only the end of the server ends the stream
+        monkeypatch.setitem(stream.__kwdefaults__, name, 2 * PATIENCE)
+    address = f"{served.address}api/events"
+    with httpx.stream("GET", address, timeout=PATIENCE, trust_env=False) as reply:
+        assert reply.headers["content-type"].startswith("text/event-stream")
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        lines = reply.iter_lines()
+        assert next(lines).startswith("retry: ")
+        assert next(line for line in lines if line.startswith("event: answers"))
+        served.server.should_exit = True
+        assert [line for line in lines if line.startswith("event: answers")] == []
+    served.thread.join(PATIENCE)
+    assert not served.thread.is_alive()

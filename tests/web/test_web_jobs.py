@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from samekind.web.app import create_app
 from samekind.workspace.jobs import JobContext, Jobs
 from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
+from waiting import PATIENCE
 
 ORIGIN = "http://127.0.0.1:8765"
 
@@ -51,7 +54,7 @@ class Held:
 def test_a_job_tells_how_far_it_is_and_what_came_of_it(make_jobs: Callable[[], Jobs]) -> None:
     jobs, work = make_jobs(), Held()
     job = jobs.submit("open", "Open it", work)
-    assert work.begun.wait(10)
+    assert work.begun.wait(PATIENCE)
     assert (job.state, job.share, job.words) == ("running", 0.25, "A quarter is done.")
     work.go_on.set()
     jobs.wait(job.id)
@@ -65,7 +68,7 @@ def test_one_job_runs_at_a_time_and_those_that_wait_can_be_cancelled(
     jobs, first, second = make_jobs(), Held(), Held()
     running = jobs.submit("open", "First", first, pile="a")
     waiting = jobs.submit("open", "Second", second, pile="b")
-    assert first.begun.wait(10)
+    assert first.begun.wait(PATIENCE)
     assert (running.state, waiting.state) == ("running", "queued")
     jobs.cancel(waiting.id)
     first.go_on.set()
@@ -77,7 +80,7 @@ def test_one_job_runs_at_a_time_and_those_that_wait_can_be_cancelled(
 def test_a_running_job_stops_at_its_next_step(make_jobs: Callable[[], Jobs]) -> None:
     jobs, work = make_jobs(), Held()
     job = jobs.submit("open", "Open it", work)
-    assert work.begun.wait(10)
+    assert work.begun.wait(PATIENCE)
     jobs.cancel(job.id)
     jobs.wait(job.id)
     assert job.state == "cancelled"
@@ -113,8 +116,13 @@ def test_the_same_work_twice_is_one_job_and_other_work_on_the_same_pile_is_refus
     assert jobs.wait(job.id).state == "finished"
 
 
-def test_time_left_is_told_once_it_is_known(make_jobs: Callable[[], Jobs]) -> None:
+def test_the_remaining_time_is_told_once_it_is_known(
+    make_jobs: Callable[[], Jobs], monkeypatch: pytest.MonkeyPatch
+) -> None:
     words: list[str] = []
+    now = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: now[0], time=time.time)
+    monkeypatch.setattr("samekind.workspace.jobs.time", clock)
 
     def work(context: JobContext) -> None:
         step = context.progress("Read", "pictures", begin=0.5)
@@ -122,10 +130,14 @@ def test_time_left_is_told_once_it_is_known(make_jobs: Callable[[], Jobs]) -> No
         step(500, 1000)
         words.append(context.job.words)
         assert context.job.share == 0.75
+        now[0] = 60.0
+        step(600, 1000)
+        words.append(context.job.words)
 
     jobs = make_jobs()
     assert jobs.wait(jobs.submit("open", "Open", work).id).state == "finished"
-    assert words == ["Read 500 of 1,000 pictures"]
+    assert words[0] == "Read 500 of 1,000 pictures"
+    assert words[1] == "Read 600 of 1,000 pictures, about 40 s left"
 
 
 def test_after_a_kill_what_was_under_way_is_interrupted_and_what_was_done_stays_done(
@@ -136,7 +148,7 @@ def test_after_a_kill_what_was_under_way_is_interrupted_and_what_was_done_stays_
     work = Held()
     cut = before.submit("open", "Cut off", work, pile="b", spec={"path": "tiles"})
     waiting = before.submit("open", "Never begun", Held(), pile="c")
-    assert work.begun.wait(10)
+    assert work.begun.wait(PATIENCE)
     # What a kill leaves on disk, with the number of a process that is gone.
     for file in (tmp_path / "jobs").glob("*.json"):
         file.write_text(json.dumps(json.loads(file.read_text()) | {"pid": 2**22 + 1}))
@@ -150,7 +162,7 @@ def test_after_a_kill_what_was_under_way_is_interrupted_and_what_was_done_stays_
 def test_a_stop_of_the_server_interrupts_its_job(make_jobs: Callable[[], Jobs]) -> None:
     jobs, work = make_jobs(), Held()
     job = jobs.submit("open", "Open", work)
-    assert work.begun.wait(10)
+    assert work.begun.wait(PATIENCE)
     jobs.close()
     assert job.state == "interrupted"
     assert make_jobs().find(job.id).state == "interrupted"
@@ -202,7 +214,7 @@ def test_jobs_are_listed_and_cancelled_through_the_server(
 ) -> None:
     work = Held()
     job = workspaces.jobs.submit("open", "Open photos", work, pile="photos-1")
-    assert work.begun.wait(10)
+    assert work.begun.wait(PATIENCE)
     [shown] = client.get("/api/jobs").json()["jobs"]
     assert shown["state"] == "running" and shown["share"] == 0.25
     assert client.post(f"/api/jobs/{job.id}/cancel", json={}).status_code == 200

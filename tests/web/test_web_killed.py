@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,23 +17,28 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from waiting import PATIENCE, until
+
 pytestmark = pytest.mark.slow
 
 SLOWLY = """
 import sys, time
 from pathlib import Path
+from waiting import PATIENCE
 from samekind.encoders.simple import Pixels
+log, gate = Path(sys.argv[1]), Path(sys.argv[1]).with_suffix(".gate")
 whole = Pixels.read
 def read(self, items):
-    with Path(sys.argv[1]).open("a") as log:
-        log.writelines(item.id + "\\n" for item in items)
-    time.sleep(0.15)
+    with log.open("a") as file:
+        file.writelines(item.id + "\\n" for item in items)
+    while gate.exists() and len(log.read_text().splitlines()) >= 64:
+        time.sleep(0.01)
     return whole(self, items)
 Pixels.read = read
 from samekind.cli.main import main
 main(["serve", "--port", "0", *sys.argv[2:]])
 """
-"""``samekind serve`` with an encoder that takes its time and writes down what it reads."""
+"""``samekind serve`` with an encoder that logs what it reads, and stops at 64 items if gated."""
 
 
 class Server:
@@ -57,7 +61,7 @@ class Server:
             said += line
         threading.Thread(target=self.process.stdout.read, daemon=True).start()
         self.client = httpx.Client(
-            base_url=found[1], timeout=60, trust_env=False, follow_redirects=True
+            base_url=found[1], timeout=PATIENCE, trust_env=False, follow_redirects=True
         )
         self.client.get("/" + found[2].lstrip("/"))  # the printed address lets the browser in
 
@@ -72,9 +76,11 @@ class Server:
         return reply.json()
 
     def wait(self, job: dict[str, Any]) -> dict[str, Any]:
-        while job["state"] in ("queued", "running"):
-            time.sleep(0.05)
-            job = self.get(f"/api/jobs/{job['id']}")
+        def ended() -> bool:
+            job.update(self.get(f"/api/jobs/{job['id']}"))
+            return job["state"] not in ("queued", "running")
+
+        until(ended)
         return job
 
     def kill(self) -> None:
@@ -110,17 +116,17 @@ def photos(tmp_path: Path) -> Path:
     return folder
 
 
-def test_killed_during_an_embedding_it_goes_on_where_it_was(
+def test_killed_while_encoding_it_continues_where_it_was(
     start: Start, photos: Path, tmp_path: Path
 ) -> None:
-    log = tmp_path / "read.log"
+    log, gate = tmp_path / "read.log", tmp_path / "read.gate"
+    gate.touch()
     server = start()
     job = server.post("/api/start/open", path=str(photos), encoder="pixels")
-    while not log.exists() or len(log.read_text().splitlines()) < 64:
-        time.sleep(0.02)
+    until(lambda: log.exists() and len(log.read_text().splitlines()) >= 64)
     server.kill()
-    half = len(log.read_text().splitlines())
-    assert half < 160, "it was killed in the middle"
+    assert len(log.read_text().splitlines()) < 160, "it was killed in the middle"
+    gate.unlink()
     server = start()
     [cut] = server.get("/api/jobs")["jobs"]
     assert (cut["id"], cut["state"], cut["can_go_on"]) == (job["id"], "interrupted", True)
@@ -136,29 +142,48 @@ def test_killed_during_an_embedding_it_goes_on_where_it_was(
     assert all(one["state"] != "interrupted" for one in server.get("/api/jobs")["jobs"])
 
 
-def test_killed_while_answers_come_no_answer_is_lost_or_doubled(start: Start, photos: Path) -> None:
+def test_killed_between_answers_it_loses_and_doubles_none(start: Start, photos: Path) -> None:
     told: dict[int, str] = {}
-    pile = ""
-    for _ in range(3):
-        server = start()
-        if not pile:
-            job = server.wait(server.post("/api/start/open", path=str(photos), encoder="pixels"))
-            pile = job["pile"]
-        else:
-            assert server.wait(server.post("/api/start/again", pile=pile))["state"] == "finished"
-        kept = server.get(f"/api/answers?limit=100&pile={pile}")
-        assert {a["number"]: a["choice"] for a in kept["answers"]} == told
-        for _ in range(7):  # across refits, which happen every five answers
-            number, choice = answer(server, pile)
-            told[number] = choice
-        server.kill()
-    assert len(told) == 21
+    server = start()
+    job = server.wait(server.post("/api/start/open", path=str(photos), encoder="pixels"))
+    pile = job["pile"]
+    answer_some(server, told, f"?pile={pile}")
+    server.kill()
+    server = start()
+    assert server.wait(server.post("/api/start/again", pile=pile))["state"] == "finished"
+    assert kept_answers(server, f"&pile={pile}") == told
+    answer_some(server, told, f"?pile={pile}")
+    server.kill()
+    # A pile that is named on the command line needs no address of its own.
+    server = start(str(photos), "--encoder", "pixels")
+    assert kept_answers(server) == told and len(told) == 14
+    about = server.get("/api/start")
+    assert about["pile"] == pile and [known["pile"] for known in about["recent"]] == [pile]
+    assert server.get("/api/session")["items"] == 160
+    assert server.get(f"/api/session?pile={pile}")["items"] == 160
 
 
-def answer(server: Server, pile: str) -> tuple[int, str]:
+def kept_answers(server: Server, where: str = "") -> dict[int, str]:
+    found = server.get(f"/api/answers?limit=100{where}")["answers"]
+    return {answer["number"]: answer["choice"] for answer in found}
+
+
+def answer_some(server: Server, told: dict[int, str], where: str) -> None:
+    """Answer seven questions, across refits, which happen every five answers."""
+    for _ in range(7):
+        number, choice = answer(server, where)
+        told[number] = choice
+
+
+def answer(server: Server, where: str) -> tuple[int, str]:
     """Answer the open question by colour; number and choice, once the server has confirmed."""
-    while (question := server.get(f"/api/question?pile={pile}")["question"]) is None:
-        time.sleep(0.1)
+    question: dict[str, Any] = {}
+
+    def asked() -> bool:
+        question.update(server.get(f"/api/question{where}")["question"] or {})
+        return bool(question)
+
+    until(asked)
 
     def kind(item: dict[str, Any]) -> int:
         return int(item["id"].removesuffix(".png")) % 3
@@ -170,15 +195,5 @@ def answer(server: Server, pile: str) -> tuple[int, str]:
         same = all(kind(item) == own for item in question["items"])
         wanted = ("same", "all") if same else ("different", "none", "unsure")
         choice = next((c for c in wanted if c in choices), "unsure")
-    server.post(f"/api/answers?pile={pile}", number=question["number"], choice=choice)
+    server.post(f"/api/answers{where}", number=question["number"], choice=choice)
     return question["number"], choice
-
-
-def test_a_pile_named_on_the_command_line_needs_no_address_of_its_own(
-    start: Start, photos: Path
-) -> None:
-    server = start(str(photos), "--encoder", "pixels")
-    assert server.get("/api/session")["items"] == 160
-    about = server.get("/api/start")
-    assert [known["pile"] for known in about["recent"]] == [about["pile"]]
-    assert server.get(f"/api/session?pile={about['pile']}")["items"] == 160

@@ -97,7 +97,7 @@ def polish(
 ) -> Any:
     reply = client.post("/api/polish", json={"method": method, "minutes": minutes})
     assert reply.status_code == 202, reply.text
-    job = workspaces.jobs.wait(reply.json()["id"], 120)
+    job = workspaces.jobs.wait(reply.json()["id"])
     assert job.state == "finished", job.words
     return client.get("/api/polish").json()
 
@@ -288,7 +288,7 @@ def test_a_training_that_is_cancelled_leaves_everything_as_it_was(opening: Openi
     labels = workspace.session().clustering.labels.copy()
     job = client.post("/api/polish", json={"method": "idc", "minutes": 30.0}).json()
     client.post(f"/api/jobs/{job['id']}/cancel", json={})
-    assert workspaces.jobs.wait(job["id"], 60).state == "cancelled"
+    assert workspaces.jobs.wait(job["id"]).state == "cancelled"
     assert client.get("/api/polish").json()["result"] is None
     assert np.array_equal(workspace.session().clustering.labels, labels)
 

@@ -6,16 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from piles import points
 from samekind.ledger.store import MemoryStore
 from samekind.protocols import View
 from samekind.questions import Question, SamePair, WhichGroup
 from samekind.session import Session
-from samekind.sources import open_source
-from samekind.workspace.quality_curve import Curves, milestones
+from samekind.workspace.quality_curve import Curve, Curves, milestones
 from samekind.workspace.workspace import Workspace
+from waiting import until
 
 
 @dataclass(frozen=True)
@@ -85,60 +87,63 @@ def test_the_quality_comes_with_its_band(
     assert "6 of 6 random checks" in report["words"]
 
 
-def learning_session(store: MemoryStore, **more: Any) -> Session:
-    tiles = open_source("tiles")
-    from samekind.workspace.pile import encoded_pile
-
-    pile = encoded_pile(tiles)
-    method = "propagation"  # as few groups as were told apart: the curve moves
+def learning_session(store: MemoryStore) -> Session:
+    """Four kinds across three clusters: the groups change with every few answers."""
+    n = 48
+    X = np.random.default_rng(7).normal(scale=0.1, size=(n, 6))
+    X[np.arange(n), np.arange(n) % 4] += 1
+    X[:, 4] += np.arange(n) // 4 % 3
     return Session(
-        pile.collection, pile.X, store=store, clusterer=method, strategy=Checks(), seed=3, **more
+        points(n),
+        X.astype(np.float32),
+        store=store,
+        clusterer="propagation",
+        strategy=Checks(),
+        seed=3,
+        refit_every=100,
     )
 
 
-@pytest.mark.slow
-def test_the_curve_ends_where_the_session_stands_and_is_the_same_after_a_restart() -> None:
-    store = MemoryStore()
-    session = learning_session(store, refit_every=100)
-    for k in range(24):
+def tell_kinds(session: Session, times: int) -> None:
+    for _ in range(times):
         asked = session.ask()
         assert asked is not None
-        session.tell(asked.number, ("1", "2", "none", "2", "unsure")[k % 5])
+        session.tell(asked.number, asked.question.truthful(lambda a, b: a % 4 == b % 4))
+
+
+def complete(curves: Curves, session: Session) -> Curve:
+    """Wait for all points of a curve; nobody would compute them without asking."""
+    until(lambda: curves.of(session).pending == 0)
+    return curves.of(session)
+
+
+def test_the_curve_ends_with_the_current_groups_and_is_the_same_after_a_restart() -> None:
+    store = MemoryStore()
+    session = learning_session(store)
+    tell_kinds(session, 24)
     session.refit()
     curves = Curves(lambda name: False)
     assert curves.of(session).pending == len(milestones(24))
-    curves.wait()
-    curve = curves.of(session)
-    assert curve.pending == 0
+    curve = complete(curves, session)
     assert [point.answers for point in curve.points] == [0, 5, 10, 15, 20, 24]
     last, quality = curve.points[-1], session.quality
     assert quality is not None and last.quality is not None
     assert (last.quality.checks, last.quality.agreed) == (quality.checks, quality.agreed)
     assert curve.points[0].quality is not None and curve.points[0].settled < last.settled
-    again = Curves(lambda name: False)
-    reopened = learning_session(store)
-    again.of(reopened)
-    again.wait()
-    assert again.of(reopened) == curve
+    assert complete(Curves(lambda name: False), learning_session(store)) == curve
 
 
-@pytest.mark.slow
-def test_a_change_of_an_early_answer_is_learnt_again_and_a_late_one_leaves_the_past() -> None:
-    session = learning_session(MemoryStore(), refit_every=100)
-    for _ in range(12):
-        asked = session.ask()
-        assert asked is not None
-        session.tell(asked.number, "1")
+def test_changing_an_early_answer_changes_the_curve_and_a_late_one_keeps_the_past() -> None:
+    session = learning_session(MemoryStore())
+    tell_kinds(session, 12)
     curves = Curves(lambda name: False)
-    curves.of(session)
-    curves.wait()
-    assert curves.of(session).pending == 0
-    session.edit(session.answers[-1].number, "2")
+    complete(curves, session)
+    session.edit(session.answers[-1].number, "unsure")
     assert curves.of(session).pending == 1
-    curves.wait()
-    session.edit(session.answers[0].number, "2")
+    complete(curves, session)
+    session.edit(session.answers[0].number, "unsure")
     assert curves.of(session).pending == 3, "all but the beginning without any answer"
-    curves.wait()
+    complete(curves, session)
 
 
 def test_a_method_that_learns_for_long_has_no_curve_but_a_reason(

@@ -19,6 +19,7 @@ from samekind.web.app import create_app
 from samekind.web.server import listen, serve
 from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
+from waiting import PATIENCE
 
 
 def test_a_port_in_use_is_told_with_another_one_to_try(workspace: Workspace) -> None:
@@ -64,18 +65,18 @@ def test_serve_announces_its_address_answers_there_and_stops(
         target=lambda: serve(Workspaces.around(workspace), port=0, announce=said.append)
     )
     thread.start()
-    assert begun.wait(20)
+    assert begun.wait(PATIENCE)
     address, token = said[0].split(" at ")[1].split(" ")[0].split("?token=")
     assert address.startswith("http://127.0.0.1:")
     # The socket listens already, so the request waits until the server takes it.
-    with httpx.Client(base_url=address, timeout=20, trust_env=False) as client:
+    with httpx.Client(base_url=address, timeout=PATIENCE, trust_env=False) as client:
         assert client.get("/api/session").status_code == 403
         reply = client.get("/api/session", params={"token": token})
         assert reply.json()["collection"] == "Drawn things"
         assert "server" not in reply.headers
         assert client.get("/api/session", headers={"host": "evil.example"}).status_code == 403
     servers[0].should_exit = True
-    thread.join(20)
+    thread.join(PATIENCE)
     assert not thread.is_alive()
 
 

@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 
 from samekind.workspace.refitter import Refitter
 from samekind.workspace.workspace import Workspace
+from waiting import PATIENCE
 
 
 class Slow:
@@ -27,7 +28,7 @@ class Slow:
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
         self.begun.set()
-        assert self.go.wait(10)
+        assert self.go.wait(PATIENCE)
         self.refits += 1
         self.at_once -= 1
 
@@ -48,7 +49,7 @@ def test_one_session_is_refitted_once_at_a_time() -> None:
     refitter, slow = Refitter(), Slow()
     for _ in range(5):
         refitter.request(slow)  # type: ignore[arg-type]
-    assert slow.begun.wait(10) and refitter.busy("main")
+    assert slow.begun.wait(PATIENCE) and refitter.busy("main")
     slow.go.set()
     assert refitter.wait("main")
     assert (slow.refits, slow.most_at_once) == (2, 1), "one, and one for all that came meanwhile"
@@ -58,11 +59,11 @@ def test_the_quality_is_estimated_once_when_no_refit_waits_any_more() -> None:
     refitter, slow = Refitter(), Slow()
     for _ in range(3):
         refitter.request(slow)  # type: ignore[arg-type]
-    assert slow.begun.wait(10) and slow.checks == 0
+    assert slow.begun.wait(PATIENCE) and slow.checks == 0
     slow.go.set()
     (thread,) = (t for t in threading.enumerate() if t.name == "refit-main")
     assert refitter.wait("main")
-    thread.join(10)
+    thread.join(PATIENCE)
     assert slow.checks == 1
 
 
@@ -70,7 +71,7 @@ def test_two_sessions_are_refitted_side_by_side() -> None:
     refitter, first, second = Refitter(), Slow("a"), Slow("b")
     refitter.request(first)  # type: ignore[arg-type]
     refitter.request(second)  # type: ignore[arg-type]
-    assert first.begun.wait(10) and second.begun.wait(10)
+    assert first.begun.wait(PATIENCE) and second.begun.wait(PATIENCE)
     first.go.set()
     second.go.set()
     assert refitter.wait("a") and refitter.wait("b")

@@ -216,11 +216,11 @@ class Jobs:
 
         return leave
 
-    def wait(self, id: str, patience: float = 60.0) -> Job:
+    def wait(self, id: str, timeout: float = 300.0) -> Job:
         """Wait until a job has ended."""
         job = self.find(id)
         with self._lock:
-            self._lock.wait_for(lambda: not job.going, patience)
+            self._lock.wait_for(lambda: not job.going, timeout)
         return job
 
     def close(self, patience: float = 5.0) -> None:

@@ -112,7 +112,7 @@ class Maps:
                 self._request(session)
         return chart
 
-    def wait(self, timeout: float = 60.0) -> bool:
+    def wait(self, timeout: float = 300.0) -> bool:
         """Wait until no layout is being computed; False after `timeout` seconds."""
         with self._lock:
             thread = self._thread

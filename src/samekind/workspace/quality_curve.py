@@ -111,7 +111,7 @@ class Curves:
         )
         return Curve(tuple(points), missing)
 
-    def wait(self, timeout: float = 60.0) -> None:
+    def wait(self, timeout: float = 300.0) -> None:
         """Wait until no point is being computed."""
         with self._lock:
             thread = self._thread

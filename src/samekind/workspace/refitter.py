@@ -178,7 +178,7 @@ class Refitter:
         for thread in threads:
             thread.join(timeout)
 
-    def wait(self, name: str, timeout: float = 60.0) -> bool:
+    def wait(self, name: str, timeout: float = 300.0) -> bool:
         """Wait until no refit of this session is running; False after `timeout` seconds."""
         with self._lock:
             state = self._states.get(name)
