@@ -92,6 +92,15 @@ def test_queries_find_points_that_are_equal_to_them_at_distance_zero() -> None:
     np.testing.assert_array_equal(same.distances[:, 0], 0.0)
 
 
+def test_nearest_points_are_those_that_the_slow_loop_finds() -> None:
+    rng = np.random.default_rng(0)
+    queries, points = rng.normal(size=(20, 4)), rng.normal(size=(50, 4))
+    for query, rows, distances in zip(queries, *nearest_points(queries, points, 5), strict=True):
+        slow = sorted((float(np.linalg.norm(query - p)), k) for k, p in enumerate(points))[:5]
+        assert rows.tolist() == [k for _, k in slow]
+        np.testing.assert_allclose(distances, [d for d, _ in slow])
+
+
 def test_nearest_points_leave_out_the_query_itself_and_only_it() -> None:
     points = np.repeat(clusters(20, 3, 2), 2, axis=0)  # every point twice
     own = np.arange(40)

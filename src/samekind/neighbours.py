@@ -8,7 +8,8 @@ faiss does this where it is installed (``pip install 'samekind[ann]'``), torch o
 function               for
 =====================  =========================================================================
 `find_neighbours`      any number of rows; exact or approximate (the map)
-`exact_neighbours`     up to some ten thousand rows; ties in row order (the graph of `live`)
+`exact_neighbours`     up to some ten thousand rows; ties in row order
+`neighbour_graph`      the same as a symmetric graph (over which `live` spreads answers)
 `nearest_points`       a few points, with distances precise enough to recognise the same item
 `nearest_by_cosine`    exact neighbours on the device of a tensor (training)
 `nearest_cosines`      cosines to the neighbours, exact or approximate (the strategy `value`)
@@ -98,6 +99,18 @@ def exact_neighbours(points: Floats, k: int, queries: Floats | None = None) -> N
     search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(np.ascontiguousarray(points))
     distances, rows = search.kneighbors(None if queries is None else np.ascontiguousarray(queries))
     return _sorted(rows, distances)
+
+
+def neighbour_graph(points: Floats, k: int) -> Any:
+    """(m, m) sparse: how close each point is to its `k` neighbours, the same in both directions."""
+    import scipy.sparse as sp
+
+    near, distances = exact_neighbours(points, k)
+    reach = distances[:, -1] + 1e-12
+    close = np.exp(-(distances**2) / (reach[:, None] * reach[near])) + 1e-6
+    rows = np.repeat(np.arange(len(points)), near.shape[1])
+    graph = sp.csr_matrix((close.ravel(), (rows, near.ravel())), shape=(len(points),) * 2)
+    return graph.maximum(graph.T)
 
 
 def nearest_points(

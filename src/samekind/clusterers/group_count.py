@@ -1,4 +1,4 @@
-"""How many groups: what the answers prove, and a guess where nobody says."""
+"""The number of groups: what the answers prove, or a guess where nobody says."""
 
 from __future__ import annotations
 
@@ -14,21 +14,29 @@ from samekind.errors import InputError
 
 Floats = NDArray[Any]
 
-_SAMPLE = 1_500
+MAX_SILHOUETTE_ITEMS = 1_500
 """Items on which numbers of groups are compared; silhouettes cost the square of it."""
-
-_MOST = 20
+MAX_GUESS = 20
 """Largest number of groups that is guessed without answers."""
 
 
 def checked_constraints(constraints: Constraints | None, n: int) -> Constraints | None:
-    """The constraints, if they speak of as many items as there are vectors."""
+    """Check that the constraints are about as many items as there are vectors."""
     if constraints is not None and constraints.n_items != n:
         raise InputError(
-            f"The answers speak of {constraints.n_items} items, but {n} vectors came. "
-            "Fit on the collection that the questions were asked about."
+            f"Expected answers about {n} items, one for each vector, got answers about "
+            f"{constraints.n_items}. Fit on the collection that the questions were asked about."
         )
     return constraints
+
+
+def check_count(n_clusters: int | None, n: int) -> None:
+    """Check that so many groups can be made of n items; None leaves the number open."""
+    if n_clusters is not None and not 1 <= n_clusters <= n:
+        raise InputError(
+            f"Expected n_clusters from 1 to {n} (n_samples={n}) or None, got {n_clusters} groups. "
+            f"Ask for at most {n}."
+        )
 
 
 def resolved_count(
@@ -39,13 +47,9 @@ def resolved_count(
         return guessed_count(X, blocks, rng)
     if not isinstance(n_clusters, Integral) or isinstance(n_clusters, bool) or n_clusters < 1:
         raise InputError(
-            f"n_clusters must be a whole number of at least 1, or None; {n_clusters!r} came."
+            f"Expected n_clusters to be a whole number of at least 1, or None, got {n_clusters!r}."
         )
-    if n_clusters > len(X):
-        raise InputError(
-            f"{n_clusters} groups cannot be made of {len(X)} items (n_samples={len(X)}). "
-            f"Ask for at most {len(X)} groups."
-        )
+    check_count(int(n_clusters), len(X))
     return int(n_clusters)
 
 
@@ -53,8 +57,8 @@ def told_count(known: Constraints) -> int | None:
     """The number of kinds that the answers have told apart; None where they leave it open.
 
     Placements put nearly every answered item into one of the kinds. Pairs prove few kinds to be
-    different, however many there are: when most answered items are in none of the kinds, these do
-    not say how many groups there are.
+    different, however many there are: when most answered items are in none of the kinds, the kinds
+    do not say how many groups there are.
 
     >>> told_count(Constraints.from_links(9, [(0, 1, False), (0, 2, True), (1, 3, True)]))
     2
@@ -66,15 +70,15 @@ def told_count(known: Constraints) -> int | None:
 
 
 def guessed_count(X: Floats, blocks: Blocks, rng: np.random.Generator) -> int:
-    """The number with the best silhouette on a sample, at least as many as are proven different.
+    """Guess the number with the best silhouette on a sample, never fewer than proven different.
 
     One group is never guessed for three or more items: a silhouette needs two.
     """
     from sklearn.metrics import pairwise_distances, silhouette_score
 
     proven = max(1, len(blocks.distinct()))
-    most = min(max(_MOST, proven + 5), blocks.n_movable)
-    rows = np.sort(rng.permutation(len(X))[:_SAMPLE])
+    most = min(max(MAX_GUESS, proven + 5), blocks.n_movable)
+    rows = np.sort(rng.permutation(len(X))[:MAX_SILHOUETTE_ITEMS])
     sample = np.ascontiguousarray(X[rows])
     different = len(np.unique(sample, axis=0))
     tried = range(max(2, proven), min(most, different, len(sample) - 1) + 1)

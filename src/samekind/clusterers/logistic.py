@@ -1,8 +1,7 @@
-"""A logistic head: the answered items are its examples, their kinds its classes."""
+"""Logistic: logistic regression on the answered items, whose kinds are the classes."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from samekind.clusterers.group_count import checked_constraints, resolved_count
 from samekind.clusterers.kmeans.centres import Blocks, nearest
 from samekind.clusterers.kmeans.constrained import KMeans
+from samekind.clusterers.linear_head import logistic_regression
 from samekind.clusterers.live.seeds import restricted
 from samekind.clusterers.live.settling import settled
 from samekind.constraints import Constraints
@@ -22,22 +22,22 @@ from samekind.errors import InputError
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
-SAMPLE = 10_000
-"""Items on which the groups before the first kinds are found."""
+MAX_KMEANS_ITEMS = 10_000
+"""Items on which the groups are found before two kinds are known."""
 
 
 class Logistic(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Logistic regression on the answered items, whose kinds are the classes.
 
-    What most people would try first, together with the strategy `margin`. Only the kinds that the
-    person told apart are learnt; before there are two, k-means finds the groups. Answered items in
-    none of the kinds go to the likeliest group that the answers allow.
+    The baseline that most people would try first, together with the strategy `margin`. Only the
+    kinds that the person told apart are learnt; before there are two, k-means finds the groups.
+    Answered items in none of the kinds go to the likeliest group that the answers allow.
 
     Parameters
     ----------
-    n_clusters : the most groups there are. None: the kinds seen, and what no kind may take is a
-        group of its own, so that every answer is honoured. Told a number, the largest kinds are
-        learnt, and answers that need more groups are set aside: wrong ones may have made them.
+    n_clusters : largest number of groups. None: the kinds seen, and items that no kind may take
+        are groups of their own, so that every answer is honoured. With a number, the largest kinds
+        are learnt, and answers that need more groups are ignored: wrong ones may have made them.
     strength : inverse of the penalty, for vectors of mean length one. Of 1, 10 and 100, 10 was best
         on held-out pictures of CIFAR10-2 personalised.
     random_state : decides the groups before two kinds are known.
@@ -64,7 +64,7 @@ class Logistic(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Learn from the kinds that the answers tell apart. `y` is ignored."""
         X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], order="C"))
         if not self.strength > 0:
-            raise InputError(f"strength must be above 0; {self.strength!r} came. Try 10.")
+            raise InputError(f"Expected a strength above 0, got {self.strength!r}. Try 10.")
         known = checked_constraints(constraints, len(X)) or Constraints(len(X))
         if self.n_clusters is not None:
             blocks = Blocks.from_constraints(X, None)
@@ -87,15 +87,12 @@ class Logistic(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(chances.argmax(axis=1), dtype=np.intp)
 
     def _fit_kinds(self, X: Floats, known: Constraints, kinds: Sequence[Ints]) -> None:
-        from sklearn.linear_model import LogisticRegression
-
         self._length = float(np.linalg.norm(X, axis=1).mean()) or 1.0
         placed = np.concatenate(kinds)
         kind_of = np.repeat(np.arange(len(kinds)), [len(kind) for kind in kinds])
-        self._model: Any = LogisticRegression(C=self.strength, max_iter=500)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # steps left over change no group
-            self._model.fit(X[placed] / self._length, kind_of)
+        self._model: Any = logistic_regression(
+            X[placed] / self._length, kind_of, C=self.strength, max_iter=500
+        )
         chances = self._model.predict_proba(X / self._length).astype(np.float32)
         chances[placed] = np.eye(len(kinds), dtype=np.float32)[kind_of]
         found = settled(chances, known)
@@ -103,7 +100,7 @@ class Logistic(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             self.labels_, self.membership_ = found.labels, found.membership
             self._columns = found.columns
             return
-        # More groups than there are: what opened one goes where it is likeliest.
+        # More groups than wanted: items that opened one go where they are likeliest.
         labels = np.asarray(chances.argmax(axis=1), dtype=np.intp)
         self._columns = np.unique(labels)
         self.labels_ = np.searchsorted(self._columns, labels).astype(np.intp)
@@ -111,13 +108,13 @@ class Logistic(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.membership_ = left / left.sum(axis=1, keepdims=True)
 
     def _fit_groups(self, X: Floats, known: Constraints) -> None:
-        """Groups by k-means, on a sample of a large set: no two kinds are known."""
+        """Find groups by k-means, on a sample of a large set, while no two kinds are known."""
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = seed.randint(np.iinfo(np.int32).max)
         rows = np.arange(len(X))
-        if len(X) > SAMPLE:
-            drawn = np.random.default_rng(seed).choice(len(X), SAMPLE, replace=False)
+        if len(X) > MAX_KMEANS_ITEMS:
+            drawn = np.random.default_rng(seed).choice(len(X), MAX_KMEANS_ITEMS, replace=False)
             rows = np.union1d(drawn, known.touched)
         model = KMeans(self.n_clusters, n_init=3, random_state=seed)
         model.fit(X[rows], constraints=restricted(known, rows))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from samekind.clusterers.linear_head import LinearHead
 from samekind.clusterers.live.estimator import Live, unseen_share
-from samekind.clusterers.live.graph import Reference
-from samekind.clusterers.live.linear_head import LinearHead
-from samekind.clusterers.live.orientation import Orientation
+from samekind.clusterers.live.heads import distilled_head
 from samekind.clusterers.live.reliability import Reliability
 from samekind.clusterers.live.seeds import Seeds
 from samekind.constraints import Constraints
@@ -121,7 +120,7 @@ def test_many_groups_do_not_drown_in_the_regularisation() -> None:
     flat = np.full((3000, k), 1 / k)  # as after spreading: the first group is ahead by a little
     flat[np.arange(3000), truth] += 0.02
     flat /= flat.sum(axis=1, keepdims=True)
-    head = LinearHead.of(Reference(Orientation.unchanged(space), space, flat))
+    head = distilled_head(space, flat)
     assert (head(space).argmax(axis=1) == truth).mean() > 0.95
 
 
@@ -132,8 +131,7 @@ def test_the_penalty_of_the_head_does_not_depend_on_the_scale_of_the_items() -> 
     sure = np.eye(8)[truth]
     said = []
     for scale in (1.0, 0.01):
-        reference = Reference(Orientation.unchanged(space), scale * space, sure)
-        said.append(LinearHead.of(reference)(scale * space))
+        said.append(distilled_head(scale * space, sure)(scale * space))
     np.testing.assert_allclose(said[0], said[1], atol=0.02)
     assert (said[1].argmax(axis=1) == truth).mean() > 0.95
 

@@ -7,12 +7,11 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 
-from samekind.clusterers.live import plain
+from samekind.clusterers.live import seeds as plain
 from samekind.clusterers.live.estimator import Live
 from samekind.clusterers.live.graph import spread
 from samekind.clusterers.live.orientation import Axes
-from samekind.clusterers.live.plain import FADED, WORTH, Plain, agreement, plain_groups
-from samekind.clusterers.live.seeds import Seeds
+from samekind.clusterers.live.seeds import FADED, WORTH, Plain, Seeds, agreement, plain_groups
 from samekind.constraints import Constraints
 from samekind.evaluation import ari
 

@@ -6,10 +6,17 @@ import numpy as np
 import pytest
 
 from samekind.clusterers.kmeans.constrained import KMeans
-from samekind.clusterers.live.condensing import calibrated, condensed, nearest, vote
-from samekind.clusterers.live.portable import Portable, PortableHead, portable_head
+from samekind.clusterers.live.portable import (
+    Portable,
+    PortableHead,
+    calibrated,
+    condensed,
+    portable_head,
+    vote,
+)
 from samekind.clusterers.live.propagation import Propagation
 from samekind.constraints import Constraints
+from samekind.neighbours import nearest_points
 
 
 def blobs(n: int, seed: int = 0, d: int = 8) -> tuple[np.ndarray, np.ndarray]:
@@ -29,22 +36,10 @@ def fitted(n: int) -> tuple[Propagation, np.ndarray]:
     return Propagation(random_state=0).fit(X, constraints=told(kinds)), X
 
 
-def test_nearest_is_what_the_slow_loop_finds() -> None:
-    rng = np.random.default_rng(0)
-    queries, points = rng.normal(size=(20, 4)), rng.normal(size=(50, 4))
-    found = nearest(queries, points, 5)
-    for query, rows, apart in zip(queries, *found, strict=True):
-        slow = sorted((float(np.linalg.norm(query - p)), k) for k, p in enumerate(points))[:5]
-        assert rows.tolist() == [k for _, k in slow]
-        np.testing.assert_allclose(apart, [d for d, _ in slow])
-    without = nearest(points, points, 1, own=np.arange(50))
-    assert (without.rows[:, 0] != np.arange(50)).all()
-
-
 def test_the_same_item_decides_alone() -> None:
     points = np.array([[0.0], [1.0], [1.1]])
     strengths = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
-    found = vote(nearest(np.array([[0.001], [0.2]]), points, 3), strengths, same=0.01)
+    found = vote(nearest_points(np.array([[0.001], [0.2]]), points, 3), strengths, same=0.01)
     assert found[0, 0] > 0.999 and 0.3 < found[1, 0] < 0.9
 
 

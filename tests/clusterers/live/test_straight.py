@@ -8,9 +8,14 @@ from numpy.typing import NDArray
 
 from samekind.clusterers.live.estimator import Live
 from samekind.clusterers.live.graph import spread
+from samekind.clusterers.live.heads import (
+    MIN_PLACED,
+    cuts_across,
+    straight_head,
+    straight_model,
+)
 from samekind.clusterers.live.orientation import Axes, Orientation
 from samekind.clusterers.live.seeds import Seeds
-from samekind.clusterers.live.straight import FEWEST, cuts_across, straight_head, straight_line
 from samekind.constraints import Constraints
 
 Floats = NDArray[np.float64]
@@ -54,7 +59,7 @@ def test_the_answers_themselves_tell_whether_neighbours_mislead(seed: int) -> No
 
 def test_with_a_handful_of_answers_nobody_can_tell() -> None:
     X, _, eyes = faces()
-    assert not decides(X, eyes, FEWEST - 1)
+    assert not decides(X, eyes, MIN_PLACED - 1)
 
 
 def test_the_head_says_what_the_classifier_says() -> None:
@@ -64,7 +69,7 @@ def test_the_head_says_what_the_classifier_says() -> None:
         rows = np.arange(36)
         seeds = Seeds(rows, kinds[rows], int(kinds.max()) + 1)
         space = Orientation.learnt(Z, seeds, 0.3)(Z)
-        said = straight_line(space, seeds, None).predict_proba(space)
+        said = straight_model(space, seeds, None).predict_proba(space)
         np.testing.assert_allclose(straight_head(space, seeds, None)(space), said, atol=1e-4)
 
 

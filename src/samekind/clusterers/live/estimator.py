@@ -11,61 +11,78 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from samekind.clusterers.group_count import checked_constraints
-from samekind.clusterers.live.graph import Reference, one_thread, spread
-from samekind.clusterers.live.linear_head import LinearHead
+from samekind.clusterers.group_count import check_count, checked_constraints
+from samekind.clusterers.linear_head import LinearHead
+from samekind.clusterers.live.graph import Reference, single_threaded, spread
+from samekind.clusterers.live.heads import (
+    Readout,
+    chunks,
+    cuts_across,
+    distilled_head,
+    normalise,
+    straight_head,
+    strongest,
+)
 from samekind.clusterers.live.orientation import Axes, Orientation
-from samekind.clusterers.live.plain import FADED, GUESSED, Plain, plain_count, plain_groups
 from samekind.clusterers.live.portable import PortableHead
-from samekind.clusterers.live.readout import Readout, normalised, parts, strongest
 from samekind.clusterers.live.reliability import Reliability
-from samekind.clusterers.live.seeds import Seeds, placed, restricted
-from samekind.clusterers.live.straight import cuts_across, straight_head
+from samekind.clusterers.live.seeds import (
+    COUNTED_ITEMS,
+    FADED,
+    Plain,
+    Seeds,
+    plain_count,
+    plain_groups,
+    reference_rows,
+    restricted,
+)
 from samekind.constraints import Constraints
-from samekind.errors import InputError, UnknownName
+from samekind.errors import UnknownName
 
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
-MOST_PLAIN = 20
+MAX_PLAIN_GROUPS = 20
 """Plain groups are never guessed to be more."""
 WIDTH = 32
-"""Coordinates that are kept of each item: those that say most of the groups come first."""
-FEWEST, MOST, PER_ANSWER = 4000, 10_000, 20
+"""Coordinates that are kept of each item: those that say most about the groups come first."""
+MIN_REFERENCE_ITEMS, MAX_REFERENCE_ITEMS, REFERENCE_PER_ANSWER = 4000, 10_000, 20
 """Items on which answers spread: more with more answers, as finer borders can be drawn."""
 BALANCE = 0.7
 """0 lets large groups win, 1 gives all groups the same mass."""
 BORDERS = ("auto", "spread", "straight")
-MOSTLY = 0.75
-"""Share of answered items with a known kind from which on unseen kinds are estimated."""
-FILLED = 1.5
+MIN_PLACED_SHARE = 0.75
+"""Share of answered items with a known kind above which unseen kinds are estimated."""
+PLACED_PER_GROUP = 1.5
 """Placed items per plain group before the share of unseen kinds is estimated from them alone."""
+MAX_SINGLE_PRECISION = 10_000_000
+"""Memberships beyond this number are kept in half precision."""
 
 
 class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Groups from few, partly wrong answers: learn what matters, spread the answers, distil.
 
     1. The kinds that answers tell apart are groups. Each group of a plain clustering is worth a
-       few answers as well, less and less: few answers, perhaps wrong, do not undo it.
+       few answers as well, fewer as answers come: a few of them, perhaps wrong, do not undo it.
     2. A linear classifier on the answers shows in which directions the person's groups differ;
        the spread within groups is whitened away. This is the orientation.
     3. In that space the answers spread over a neighbour graph of some thousand items. Answers that
        the others contradict (see :class:`~samekind.clusterers.live.reliability.Reliability`) spread
        less; their own items stay where the person put them.
     4. A linear head learns what has spread and places all other items by one matrix product.
-    5. Where the answers are foretold better by a linear classifier than by what spreads from the
-       others, the wish cuts across what lies close together: then that classifier decides.
+    5. Where a linear classifier predicts the answers better than what spreads from the others, the
+       wish cuts across what lies close together: then that classifier decides.
 
     Parameters
     ----------
     n_clusters : groups to end with; None: as many as the answers show, and what they leave open.
-    n_components : principal components that are looked at.
+    n_components : principal components that are used.
     shrinkage : 0 trusts the learnt orientation, 1 ignores it.
     n_neighbors : of the graph.
     n_reference : items on which the graph is built; None: 4,000, and more from 200 answers on.
-    trusting : True takes every answer for right.
+    trusting : True takes every answer to be right.
     borders : ``spread`` over neighbours, ``straight`` by a linear classifier on the answers alone,
-        or ``auto``: whichever of the two foretells the answers better.
+        or ``auto``: whichever of the two predicts the answers better.
     random_state : a seed makes the result the same every time.
 
     Attributes
@@ -106,16 +123,15 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Group the rows of X. `y` is ignored."""
         X = validate_data(self, X, dtype=[np.float32, np.float64], ensure_min_samples=2)
         known = checked_constraints(constraints, len(X)) or Constraints(len(X))
-        if self.n_clusters is not None and not 1 <= self.n_clusters <= len(X):
-            raise InputError(
-                f"{self.n_clusters} groups cannot be made of {len(X)} items (n_samples={len(X)}). "
-                f"Ask for 1 to {len(X)} groups, or for None."
-            )
+        check_count(self.n_clusters, len(X))
         if self.borders not in BORDERS:
             raise UnknownName("kind of borders", self.borders, BORDERS)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        rows = self._reference_rows(len(X), known.touched, rng, len(known.picked))
-        with one_thread(len(rows)):
+        n_asked = len(known.touched) - len(known.picked)
+        wanted = np.clip(REFERENCE_PER_ANSWER * n_asked, MIN_REFERENCE_ITEMS, MAX_REFERENCE_ITEMS)
+        size = self.n_reference or int(wanted)
+        rows = reference_rows(len(X), known.touched, size, rng, len(known.picked))
+        with single_threaded(len(rows)):
             self._axes = Axes.of(X, rows, self.n_components)
             Z = self._axes(X[rows])  # (m, p)
             answers = restricted(known, rows)
@@ -124,9 +140,9 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             some = Z if len(rows) == len(X) else self._sample(X, seed)
             seeds, plain = self._start(Z, some, answers, by_hand, seed)
             self._reference = self._learnt(Z, seeds, plain, answers, rows)
-            self._head = self._line
+            self._head = self._straight_head
             if self._head is None and len(rows) < len(X):
-                self._head = LinearHead.of(self._reference)
+                self._head = distilled_head(self._reference.space, self._reference.strength)
         self._label_all(X, rows, np.searchsorted(rows, known.touched))
         return self
 
@@ -136,49 +152,30 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         X = validate_data(self, X, dtype=[np.float32, np.float64], reset=False)
         if self._head is not None:
             return self._readout().groups(X)
-        found = [self._vote(X[part]).argmax(axis=1) for part in parts(len(X))]
+        found = [self._vote(X[part]).argmax(axis=1) for part in chunks(len(X))]
         return np.concatenate(found).astype(np.intp)
 
     def portable(self) -> PortableHead:
-        """What places other items, as a few plain arrays that fit into a small file.
+        """The part that places other items, as a few plain arrays that fit into a small file.
 
-        Where a head decides about all items, some of these stand for it, the answered ones among
-        them, in the coordinates that say most of the groups.
+        Where a head decides about all items, some items go with it, the answered ones among them,
+        in the coordinates that say most about the groups.
         """
         check_is_fitted(self)
         reference, mean = self._reference, self._axes.mean
-        turn = self._axes.axes @ reference.orientation.turn
         if self._head is None:
             return PortableHead.from_reference(
-                mean, turn, reference.space, reference.strength, self.n_neighbors
+                mean, self._projection, reference.space, reference.strength, self.n_neighbors
             )
         rows, shares, settled = self._witnesses
-        return PortableHead.from_linear(
-            mean,
-            turn,
-            (self._head.weight, self._head.bias),
-            self.space_[rows].astype(np.float64),
-            shares.astype(np.float64),
-            settled,
-        )
-
-    def _reference_rows(
-        self, n: int, touched: Ints, rng: np.random.Generator, n_picked: int = 0
-    ) -> Ints:
-        """All items, or a random sample that holds every answered one; ascending.
-
-        Items that were picked by hand come on top: they stand for no others.
-        """
-        asked = len(touched) - n_picked
-        most = self.n_reference or int(np.clip(PER_ANSWER * asked, FEWEST, MOST))
-        if n <= most:
-            return np.arange(n)
-        drawn = rng.choice(n, size=most, replace=False)
-        return np.union1d(touched, drawn[: max(0, most - asked)])
+        points, shares = self.space_[rows].astype(np.float64), shares.astype(np.float64)
+        head = self._head.weight, self._head.bias
+        return PortableHead.from_linear(mean, self._projection, head, points, shares, settled)
 
     def _sample(self, X: Floats, seed: int) -> Floats:
         """Principal components of a few items that are the same whatever the answers are."""
-        rows = np.sort(np.random.default_rng(seed).choice(len(X), min(GUESSED, len(X)), False))
+        size = min(COUNTED_ITEMS, len(X))
+        rows = np.sort(np.random.default_rng(seed).choice(len(X), size, replace=False))
         return Axes.of(X, rows, self.n_components)(X[rows])
 
     def _start(
@@ -191,7 +188,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Seeds, Plain | None]:
         """The kinds told apart, and plain groups as far as the answers leave room for them.
 
-        How many plain groups there are is guessed from `some` items. Those picked `by_hand` do not
+        How many plain groups there are is guessed from `some` items. Items picked `by_hand` do not
         say how many kinds there are: the person chose them.
         """
         seeds = Seeds.from_answers(answers)
@@ -210,11 +207,11 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 return Seeds.from_groups(groups), None
             # Most groups have no kind yet: each begins from its middle.
             return seeds.completed(Z, groups, answers.touched), None
-        if len(asked.rows) >= FADED * MOST_PLAIN:
+        if len(asked.rows) >= FADED * MAX_PLAIN_GROUPS:
             return seeds, None
-        # Who is alone says something only where nearly every answered item has a kind.
+        # Single items say something only where nearly every answered item has a kind.
         closed = self.n_clusters is not None
-        unseen = unseen_share(asked) if not closed and told >= MOSTLY else 0.0
+        unseen = unseen_share(asked) if not closed and told >= MIN_PLACED_SHARE else 0.0
         count = self.n_clusters or plain_count(some, seed)
         if len(asked.rows) >= FADED * count:
             return seeds, None
@@ -226,7 +223,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self, Z: Floats, seeds: Seeds, plain: Plain | None, answers: Constraints, rows: Ints
     ) -> Reference:
         """Reference items along the orientation, with the strength of each group."""
-        self.reliability_ = self._line = None
+        self.reliability_ = self._straight_head = None
         if seeds.everywhere or seeds.n_kinds < 2:
             whole = Orientation.unchanged(Z)
             strength = np.eye(max(seeds.n_kinds, 1))[
@@ -245,25 +242,27 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 self.reliability_ = found.at(rows[seeds.rows])
             strength = spread(
                 space, seeds, self.n_neighbors, weight, width=WIDTH,
-                before=None if plain is None else plain.source, balance=BALANCE,
+                prior=None if plain is None else plain.source, balance=BALANCE,
             )  # fmt: skip
-            before, seeds = len(seeds.rows), placed(seeds, strength, answers)
+            before, seeds = len(seeds.rows), seeds.placed(strength, answers)
             if len(seeds.rows) == before and (weight is None or weight.min() == 1):
-                break  # nobody was placed and nobody is doubted: the same would come out again
+                break  # none was placed and none is doubted: the same would come out again
             if weight is not None and not again:
                 weight = np.pad(weight, (0, len(seeds.rows) - len(weight)), constant_values=1.0)
         strength = np.pad(strength, ((0, 0), (0, max(0, seeds.n_kinds - strength.shape[1]))))
         own = np.isin(seeds.rows, answers.touched)
         if not (plain and plain.unseen) and own.all():  # all kinds are known
-            self._line = self._straight(Z, replace(seeds, n_kinds=strength.shape[1]), weight, space)
-            strength = strength if self._line is None else self._line(space)
+            all_kinds = replace(seeds, n_kinds=strength.shape[1])
+            self._straight_head = self._straight(Z, all_kinds, weight, space)
+            if self._straight_head is not None:
+                strength = self._straight_head(space)
         strength[seeds.rows[own]] = np.eye(strength.shape[1])[seeds.labels[own]]
         return Reference(orientation, space, strength)
 
     def _straight(
         self, Z: Floats, seeds: Seeds, weight: Floats | None, space: Floats
     ) -> LinearHead | None:
-        """A classifier on the answers alone, if spreading misleads or nobody wants it."""
+        """A classifier on the answers alone, if it is wanted or spreading misleads."""
         if weight is not None:
             weight = np.pad(weight, (0, len(seeds.rows) - len(weight)), constant_values=1.0)
         wanted = self.borders == "straight"
@@ -283,8 +282,9 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _label_all(self, X: Floats, rows: Ints, answered: Ints) -> None:
         """Groups of all items: where all are reference items theirs, else those of the head."""
         n, k = len(X), self._reference.strength.shape[1]
-        strength = np.empty((n, k), dtype=np.float32 if n * k <= 10_000_000 else np.float16)
-        self.space_ = self._readout().everyone(X, strength)
+        precision = np.float32 if n * k <= MAX_SINGLE_PRECISION else np.float16
+        strength = np.empty((n, k), dtype=precision)
+        self.space_ = self._readout().apply(X, strength)
         if self._head is None:
             strength[rows] = self._reference.strength
         else:
@@ -296,37 +296,41 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             labels = np.searchsorted(present, labels)
             self._reference = self._reference.only(present)
             self._head = None if self._head is None else self._head.only(present)
-        if self._head is not None:  # it decides alone: the reference items have done their work
-            orientation, kept = self._reference.orientation, self._reference.space[:0]
+        if self._head is not None:  # it decides alone: the reference items are no longer needed
+            done = self._reference
             self._reference = Reference(
-                orientation, kept.copy(), self._reference.strength[:0].copy()
+                done.orientation, done.space[:0].copy(), done.strength[:0].copy()
             )
-        self.membership_, self.labels_ = normalised(strength), labels
-        # A few items that stand for the head; a session takes the membership of all away.
+        self.membership_, self.labels_ = normalise(strength), labels
+        # A few items that go with the head; a session removes the membership of all.
         settled = rows[answered]
-        some = np.union1d(settled, np.linspace(0, n - 1, FEWEST).astype(np.intp))
+        some = np.union1d(settled, np.linspace(0, n - 1, MIN_REFERENCE_ITEMS).astype(np.intp))
         self._witnesses = some, self.membership_[some], np.searchsorted(some, settled)
         self.n_clusters_ = len(present)
 
+    @property
+    def _projection(self) -> Floats:
+        """(d, p) from centred vectors to coordinates along the orientation."""
+        return np.asarray(self._axes.axes @ self._reference.orientation.projection)
+
     def _readout(self) -> Readout:
-        turn = self._axes.axes @ self._reference.orientation.turn
-        return Readout.of(self._axes.mean, turn, self._head, WIDTH)
+        return Readout.of(self._axes.mean, self._projection, self._head, WIDTH)
 
     def _vote(self, X: Floats) -> Floats:
-        """What the nearest reference items say of any items, along the orientation."""
-        turn = (self._axes.axes @ self._reference.orientation.turn).astype(np.float32)
-        shift = np.asarray(self._axes.mean @ turn, dtype=np.float32)
-        turned = np.asarray(X, dtype=np.float32) @ turn - shift
-        return self._reference.vote(turned, self.n_neighbors)
+        """(n, groups) strengths by the nearest reference items along the orientation."""
+        projection = self._projection.astype(np.float32)
+        shift = np.asarray(self._axes.mean @ projection, dtype=np.float32)
+        projected = np.asarray(X, dtype=np.float32) @ projection - shift
+        return self._reference.vote(projected, self.n_neighbors)
 
 
 def unseen_share(seeds: Seeds, n_plain: int = 0) -> float:
-    """Share of items whose kind has probably not come up yet (Good and Turing).
+    """Share of items whose kind has probably not come up yet (Good-Turing).
 
-    The share of placed items that are still alone in their kind. Questions look for what is new,
-    so this is rather too large than too small; it falls to nothing as kinds are met again. With
-    few placed items for each of `n_plain` plain groups it is not relied on: while some kind is
-    alone, it falls no faster than these groups are filled.
+    The share of placed items that are still alone in their kind. Questions look for what is new, so
+    it errs on the high side; it falls to zero as kinds come up again. With few placed items for
+    each of `n_plain` plain groups it is not relied on: while some kind has one item, it falls no
+    faster than these groups are filled.
     """
     if not len(seeds.rows):
         return 1.0
@@ -334,4 +338,4 @@ def unseen_share(seeds: Seeds, n_plain: int = 0) -> float:
     share = (alone + 1) / (len(seeds.rows) + 1)
     if not alone or share <= 0.05:
         return 0.0
-    return max(share, 1 - len(seeds.rows) / (FILLED * n_plain) if n_plain else 0.0)
+    return max(share, 1 - len(seeds.rows) / (PLACED_PER_GROUP * n_plain) if n_plain else 0.0)

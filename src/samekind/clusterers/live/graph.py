@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from samekind.clusterers.live.orientation import Orientation
 from samekind.clusterers.live.seeds import Seeds
-from samekind.neighbours import exact_neighbours
+from samekind.neighbours import exact_neighbours, neighbour_graph
 
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
@@ -21,17 +21,17 @@ KEEP = 0.99
 STEPS = 60
 BALANCE = 0.5
 """0 lets large groups win, 1 gives all groups the same mass."""
-
-QUICK = 20_000
+MAX_SINGLE_THREAD_ITEMS = 20_000
 """Up to this many items one thread is used: on busy cores, threads wait for each other for much
 longer than such small products take (2 cores under load: 10 times slower with two threads)."""
 
 
-def one_thread(n_items: int) -> AbstractContextManager[Any]:
-    """Within this context numerical libraries keep to one thread, unless there are many items."""
+def single_threaded(n_items: int) -> AbstractContextManager[Any]:
+    """Within this context numerical libraries use one thread, unless there are many items."""
     from threadpoolctl import threadpool_limits
 
-    limits: AbstractContextManager[Any] = threadpool_limits(1 if n_items <= QUICK else None)
+    limit = 1 if n_items <= MAX_SINGLE_THREAD_ITEMS else None
+    limits: AbstractContextManager[Any] = threadpool_limits(limit)
     return limits
 
 
@@ -42,26 +42,25 @@ def spread(
     weight: Floats | None = None,
     *,
     width: int | None = None,
-    before: Floats | None = None,
+    prior: Floats | None = None,
     balance: float = BALANCE,
 ) -> Floats:
     """(m, k) how strongly each group reaches each row over the neighbour graph.
 
     Parameters
     ----------
-    weight : (s,) how much each seed has to give; None: all the same.
-    before : (m, k) what each row that is no seed has to give; None: nothing.
+    weight : (s,) strength of each seed; None: all the same.
+    prior : (m, k) strength of each row that is no seed; None: nothing.
     balance : 0 lets large groups win, 1 gives all groups the same mass.
-    width : coordinates by which neighbours are found, in short numbers; None: all, in full.
+    width : coordinates by which neighbours are found, in single precision; None: all, in full.
     """
     import scipy.sparse as sp
 
-    m = len(space)
     points = space if width is None else np.asarray(space[:, :width], dtype=np.float32)
-    graph = closeness(points, n_neighbors)
+    graph = neighbour_graph(points, n_neighbors)
     scale = sp.diags(1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel()))
     step = scale @ graph @ scale
-    source = np.zeros((m, seeds.n_kinds)) if before is None else before.copy()
+    source = np.zeros((len(space), seeds.n_kinds)) if prior is None else prior.copy()
     source[seeds.rows] = 0.0
     source[seeds.rows, seeds.labels] = 1.0 if weight is None else weight
     strength = source.copy()
@@ -72,22 +71,9 @@ def spread(
     return np.asarray(strength / strength.sum(axis=1, keepdims=True))
 
 
-def closeness(points: Floats, n_neighbors: int) -> Any:
-    """(m, m) sparse: how close each row is to its neighbours, the same in both directions."""
-    import scipy.sparse as sp
-
-    m = len(points)
-    near, apart = exact_neighbours(points, n_neighbors)
-    reach = apart[:, -1] + 1e-12
-    close = np.exp(-(apart**2) / (reach[:, None] * reach[near])) + 1e-6
-    rows = np.repeat(np.arange(m), near.shape[1])
-    graph = sp.csr_matrix((close.ravel(), (rows, near.ravel())), shape=(m, m))
-    return graph.maximum(graph.T)
-
-
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Items whose groups are settled; all others ask the nearest of them."""
+    """Items whose groups are known; all others ask the nearest of them."""
 
     orientation: Orientation
     space: Floats
@@ -95,15 +81,15 @@ class Reference:
 
     def vote(self, space: Floats, k: int) -> Floats:
         """(n, groups) strengths of the `k` nearest reference items, nearer ones counting more."""
-        near, apart = exact_neighbours(self.space, k, space)
-        weight = np.exp(-((apart / (apart[:, -1:] + 1e-12)) ** 2))
-        # The very same item decides alone. Distances come from squares: half their digits are lost.
-        weight[apart <= 1e-7 * (1 + np.linalg.norm(space, axis=1, keepdims=True))] = 1e9
+        near, distances = exact_neighbours(self.space, k, space)
+        weight = np.exp(-((distances / (distances[:, -1:] + 1e-12)) ** 2))
+        # The same item decides alone. Distances come from squares: half their digits are lost.
+        weight[distances <= 1e-7 * (1 + np.linalg.norm(space, axis=1, keepdims=True))] = 1e9
         strength = np.zeros((len(space), self.strength.shape[1]))
         for rank in range(near.shape[1]):  # one at a time: (n, k, groups) would not fit
             strength += self.strength[near[:, rank]] * weight[:, rank, None]
         return np.asarray(strength / strength.sum(axis=1, keepdims=True))
 
     def only(self, groups: Ints) -> Reference:
-        """The same items without the groups that nobody is in."""
+        """The same items with some of the groups."""
         return Reference(self.orientation, self.space, self.strength[:, groups])

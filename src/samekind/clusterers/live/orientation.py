@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.clusterers.linear_head import logistic_regression
 from samekind.clusterers.live.seeds import Seeds
 
 Floats = NDArray[Any]
 
-SHARPNESS = 3.0
-"""Items are scaled to this mean length before the linear classifier sees them."""
-CONFIDENCE = 10.0
+SCALED_LENGTH = 3.0
+"""Mean length of the items that the linear classifier sees."""
+CLASSIFIER_C = 10.0
 """Inverse strength of the classifier's regularisation."""
 
 
@@ -28,7 +28,7 @@ class Axes:
 
     @classmethod
     def of(cls, X: Floats, rows: NDArray[np.intp], n_components: int) -> Axes:
-        """From some rows, by their covariance; directions without spread are left out."""
+        """Find them on some rows; directions without spread are left out."""
         sample = X[rows].astype(np.float64)
         mean = sample.mean(axis=0)
         sample -= mean
@@ -46,24 +46,24 @@ class Axes:
 
 @dataclass(frozen=True, eq=False)
 class Orientation:
-    """A linear map of principal components in which like items are close."""
+    """A linear map of principal components in which items of one kind are close."""
 
-    turn: Floats
+    projection: Floats
 
     @classmethod
     def unchanged(cls, Z: Floats) -> Orientation:
-        """No answers, no orientation."""
+        """The map that changes nothing, for when there are no answers."""
         return cls(np.eye(Z.shape[1]))
 
     @classmethod
     def learnt(
         cls, Z: Floats, seeds: Seeds, shrinkage: float, weight: Floats | None = None
     ) -> Orientation:
-        """Whiten the spread within groups as a linear classifier guesses them from the seeds.
+        """Whiten the spread within groups, as a linear classifier predicts them from the seeds.
 
         `weight` (s,) says how much each seed is believed; None: all the same.
         """
-        guess = guessed(Z, seeds, weight)  # (m, k)
+        guess = predicted(Z, seeds, weight)  # (m, k)
         means = (guess.T @ Z) / (guess.sum(axis=0)[:, None] + 1e-9)
         rest = guess @ means
         np.subtract(Z, rest, out=rest)  # in place: with many answers each copy is several megabytes
@@ -74,11 +74,21 @@ class Orientation:
         white = vectors / np.sqrt(np.maximum(values, 1e-12))
         # Principal axes of the whitened items, so that the first coordinates say most.
         centred = Z - Z.mean(axis=0)
-        _, axes = _descending(white.T @ (centred.T @ centred) @ white)
+        _, axes = _eigenvectors(white.T @ (centred.T @ centred) @ white)
         return cls(white @ axes.T)
 
     def __call__(self, Z: Floats) -> Floats:
-        return np.asarray(Z @ self.turn)
+        return np.asarray(Z @ self.projection)
+
+
+def predicted(Z: Floats, seeds: Seeds, weight: Floats | None = None) -> Floats:
+    """(m, k) what a regularised linear classifier, trained on the seeds, predicts for all rows."""
+    if seeds.n_kinds < 2:
+        return np.ones((len(Z), 1))
+    model = logistic_regression(
+        Z[seeds.rows] * SCALED_LENGTH, seeds.labels, weight, C=CLASSIFIER_C, max_iter=300
+    )
+    return np.asarray(model.predict_proba(Z * SCALED_LENGTH))
 
 
 def _principal(sample: Floats) -> tuple[Floats, Floats]:
@@ -86,11 +96,11 @@ def _principal(sample: Floats) -> tuple[Floats, Floats]:
     if len(sample) < sample.shape[1]:  # few long vectors: their covariance would be the larger
         _, spread, axes = np.linalg.svd(sample, full_matrices=False)
         return spread, _signed(axes)
-    values, axes = _descending(sample.T @ sample)
+    values, axes = _eigenvectors(sample.T @ sample)
     return np.sqrt(np.maximum(values, 0.0)), axes
 
 
-def _descending(square: Floats) -> tuple[Floats, Floats]:
+def _eigenvectors(square: Floats) -> tuple[Floats, Floats]:
     """Eigenvalues, largest first, and eigenvectors as rows."""
     values, vectors = np.linalg.eigh(square)
     return values[::-1], _signed(vectors.T[::-1])
@@ -100,21 +110,3 @@ def _signed(axes: Floats) -> Floats:
     """Axes whose largest number is positive: the sign is otherwise arbitrary."""
     largest = axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)]
     return np.asarray(axes * np.sign(largest)[:, None])
-
-
-def guessed(Z: Floats, seeds: Seeds, weight: Floats | None = None) -> Floats:
-    """(m, k) what a regularised linear classifier, trained on the seeds, says of all rows."""
-    if seeds.n_kinds < 2:
-        return np.ones((len(Z), 1))
-    return np.asarray(classifier(Z, seeds, weight).predict_proba(Z * SHARPNESS))
-
-
-def classifier(Z: Floats, seeds: Seeds, weight: Floats | None = None) -> Any:
-    """A regularised linear classifier of ``Z * SHARPNESS``, trained on the seeds."""
-    from sklearn.linear_model import LogisticRegression
-
-    model = LogisticRegression(C=CONFIDENCE, max_iter=300)
-    with warnings.catch_warnings():  # many kinds and few answers are the usual beginning here
-        warnings.filterwarnings("ignore", message="The number of unique classes is greater")
-        model.fit(Z[seeds.rows] * SHARPNESS, seeds.labels, sample_weight=weight)
-    return model

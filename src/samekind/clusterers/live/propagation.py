@@ -1,4 +1,4 @@
-"""Propagation: groups found by the person's answers, carried to all items that look alike."""
+"""Propagation: answers spread to all items that look alike."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from samekind.clusterers.group_count import checked_constraints
+from samekind.clusterers.group_count import check_count, checked_constraints
 from samekind.clusterers.kmeans.constrained import KMeans
-from samekind.clusterers.live.graph import Reference, one_thread, spread
+from samekind.clusterers.live.graph import Reference, single_threaded, spread
 from samekind.clusterers.live.orientation import Axes, Orientation
 from samekind.clusterers.live.portable import PortableHead
-from samekind.clusterers.live.seeds import Seeds, placed, restricted
+from samekind.clusterers.live.seeds import Seeds, reference_rows, restricted
 from samekind.constraints import Constraints
-from samekind.errors import InputError
 
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
-MANY = 200_000
-"""Beyond this many items their coordinates and memberships are kept short, so that memory stays
-near that of the vectors."""
+MAX_SINGLE_PRECISION_ITEMS = 200_000
+"""Beyond this many items fewer coordinates and half-precision memberships are kept, so that memory
+stays near that of the vectors."""
 
 
 class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -40,15 +39,14 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     With fewer than two known kinds there is nothing to learn from, and the result is that of
     :class:`~samekind.clusterers.kmeans.constrained.KMeans`. Every answer is honoured: items that no
-    known kind
-    can take open a group of their own.
+    known kind can take open a group of their own.
 
     Parameters
     ----------
     n_clusters : groups to end with; None: as many as the answers have shown, or a guess where they
         leave it open. Never fewer than the answers prove. Groups that no answer has reached yet
         are taken from k-means.
-    n_components : principal components that are looked at.
+    n_components : principal components that are used.
     shrinkage : 0 trusts the learnt orientation, 1 ignores it.
     n_neighbors : of the graph; fewer follow thinner structures, more are steadier.
     n_reference : items on which the graph is built (all, up to this many); the others take their
@@ -89,14 +87,10 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Group the rows of X. `y` is ignored."""
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         known = checked_constraints(constraints, len(X)) or Constraints(len(X))
-        if self.n_clusters is not None and not 1 <= self.n_clusters <= len(X):
-            raise InputError(
-                f"{self.n_clusters} groups cannot be made of {len(X)} items (n_samples={len(X)}). "
-                f"Ask for 1 to {len(X)} groups, or for None."
-            )
+        check_count(self.n_clusters, len(X))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        rows = _reference_rows(len(X), known.touched, self.n_reference, rng)
-        with one_thread(len(rows)):
+        rows = reference_rows(len(X), known.touched, self.n_reference, rng)
+        with single_threaded(len(rows)):
             self._axes = Axes.of(X, rows, self.n_components)
             Z = self._axes(X[rows])  # (m, p)
             answers = restricted(known, rows)
@@ -128,12 +122,12 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self._members(X)[1].argmax(axis=1), dtype=np.intp)
 
     def portable(self) -> PortableHead:
-        """What places other items, as a few plain arrays that fit into a small file."""
+        """The part that places other items, as a few plain arrays that fit into a small file."""
         check_is_fitted(self)
         reference = self._reference
-        turn = self._axes.axes @ reference.orientation.turn
+        projection = self._axes.axes @ reference.orientation.projection
         return PortableHead.from_reference(
-            self._axes.mean, turn, reference.space, reference.strength, self.n_neighbors
+            self._axes.mean, projection, reference.space, reference.strength, self.n_neighbors
         )
 
     def _learnt(self, Z: Floats, seeds: Seeds, answers: Constraints) -> Reference:
@@ -145,7 +139,7 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             orientation = Orientation.learnt(Z, seeds, self.shrinkage)
             space = orientation(Z)
             strength = spread(space, seeds, self.n_neighbors)
-            seeds = placed(seeds, strength, answers)
+            seeds = seeds.placed(strength, answers)
         strength = np.pad(strength, ((0, 0), (0, seeds.n_kinds - strength.shape[1])))
         strength[seeds.rows] = np.eye(seeds.n_kinds)[seeds.labels]
         return Reference(orientation, space, strength)
@@ -165,17 +159,17 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _members(self, X: Floats, rows: Ints | None = None) -> tuple[NDArray[np.float32], Floats]:
         """Coordinates (n, few) and group strengths (n, k) of any items; `rows` have theirs."""
-        reference, many = self._reference, len(X) > MANY
+        reference, many = self._reference, len(X) > MAX_SINGLE_PRECISION_ITEMS
         width = min(16 if many else 32, reference.space.shape[1])
         shape = (len(X), reference.strength.shape[1])
         strength = np.empty(shape, dtype=np.float16 if many else np.float32)
         space = np.empty((len(X), width), dtype=np.float32)
-        with one_thread(len(X)):
+        with single_threaded(len(X)):
             for part in _parts(len(X)):
-                turned = reference.orientation(self._axes(X[part]))
-                space[part] = turned[:, :width]
+                projected = reference.orientation(self._axes(X[part]))
+                space[part] = projected[:, :width]
                 if rows is None or len(rows) < len(X):
-                    strength[part] = reference.vote(turned, self.n_neighbors)
+                    strength[part] = reference.vote(projected, self.n_neighbors)
         if rows is not None:
             strength[rows] = reference.strength
         return space, strength
@@ -192,11 +186,3 @@ def _present(strength: Floats) -> tuple[Ints, Ints]:
         labels[part] = strength[part].argmax(axis=1)
     present = np.flatnonzero(np.bincount(labels, minlength=strength.shape[1]))
     return present, np.searchsorted(present, labels)
-
-
-def _reference_rows(n: int, touched: Ints, most: int, rng: np.random.Generator) -> Ints:
-    """All items, or a random sample that holds every answered one; ascending."""
-    if n <= most:
-        return np.arange(n)
-    drawn = rng.choice(n, size=most, replace=False)
-    return np.union1d(touched, drawn[: max(0, most - len(touched))])

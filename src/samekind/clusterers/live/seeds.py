@@ -1,17 +1,36 @@
-"""Seeds: the items whose group is known, from which groups spread."""
+"""Seeds: the items whose group is known, and plain groups for what the answers leave open.
+
+Plain groups are what a clustering finds without answers. Each of them is worth a few answers.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.clusterers.group_count import guessed_count
+from samekind.clusterers.kmeans.centres import Blocks
+from samekind.clusterers.kmeans.constrained import KMeans
 from samekind.constraints import Constraints
+from samekind.neighbours import neighbour_graph
 
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
+
+SMOOTHING_STEPS = 10
+"""Half steps by which items move towards their neighbours before they are grouped."""
+COUNTED_ITEMS, COUNTED_COMPONENTS = 800, 32
+"""Items and principal components by which the number of plain groups is guessed."""
+WORTH = 2.0
+"""Answers that a plain group is worth before any have come."""
+FADED = 10
+"""Placed items for each plain group after which only the answers count."""
+PRIOR_AGREEMENTS = 2.0
+"""Pairs of answers that are taken to agree with the plain groups before any have come."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,67 +58,57 @@ class Seeds:
         found, index = np.unique(labels, return_inverse=True)
         return cls(np.arange(len(labels)), index.astype(np.intp), len(found), everywhere=True)
 
-    def completed(self, Z: Floats, groups: Ints, answered: Ints, *, share: float = 1.0) -> Seeds:
+    def completed(self, Z: Floats, groups: Ints, answered: Ints) -> Seeds:
         """With the middle of each group (of a plain clustering) that no kind has reached yet.
 
         Answered items are left out of the middles: they are placed as whole components later.
-        Groups are taken from the largest on until they hold this share of all items.
         """
         if not self.n_kinds:
             return Seeds.from_groups(groups)
-        reached = set(groups[self.rows].tolist())
-        rows, labels = [self.rows], [self.labels]
-        count = self.n_kinds
-        sizes = np.bincount(groups)
-        new = sorted(set(groups.tolist()) - reached)
-        if share < 1:
-            new = sorted(new, key=lambda group: (-sizes[group], group))
-            held = np.cumsum(sizes[new]) if new else np.empty(0)
-            new = [group for group, mass in zip(new, held, strict=True) if mass <= share * len(Z)]
-        for group in new:
+        rows, labels, count = [self.rows], [self.labels], self.n_kinds
+        for group in np.setdiff1d(groups, groups[self.rows]):
             members = np.setdiff1d(np.flatnonzero(groups == group), answered)
             if not len(members):
                 continue
-            apart = ((Z[members] - Z[members].mean(axis=0)) ** 2).sum(axis=1)
-            middle = members[np.argsort(apart, kind="stable")[:5]]
+            distances = ((Z[members] - Z[members].mean(axis=0)) ** 2).sum(axis=1)
+            middle = members[np.argsort(distances, kind="stable")[:5]]
             rows.append(middle)
             labels.append(np.full(len(middle), count))
             count += 1
         return Seeds(np.concatenate(rows), np.concatenate(labels), count)
 
+    def placed(self, strength: Floats, answers: Constraints) -> Seeds:
+        """With every other answered component, each in the best group that the answers allow.
 
-def placed(seeds: Seeds, strength: Floats, answers: Constraints) -> Seeds:
-    """Seeds and every other answered component, each in the best group that the answers allow.
-
-    Larger components choose first. One that no group may take opens a group of its own, so that
-    every answer is honoured.
-    """
-    components = answers.components
-    home: dict[int, int] = dict(
-        zip(components[seeds.rows].tolist(), seeds.labels.tolist(), strict=True)
-    )
-    foes: dict[int, set[int]] = {}
-    for a, b in answers.component_links().tolist():
-        foes.setdefault(a, set()).add(b)
-        foes.setdefault(b, set()).add(a)
-    touched = answers.touched
-    waiting: dict[int, list[int]] = {}
-    for row in touched.tolist():
-        if (component := int(components[row])) not in home:
-            waiting.setdefault(component, []).append(row)
-    count = max(seeds.n_kinds, strength.shape[1])  # plain groups have no seeds of their own
-    rows, labels = [seeds.rows], [seeds.labels]
-    for component, members in sorted(waiting.items(), key=lambda entry: (-len(entry[1]), entry[0])):
-        score = np.log(strength[members] + 1e-9).sum(axis=0)
-        taken = {home[foe] for foe in foes.get(component, ()) if foe in home}
-        allowed = [k for k in range(strength.shape[1]) if k not in taken]
-        if allowed:
-            home[component] = allowed[int(np.argmax(score[allowed]))]
-        else:
-            home[component], count = count, count + 1
-        rows.append(np.array(members))
-        labels.append(np.full(len(members), home[component]))
-    return Seeds(np.concatenate(rows), np.concatenate(labels), count)
+        Larger components choose first. One that no group may take opens a group of its own, so that
+        every answer is honoured.
+        """
+        components = answers.components
+        home: dict[int, int] = dict(
+            zip(components[self.rows].tolist(), self.labels.tolist(), strict=True)
+        )
+        foes: dict[int, set[int]] = {}
+        for a, b in answers.component_links().tolist():
+            foes.setdefault(a, set()).add(b)
+            foes.setdefault(b, set()).add(a)
+        waiting: dict[int, list[int]] = {}
+        for row in answers.touched.tolist():
+            if (component := int(components[row])) not in home:
+                waiting.setdefault(component, []).append(row)
+        count = max(self.n_kinds, strength.shape[1])  # plain groups have no seeds of their own
+        rows, labels = [self.rows], [self.labels]
+        by_size = sorted(waiting.items(), key=lambda entry: (-len(entry[1]), entry[0]))
+        for component, members in by_size:
+            score = np.log(strength[members] + 1e-9).sum(axis=0)
+            taken = {home[foe] for foe in foes.get(component, ()) if foe in home}
+            allowed = [k for k in range(strength.shape[1]) if k not in taken]
+            if allowed:
+                home[component] = allowed[int(np.argmax(score[allowed]))]
+            else:
+                home[component], count = count, count + 1
+            rows.append(np.array(members))
+            labels.append(np.full(len(members), home[component]))
+        return Seeds(np.concatenate(rows), np.concatenate(labels), count)
 
 
 def restricted(known: Constraints, rows: Ints) -> Constraints:
@@ -107,10 +116,7 @@ def restricted(known: Constraints, rows: Ints) -> Constraints:
     if len(rows) == known.n_items and not known.n_gone:
         return known
     touched = known.touched
-    at = {
-        int(item): int(place)
-        for item, place in zip(touched, np.searchsorted(rows, touched), strict=True)
-    }
+    at = dict(zip(touched.tolist(), np.searchsorted(rows, touched).tolist(), strict=True))
     first: dict[int, int] = {}
     links: list[tuple[int, int, bool]] = []
     for item in touched.tolist():
@@ -118,14 +124,145 @@ def restricted(known: Constraints, rows: Ints) -> Constraints:
         if component in first:
             links.append((first[component], at[item], True))
         first.setdefault(component, at[item])
-    order = {
-        component: k
-        for k, kind in enumerate(known.kinds)
-        for component in {int(known.components[kind[0]])}
-    }
+    order = {int(known.components[kind[0]]): k for k, kind in enumerate(known.kinds)}
     pairs = sorted(
         known.component_links().tolist(),
         key=lambda pair: (max(order.get(c, len(order)) for c in pair), pair),
     )
     links.extend((first[a], first[b], False) for a, b in pairs)
     return Constraints.from_links(len(rows), links)
+
+
+def reference_rows(
+    n: int, touched: Ints, size: int, rng: np.random.Generator, n_picked: int = 0
+) -> Ints:
+    """All items, or a random sample of this size that holds every answered one; ascending.
+
+    `n_picked` of the answered items do not count: the person picked them, and they stand for no
+    others.
+    """
+    if n <= size:
+        return np.arange(n)
+    drawn = rng.choice(n, size=size, replace=False)
+    return np.union1d(touched, drawn[: max(0, size - (len(touched) - n_picked))])
+
+
+def plain_groups(
+    Z: Floats, n_groups: int, n_neighbors: int, seed: int, answers: Constraints | None = None
+) -> Ints:
+    """(m,) groups of principal components Z by k-means, after neighbours have moved together.
+
+    What lies close together gathers, so that gaps between groups open. Unlike on the graph alone,
+    rows that are connected to few others still stay near what they resemble.
+    """
+    import scipy.sparse as sp
+
+    graph = neighbour_graph(np.asarray(Z, dtype=np.float32), n_neighbors)
+    walk = sp.diags(1 / np.asarray(graph.sum(axis=1)).ravel()) @ graph
+    for _ in range(SMOOTHING_STEPS):
+        Z = 0.5 * (Z + walk @ Z)
+    points = _directions(Z)
+    if answers is not None and len(answers.touched):
+        return np.asarray(
+            KMeans(n_groups, random_state=seed).fit(points, constraints=answers).labels_
+        )
+    from sklearn.cluster import KMeans as Unconstrained  # three times as fast
+
+    points = np.asarray(points, dtype=np.float32)
+    n_groups = min(n_groups, len(np.unique(points, axis=0)))
+    return np.asarray(Unconstrained(n_groups, n_init=4, random_state=seed).fit_predict(points))
+
+
+def plain_count(Z: Floats, seed: int) -> int:
+    """Guess how many plain groups there are, from some items and the first components.
+
+    It ignores the answers: it must not jump with each of them. As it comes out the same at every
+    refit, the last guesses are cached.
+    """
+    return _counted(np.asarray(Z, dtype=np.float64).tobytes(), Z.shape[1], seed)
+
+
+@lru_cache(maxsize=4)
+def _counted(items: bytes, width: int, seed: int) -> int:
+    Z, rng = np.frombuffer(items).reshape(-1, width), np.random.default_rng(seed)
+    rows = np.sort(rng.permutation(len(Z))[:COUNTED_ITEMS])
+    some = np.ascontiguousarray(_directions(Z)[rows, :COUNTED_COMPONENTS])
+    return guessed_count(some, Blocks.from_constraints(some, None), rng)
+
+
+def _directions(Z: Floats) -> Floats:
+    """Rows as seen from their mean, all of length one."""
+    centred = Z - Z.mean(axis=0)
+    return np.asarray(centred / np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-12))
+
+
+@dataclass(frozen=True, eq=False)
+class Plain:
+    """Groups of a plain clustering as a belief that answers can overrule, one place at a time.
+
+    Parameters
+    ----------
+    source : (m, k) how strongly each row stands for each group before it is asked about. The first
+        columns are the kinds that the answers tell apart, the others plain groups that are none of
+        them.
+    unseen : share of the items whose kind has probably not come up yet.
+    """
+
+    source: Floats
+    unseen: float
+
+    @classmethod
+    def of(cls, groups: Ints, seeds: Seeds, unseen: float, *, closed: bool = False) -> Plain:
+        """From plain groups (found without the answers) and the placed items.
+
+        A group is taken for a kind that has most of its placed items there, or that at least two of
+        them, and most of those in the group, belong to: one answer, perhaps a wrong one, does not
+        merge two groups. Groups taken for a kind are worth less the less answers within one group
+        agree. The others are worth as much as groups turned out to be kinds of their own, and more
+        while kinds are still unseen; nothing if the number of kinds is `closed`.
+        """
+        n_groups = int(groups.max()) + 1
+        votes = np.zeros((n_groups, seeds.n_kinds))
+        np.add.at(votes, (groups[seeds.rows], seeds.labels), 1.0)
+        kind = _kinds_of_groups(votes)
+        reached = votes.sum(axis=1) > 0
+        own = 2 * len(np.unique(votes.argmax(axis=0))) / max(int(reached.sum()), 1) - 1
+        # Below one half, a group that no answer has reached is rather a part of a known kind.
+        worth = np.where(kind >= 0, agreement(votes), 0.0 if closed else max(own, 0.0) + unseen)
+        worth *= WORTH * max(0.0, 1 - len(seeds.rows) / (FADED * n_groups))
+        nameless = np.flatnonzero((kind < 0) & (worth > 0))
+        kind[nameless] = seeds.n_kinds + np.arange(len(nameless))
+        source = np.zeros((len(groups), seeds.n_kinds + len(nameless)))
+        each = worth / np.maximum(np.bincount(groups, minlength=n_groups), 1)
+        rows = np.flatnonzero(kind[groups] >= 0)
+        source[rows, kind[groups[rows]]] = each[groups[rows]]
+        return cls(source, unseen)
+
+
+def _kinds_of_groups(votes: Floats) -> Ints:
+    """(groups,) the kind that each plain group is taken for; -1: none."""
+    home = votes.argmax(axis=0)  # (kinds,)
+    at_home = (home == np.arange(len(votes))[:, None]) & (votes > 0)
+    best = (votes + 0.5 * at_home).argmax(axis=1)
+    here = np.arange(len(votes)), best
+    mostly = (votes[here] >= 2) & (votes[here] > votes.sum(axis=1) / 2)
+    return np.asarray(np.where(at_home[here] | mostly, best, -1), dtype=np.intp)
+
+
+def agreement(votes: Floats) -> float:
+    """How much more often placed items of one plain group are of one kind than any two are.
+
+    1: always. 0: no more often, so that the person looks for something that cuts across the groups.
+
+    >>> agreement(np.array([[9.0, 0.0], [0.0, 9.0]]))
+    1.0
+    >>> agreement(np.array([[50.0, 50.0], [50.0, 50.0]])) < 0.01
+    True
+    """
+    here, kind, total = votes.sum(axis=1), votes.sum(axis=0), votes.sum()
+    overall = (kind * (kind - 1)).sum() / max(total * (total - 1), 1.0)
+    if overall >= 1:
+        return 0.0
+    agreeing = (votes * (votes - 1)).sum() / 2 + PRIOR_AGREEMENTS
+    alike = agreeing / ((here * (here - 1)).sum() / 2 + PRIOR_AGREEMENTS)
+    return float(np.clip((alike - overall) / (1 - overall), 0.0, 1.0))
