@@ -22,10 +22,10 @@ from samekind.training.augment import FAMILIES, Views
 from samekind.training.bank import Reader
 from samekind.training.finetune import Tuner, Tuning
 from samekind.training.loop import Plan, Trainer
-from samekind.training.losses import ItemContrast
 from samekind.training.network import Network
 from samekind.training.progress import Monitor, TrainingReport
 from samekind.training.resnet import ResNet
+from samekind.training.simclr import ItemContrast
 
 
 def main() -> None:
@@ -55,10 +55,10 @@ def contrast(data: torch.Tensor, mode: str, wanted: argparse.Namespace) -> Netwo
     dtype = torch.bfloat16 if compute.dtype == "bfloat16" else torch.float32
     plan = Plan(512, 0.25, 5e-4, "sgd", "cosine", None, compile=mode)  # type: ignore[arg-type]
     seen: list[str] = []
-    watch = Monitor(report=lambda told: seen.append(f"{told.parts['loss']:.3f}"), every=50)
+    monitor = Monitor(report=lambda told: seen.append(f"{told.parts['loss']:.3f}"), every=50)
     views = Views(FAMILIES["cc-small"], dtype=dtype)
     trainer = Trainer(
-        network, ItemContrast(temperature=0.2), data, views, plan, compute=compute, watch=watch
+        network, ItemContrast(temperature=0.2), data, views, plan, compute=compute, monitor=monitor
     )
     began = time.monotonic()
     trainer.run(wanted.steps / trainer.batches.steps)
@@ -91,7 +91,7 @@ def tuned(
         network.to(compute.device), here, rows, truth[rows].astype(np.intp),
         Answered.from_constraints(known), FAMILIES["cc-small"],
         Tuning(epochs=2 * wanted.steps * 512 / len(data)),
-        compute=compute, seed=0, compiled=mode, watch=Monitor(report=note, every=100),
+        compute=compute, seed=0, compiled=mode, monitor=Monitor(report=note, every=100),
     )  # fmt: skip
     began = time.monotonic()
     result = tuner.run()

@@ -15,7 +15,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.clusterers.deep.simclr import SimCLR
+from samekind.clusterers.deep.selfsupervised import SimCLR
 from samekind.sources.sets.cifar import open_cifar
 
 WIDTH = 128

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from samekind.clusterers.deep.pcl import PCLLoss
 from samekind.clustering import Clustering
 from samekind.compute import COMPILE_MODES, best_device, synchronise
 from samekind.constraints import Constraints
@@ -33,7 +34,6 @@ from samekind.training.answered import batch_links
 from samekind.training.augment import FAMILIES, Views
 from samekind.training.bank import Reader
 from samekind.training.loop import Plan, SchedulePoint, Trainer
-from samekind.training.losses import PCLLoss
 from samekind.training.network import Network
 from samekind.training.resnet import ResNet
 from samekind.training.selflearn import METHODS, SelfLearner, SelfSetting
@@ -77,11 +77,11 @@ def main() -> None:
 def measured(wanted: argparse.Namespace, batch: int) -> dict[str, Any]:
     trainer = made(wanted, batch)
     device = trainer.compute.device
-    moment = SchedulePoint(1, 500)
+    point = SchedulePoint(1, 500)
     clock = Clock(device, wanted.steps)
     began = time.monotonic()
     for _ in range(wanted.warm):
-        trainer.one_step(moment)
+        trainer.one_step(point)
     synchronise(device)
     rows: dict[str, Any] = {
         "batch": batch,
@@ -89,14 +89,14 @@ def measured(wanted: argparse.Namespace, batch: int) -> dict[str, Any]:
         "compile": wanted.compile,
         "first steps, s": round(time.monotonic() - began, 1),
     }
-    rows["step, s"] = clock(lambda: trainer.one_step(moment))
+    rows["step, s"] = clock(lambda: trainer.one_step(point))
     rows["host: batch and links, s"] = clock(lambda: host_side(trainer))
     here = torch.from_numpy(trainer.batches.items(3).astype(np.int64)).to(trainer.device)
     rows["views by themselves, s"] = clock(
         lambda: trainer.views(trainer.data[here], trainer._chance)
     )
     if torch.device(device).type != "cpu":
-        rows["device time per step, ms"] = device_time(lambda: trainer.one_step(moment))
+        rows["device time per step, ms"] = device_time(lambda: trainer.one_step(point))
     rows |= questions(trainer)
     steps = trainer.batches.steps
     epoch = rows["step, s"] * steps + rows["features of all, s"] + rows["choosing pairs, s"]

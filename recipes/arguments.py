@@ -61,7 +61,7 @@ def idc_arguments(about: str, *, polish: bool = False) -> argparse.Namespace:
     add("--warm-up", type=float, default=None, help="idc: part of it before guesses count")
     add("--sure", type=float, default=None, help="membership of a guess; None: as published")
     add("--epochs", type=float, default=None, help="None: 100 over the asked items (fixmatch: 20)")
-    add("--company", type=int, default=None, help="items without answers in a step")
+    add("--unlabelled", type=int, default=None, help="items without answers in a step")
     add("--first-epochs", type=int, default=None, help="of learning features, without a start")
     add("--seconds", type=float, default=None, help="for learning features, without a start")
     add("--tune-seconds", type=float, default=None, help="for learning from answers")
@@ -105,7 +105,7 @@ def _checked(parser: argparse.ArgumentParser) -> argparse.Namespace:
     return wanted
 
 
-def watch_of(wanted: argparse.Namespace) -> Monitor | None:
+def monitor_of(wanted: argparse.Namespace) -> Monitor | None:
     """Curves for TensorBoard, if a folder was named."""
     return Monitor(log=tensorboard_log(wanted.tensorboard)) if wanted.tensorboard else None
 
@@ -132,7 +132,7 @@ def model_settings(wanted: argparse.Namespace) -> dict[str, Any]:
         "extension": wanted.extension,
         "compile": wanted.compile,
         "checkpoint": wanted.checkpoint,
-        "watch": watch_of(wanted),
+        "monitor": monitor_of(wanted),
         "verbose": wanted.verbose,
         "random_state": wanted.seed,
     }
@@ -142,7 +142,7 @@ def idc_settings(wanted: argparse.Namespace, takes: Sequence[str]) -> dict[str, 
     """Parameters that were told, of those that the estimator takes."""
     told = {name: value for name, value in vars(wanted).items() if value is not None}
     told |= {"losses": tuple(wanted.losses.split(",")), "random_state": wanted.seed}
-    told["watch"] = watch_of(wanted)
+    told["monitor"] = monitor_of(wanted)
     return {name: value for name, value in told.items() if name in takes}
 
 

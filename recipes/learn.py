@@ -50,9 +50,9 @@ def main() -> None:
         size=wanted.size, seed=wanted.seed, batch_size=wanted.batch_size, compile=wanted.compile,
         device=wanted.device, **own,
     )  # fmt: skip
-    watch = Monitor(report=shown, every=wanted.tell_every)
+    monitor = Monitor(report=shown, every=wanted.tell_every)
     learner = SelfLearner(
-        setting, images, watch=watch, checkpoint=wanted.checkpoint, start=wanted.start
+        setting, images, monitor=monitor, checkpoint=wanted.checkpoint, start=wanted.start
     )
     begun, before = time.monotonic(), learner.epochs_done
     learner.run(wanted.epochs)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from samekind.clusterers.deep.dec import AutoencoderClusterer
+from samekind.clusterers.deep.codes import AutoencoderClusterer
 from samekind.constraints import Constraints
 from samekind.evaluation import acc
 from samekind.objectives.links import LinkMasks

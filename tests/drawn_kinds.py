@@ -52,7 +52,7 @@ class Curve:
 
     def __init__(self) -> None:
         self.told: list[TrainingReport] = []
-        self.watch = Monitor(report=self.told.append, every=1)
+        self.monitor = Monitor(report=self.told.append, every=1)
 
     def part(self, name: str) -> list[float]:
         return [told.parts[name] for told in self.told if name in told.parts]

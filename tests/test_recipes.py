@@ -65,7 +65,7 @@ def test_a_recipe_is_a_script(folder: Path, tmp_path: Path) -> None:
         ("pcl", ["--epochs", "14", "--questions", "6", "--score-every", "1"], "test_acc", 6),
         ("occ", ["--epochs", "4", "--questions", "8"], "acc", 8),
         ("pcl", ["--profile", "fast", "--questions", "30", "--seconds", "2"], "test_acc", 30),
-        ("idc", ["--questions", "30", "--first-epochs", "20", "--company", "30"], "acc", 30),
+        ("idc", ["--questions", "30", "--first-epochs", "20", "--unlabelled", "30"], "acc", 30),
     ],
 )
 def test_a_recipe_runs_and_writes_its_result(
@@ -102,7 +102,7 @@ def test_what_idc_is_compared_with_begins_from_the_same_features(
     method: str, folder: Path, weights: Path, tmp_path: Path
 ) -> None:
     again = ("--method", method, "--questions", "20", "--start", str(weights), "--epochs", "2")
-    doubtful = ("--noise", ".05", "--unsure", ".1", "--company", "30")
+    doubtful = ("--noise", ".05", "--unsure", ".1", "--unlabelled", "30")
     result = run_recipe("idc", folder, tmp_path / "second.json", *again, *doubtful)
     assert result["method"] == method and result["curve"][0]["questions"] == 0
     assert {"acc", "nmi", "ari", "unasked_acc"} <= set(result["curve"][-1])

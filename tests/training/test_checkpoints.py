@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import torch
 
+from samekind.clusterers.deep.pcl import PCLLoss
 from samekind.compute import Compute
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.training.augment import FAMILIES, Views
 from samekind.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from samekind.training.loop import Plan, Trainer
-from samekind.training.losses import PCLLoss
 from samekind.training.network import Network
 from samekind.training.resnet import ResNet
 

@@ -15,10 +15,10 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 
+from samekind.clusterers.deep.pcl import PCLLoss
 from samekind.compute import Compute
 from samekind.constraints import Constraints
 from samekind.training.loop import Plan, SchedulePoint, Trainer
-from samekind.training.losses import PCLLoss
 from samekind.training.network import Network
 from samekind.training.rows import RowBackbone
 

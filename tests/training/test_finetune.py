@@ -41,13 +41,13 @@ class LacksMemory(Tuner):
         raise self.error
 
 
-def tuner(kind: type[Tuner] = Tuner, *, watch: Monitor | None = None, **wanted: Any) -> Tuner:
+def tuner(kind: type[Tuner] = Tuner, *, monitor: Monitor | None = None, **wanted: Any) -> Tuner:
     rng = np.random.default_rng(0)
     data = torch.from_numpy(rng.integers(0, 256, (32, 3, 8, 8)).astype(np.uint8))
     torch.manual_seed(0)
     network = Network(ResNet(18, stem="3x3", base=4), k=2, attention=False)
     known = Answered.from_constraints(Constraints.from_links(32, [(0, 1, False), (2, 3, True)]))
-    settings: dict[str, Any] = {"answered": 8, "company": 16, "epochs": 5, **wanted}
+    settings: dict[str, Any] = {"answered": 8, "unlabelled": 16, "epochs": 5, **wanted}
     return kind(
         network,
         data,
@@ -58,7 +58,7 @@ def tuner(kind: type[Tuner] = Tuner, *, watch: Monitor | None = None, **wanted: 
         Tuning(**settings),
         compute=Compute("cpu", "float32", "for a test"),
         seed=0,
-        watch=watch,
+        monitor=monitor,
     )
 
 
@@ -84,7 +84,7 @@ def test_the_last_good_network_is_kept_and_training_ends_there(monkeypatch: Any)
     def note(told: TrainingReport) -> None:
         seen[told.step] = weights(whole.averaged)
 
-    whole = tuner(epochs=10.0, watch=Monitor(report=note, every=4))
+    whole = tuner(epochs=10.0, monitor=Monitor(report=note, every=4))
     whole.run()
     broken = tuner(BreaksLater, epochs=10.0)
     broken.breaks_at = 5  # type: ignore[attr-defined]
@@ -136,7 +136,7 @@ def test_reports_say_how_much_is_done_and_an_event_stops_it() -> None:
             stop.set()
 
     with pytest.raises(Cancelled):
-        tuner(watch=Monitor(report=report, stop=stop, every=2)).run()  # ten steps
+        tuner(monitor=Monitor(report=report, stop=stop, every=2)).run()  # ten steps
     assert [(one.step, one.phase, one.share) for one in told] == [
         (2, "tuning", 0.2),
         (4, "tuning", 0.4),

@@ -74,7 +74,7 @@ def test_tuning_learns_the_answers_and_leaves_the_network_that_it_began_with() -
         kind[:32],
         Answered.from_constraints(Constraints.from_links(64, links)),
         FAMILIES["cc-small"].at(8),
-        Tuning(answered=16, company=16, epochs=15, average=0.9),
+        Tuning(answered=16, unlabelled=16, epochs=15, average=0.9),
         compute=Compute("cpu", "float32", "for a test"),
         seed=0,
     ).run()

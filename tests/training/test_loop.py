@@ -10,23 +10,26 @@ import pytest
 import torch
 from torch import nn
 
+from samekind.clusterers.deep.occ import OCCLoss
+from samekind.clusterers.deep.pcl import PCLLoss
 from samekind.compute import Compute
 from samekind.constraints import Constraints
 from samekind.errors import InputError, SamekindError
 from samekind.training.answered import Guesses
 from samekind.training.bank import Reader
 from samekind.training.loop import Plan, SchedulePoint, Trainer
-from samekind.training.losses import CCLoss, ItemContrast, OCCLoss, PCLLoss
+from samekind.training.losses import CCLoss
 from samekind.training.network import Network
 from samekind.training.progress import Cancelled, Monitor, TrainingReport
 from samekind.training.rows import NoisyRows, RowBackbone
+from samekind.training.simclr import ItemContrast
 from samekind.training.steps import memory_is_enough
 
 CPU = Compute("cpu", "float32", "for a test")
 
 
 def small_trainer(
-    objective: Any = None, *, watch: Monitor | None = None, attention: bool = True, **plan: Any
+    objective: Any = None, *, monitor: Monitor | None = None, attention: bool = True, **plan: Any
 ) -> Trainer:
     torch.manual_seed(0)
     data = torch.randn(60, 6) + 4 * torch.eye(3, 6).repeat(20, 1)
@@ -39,14 +42,14 @@ def small_trainer(
         NoisyRows(data),
         Plan(**settings),
         compute=CPU,
-        watch=watch,
+        monitor=monitor,
     )
 
 
 @pytest.mark.parametrize("objective", [PCLLoss(), OCCLoss(), CCLoss(), ItemContrast()])
 def test_every_loss_goes_down(objective: nn.Module) -> None:
     told: list[TrainingReport] = []
-    trainer = small_trainer(objective, watch=Monitor(report=told.append, every=1))
+    trainer = small_trainer(objective, monitor=Monitor(report=told.append, every=1))
     trainer.learn_from(Constraints.from_links(60, [(0, 3, True), (0, 1, False), (1, 4, True)]))
     trainer.run(30, horizon=1e6)  # a horizon far away keeps OCC's weight of answers as it is
     losses = [report.parts["loss"] for report in told]
@@ -73,9 +76,9 @@ def test_guessed_links_reach_the_loss_apart_from_answers() -> None:
     seen: list[int] = []
 
     class Spy(PCLLoss):
-        def forward(self, out: Any, links: Any, moment: SchedulePoint) -> Any:
+        def forward(self, out: Any, links: Any, point: SchedulePoint) -> Any:
             seen.append(int(links.guessed.triu().sum()))
-            return super().forward(out, links, moment)
+            return super().forward(out, links, point)
 
     trainer = small_trainer(Spy())
     z = np.ones((60, 2), dtype=np.float32)
@@ -96,12 +99,12 @@ def test_the_same_seed_gives_the_same_weights_and_another_one_others() -> None:
 
 def test_an_event_or_a_report_that_raises_stops_training_and_keeps_what_was_learnt() -> None:
     stop = threading.Event()
-    trainer = small_trainer(watch=Monitor(report=lambda told: stop.set(), stop=stop, every=2))
+    trainer = small_trainer(monitor=Monitor(report=lambda told: stop.set(), stop=stop, every=2))
     with pytest.raises(Cancelled):
         trainer.run(10)
     assert trainer.step == 2
     stop.clear()
-    trainer.watch = Monitor()
+    trainer.monitor = Monitor()
     trainer.run(1)
     assert trainer.step == 5
 
@@ -109,16 +112,16 @@ def test_an_event_or_a_report_that_raises_stops_training_and_keeps_what_was_lear
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        small_trainer(watch=Monitor(report=refuse, every=1)).run(1)
+        small_trainer(monitor=Monitor(report=refuse, every=1)).run(1)
 
 
 def test_a_loss_that_is_not_a_number_stops_training_at_the_last_good_state() -> None:
     class Breaking(CCLoss):
-        def forward(self, out: Any, links: Any, moment: SchedulePoint) -> Any:
-            parts = super().forward(out, links, moment)
-            return {**parts, "bad": out.z.sum() * (float("nan") if moment.epoch > 2 else 0.0)}
+        def forward(self, out: Any, links: Any, point: SchedulePoint) -> Any:
+            parts = super().forward(out, links, point)
+            return {**parts, "bad": out.z.sum() * (float("nan") if point.epoch > 2 else 0.0)}
 
-    trainer = small_trainer(Breaking(), watch=Monitor(every=3))
+    trainer = small_trainer(Breaking(), monitor=Monitor(every=3))
     with pytest.raises(SamekindError, match="back at step 6"):
         trainer.run(5)
     assert trainer.step == 6

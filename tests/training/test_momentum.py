@@ -95,12 +95,12 @@ def test_training_draws_the_noise_from_seed_and_step() -> None:
 def test_without_labels_propos_is_byol_and_labels_add_the_scattering() -> None:
     network = small()
     out, items = network(torch.randn(12, 6)), torch.arange(6)
-    objective, links, moment = ProPosLoss(6, 2), None, SchedulePoint(0.0, 1.0)
-    parts = objective.of_items(out, items, links, moment)  # type: ignore[arg-type]
-    byol = BYOLLoss()(out, links, moment)
+    objective, links, point = ProPosLoss(6, 2), None, SchedulePoint(0.0, 1.0)
+    parts = objective.of_items(out, items, links, point)  # type: ignore[arg-type]
+    byol = BYOLLoss()(out, links, point)
     assert parts["scattering"] == 0 and torch.equal(parts["alignment"], byol["alignment"])
     objective.labels.copy_(torch.tensor([0, 1, 0, 1, 0, 1]))
-    parts = objective.of_items(out, items, links, moment)  # type: ignore[arg-type]
+    parts = objective.of_items(out, items, links, point)  # type: ignore[arg-type]
     there = objective.scattering(out.v[:6], out.t[6:], objective.labels, 2)
     back = objective.scattering(out.v[6:], out.t[:6], objective.labels, 2)
     torch.testing.assert_close(parts["scattering"], 0.1 * (there + back))

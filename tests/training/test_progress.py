@@ -1,4 +1,4 @@
-"""Progress: bars, curves for TensorBoard, and people who watch a training."""
+"""Progress: bars, curves for TensorBoard, and people who monitor a training."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def test_every_number_of_a_report_goes_to_the_writer_under_its_phase(monkeypatch
     module.SummaryWriter = FakeWriter  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", module)
     with tensorboard_log("runs/first") as log:
-        watch = Monitor(log=log)
-        watch.tell(TrainingReport(1, 50, {"loss": 2.0, "balance": 0.5}))
-        watch.tell(TrainingReport(0, 50, {"loss": 1.0}, "tuning", 0.3))
+        monitor = Monitor(log=log)
+        monitor.tell(TrainingReport(1, 50, {"loss": 2.0, "balance": 0.5}))
+        monitor.tell(TrainingReport(0, 50, {"loss": 1.0}, "tuning", 0.3))
     writer = FakeWriter.made[-1]
     assert writer.folder == "runs/first"
     assert writer.curves == [("loss", 2.0, 50), ("balance", 0.5, 50), ("tuning/loss", 1.0, 50)]
@@ -73,13 +73,13 @@ def test_tensorboard_itself_reads_the_curve(tmp_path: Path) -> None:
 
 def test_copies_are_watched_by_the_same_people_and_pickles_by_nobody() -> None:
     stop = threading.Event()
-    watch = Monitor(report=lambda told: None, log=lambda step, values: None, stop=stop, every=7)
-    assert copy.copy(watch) is watch and copy.deepcopy(watch) is watch
-    read = pickle.loads(pickle.dumps(watch))
+    monitor = Monitor(report=lambda told: None, log=lambda step, values: None, stop=stop, every=7)
+    assert copy.copy(monitor) is monitor and copy.deepcopy(monitor) is monitor
+    read = pickle.loads(pickle.dumps(monitor))
     assert read == Monitor(every=7)
     stop.set()
     with pytest.raises(Cancelled):
-        watch.check()
+        monitor.check()
     read.check()
 
 

@@ -12,9 +12,9 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from samekind.clusterers.deep.starting import load_start
 from samekind.errors import InputError, SamekindError, UnknownName
 from samekind.training import selflearn
+from samekind.training.backbone_file import load_backbone
 from samekind.training.losses import BoostLoss, CCLoss
 from samekind.training.progress import Cancelled, Monitor, TrainingReport
 from samekind.training.pseudo_labels import PseudoLabels
@@ -79,7 +79,7 @@ def test_the_loss_falls_and_kinds_move_apart(method: str) -> None:
     epochs, own = LEARNING[method]
     setting = replace(TINY, method=method, channels=4, batch_size=48, hidden=64, seed=2, **own)
     told: list[TrainingReport] = []
-    learner = SelfLearner(setting, pictures, watch=Monitor(report=told.append, every=1))
+    learner = SelfLearner(setting, pictures, monitor=Monitor(report=told.append, every=1))
     before = apart(learner.features(), kinds)
     learner.run(epochs)
     losses = [report.parts["loss"] for report in told]
@@ -109,7 +109,7 @@ def test_a_training_that_was_stopped_goes_on_as_if_nothing_had_happened(
             stop.set()
 
     first = SelfLearner(
-        setting, pictures, watch=Monitor(report=report, stop=stop, every=1), checkpoint=path
+        setting, pictures, monitor=Monitor(report=report, stop=stop, every=1), checkpoint=path
     )
     with pytest.raises(Cancelled):
         first.run(5)
@@ -178,9 +178,9 @@ def test_tcl_boosts_only_in_the_last_part() -> None:
     losses = []
     run = learner._trainer.run_until
 
-    def watched(last: int, moment_of: Any) -> None:
+    def watched(last: int, point_at: Any) -> None:
         losses.append((learner._trainer.step, type(learner._trainer.objective)))
-        run(last, moment_of)
+        run(last, point_at)
 
     learner._trainer.run_until = watched  # type: ignore[method-assign]
     learner.run(5)
@@ -233,7 +233,7 @@ def test_deep_clusterers_can_begin_from_the_backbone(method: str, tmp_path: Path
     learner.save(tmp_path / "features.safetensors")
     backbone = ResNet(18, stem="3x3", base=2)
     facts = {"backbone": "resnet18", "stem": "3x3", "channels": 2}
-    start = load_start(tmp_path / "features.safetensors", facts, backbone)
+    start = load_backbone(tmp_path / "features.safetensors", facts, backbone)
     assert start.method == method and (start.groups is None) == (method in ("simclr", "byol"))
     mine: Any = learner._method.backbone
     assert torch.equal(backbone.conv1.weight, mine.conv1.weight)
@@ -259,7 +259,9 @@ def test_training_is_written_down_while_it_goes_on(
         if told.step == 5:
             raise KeyboardInterrupt
 
-    learner = SelfLearner(TINY, pictures, watch=Monitor(report=fail, every=1), checkpoint=str(path))
+    learner = SelfLearner(
+        TINY, pictures, monitor=Monitor(report=fail, every=1), checkpoint=str(path)
+    )
     with pytest.raises(KeyboardInterrupt):
         learner.run(5)
     assert SelfLearner(TINY, pictures, checkpoint=str(path)).epochs_done == 2  # of step 4

@@ -62,9 +62,9 @@ def learn(
     choice = choose(encoder, collection, groups=groups, size=size, device=device, seed=seed)
     note(f"{len(collection):,} pictures in {collection.name}.")
     bar = Bar()
-    watch = Monitor(report=bar, every=5 if choice.device == "cpu" else 50)
+    monitor = Monitor(report=bar, every=5 if choice.device == "cpu" else 50)
     with progress_bar("Reading") as progress:
-        learning = Learning.chosen(choice, collection, watch=watch, progress=progress)
+        learning = Learning.chosen(choice, collection, monitor=monitor, progress=progress)
     for notice in skipped_notices((*collection.skipped, *learning.skipped)):
         note(notice)
     if minutes is None and epochs is None:

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.clusterers.deep.idc_answers import voted
-from samekind.clusterers.deep.idc_learning import FeedbackLearner
-from samekind.clusterers.deep.learner import Learner
-from samekind.clusterers.deep.networked import NetworkClusterer
+from samekind.clusterers.deep.base import Learner, NetworkClusterer
+from samekind.clusterers.deep.idc import FeedbackLearner
+from samekind.clusterers.deep.idc_feedback import FeedbackTuning, voted
 from samekind.clusterers.deep.settings import Setting
-from samekind.clusterers.deep.starting import PICTURE_SETTINGS, setting_from
 from samekind.clusterers.kmeans.centres import squared_distances
 from samekind.clusterers.kmeans.constrained import KMeans
 from samekind.constraints import Constraints
 from samekind.training.bank import Bank
-from samekind.training.feedback_tuning import FeedbackTuning
-from samekind.training.losses import ItemContrast
 
 
 class KMeansLearner(Learner):
     """Plain k-means in the place of a network; it hears no answers, it only counts their votes."""
 
     def __init__(self, setting: Setting, data: NDArray[Any], seed: int) -> None:
-        super().__init__(setting, ItemContrast(), data, seed)
+        super().__init__(setting, data, seed)
         self._centres: NDArray[Any] = np.empty((0, data.shape[1]))
         self._scale = 1.0
 
@@ -50,6 +47,7 @@ class KMeansLearner(Learner):
         return Bank(data, data, shares.astype(np.float32))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Corrected(NetworkClusterer):
     """Correct only the asked items: groups without answers, put right where an answer says so.
 
@@ -60,12 +58,10 @@ class Corrected(NetworkClusterer):
     Parameters
     ----------
     n_clusters : groups; None: those of `start`, or a guess.
-    start, size, image_shape, first_epochs, device, random_state : as in
-        :class:`~samekind.clusterers.deep.idc.IDC`; most are for pictures.
+    first_epochs : of the self-supervised training of pictures without a `start`; None: 40.
 
-    Attributes
-    ----------
-    labels_ : (n,) group of each item. membership_ : (n, k). space_ : (n, d) vectors or features.
+    Other parameters and the attributes are those of
+    :class:`~samekind.clusterers.deep.base.NetworkClusterer`; most are for pictures.
 
     >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
     >>> known = Constraints.from_links(4, [(2, 1, True), (2, 3, True)])
@@ -73,35 +69,15 @@ class Corrected(NetworkClusterer):
     [0, 1, 1, 1]
     """
 
-    warm_start = True
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        start: str | None = None,
-        size: int | None = None,
-        image_shape: tuple[int, ...] | None = None,
-        first_epochs: int | None = None,
-        device: str | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.start = start
-        self.size = size
-        self.image_shape = image_shape
-        self.first_epochs = first_epochs
-        self.device = device
-        self.random_state = random_state
+    first_epochs: int | None = None
 
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
         if data.ndim == 2:
-            return KMeansLearner(Setting(device=self.device), data, seed)
-        wanted = {name: getattr(self, name, None) for name in PICTURE_SETTINGS}
-        return FeedbackLearner(setting_from(self.start, wanted), data, seed, given=True)
+            return KMeansLearner(self._setting(data), data, seed)
+        return FeedbackLearner(self._setting(data), data, seed, given=True)
 
     def _count(self, known: Constraints) -> int | None:
         return None if self.n_clusters is None else super()._count(known)
 
     def _schedule(self) -> dict[str, Any]:
-        return {"feedback": FeedbackTuning(epochs=0), "first_epochs": self.first_epochs}
+        return {"tuning": FeedbackTuning(epochs=0), "first_epochs": self.first_epochs}

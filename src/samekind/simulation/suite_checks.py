@@ -13,7 +13,7 @@ from samekind.simulation.settings import GROUPS, HELD_OUT, KINDS, Settings
 
 PERSONS = ("shown", "matched")
 """Who may answer without a table [person.NAME] of their own."""
-NOT_IN_A_FILE = {"random_state", "watch", "objective", "checkpoint"}
+NOT_IN_A_FILE = {"random_state", "monitor", "objective", "checkpoint"}
 """Constructor parameters that the runner sets, or that cannot be written down."""
 WANTED: dict[type, str] = {
     int: "a whole number, not negative",

@@ -161,10 +161,10 @@ def batch_links(
         known = Answered.from_constraints(known)
     same, different = known.pairs(items)
     guessed = _NO_PAIRS if guesses is None else guesses.pairs(items, known)
-    return BatchLinks(*(sent(_filled(pairs), device) for pairs in (same, different, guessed)))
+    return BatchLinks(*(to_device(_filled(pairs), device) for pairs in (same, different, guessed)))
 
 
-def sent(array: NDArray[Any], device: torch.device | str) -> Tensor:
+def to_device(array: NDArray[Any], device: torch.device | str) -> Tensor:
     """An array on the device, copied without waiting for it where that is possible."""
     tensor = torch.from_numpy(np.ascontiguousarray(array))
     if torch.device(device).type == "cpu":

@@ -13,14 +13,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from samekind.compute import Compute, quick_kernels
+from samekind.objectives.similarity import full_precision
 from samekind.training.compiled import Compiled
-from samekind.training.loop import TwoViews
+from samekind.training.loop import Trainer, TwoViews
 from samekind.training.network import Network, Output
 from samekind.training.steps import NoMemory, autocast, memory_is_enough
 
 Floats = NDArray[np.float32]
 REFERENCE = 256
 """Items that stand for the batch when others are placed; more only make the estimate steadier."""
+READ_ITEMS = 512
+"""Items that are read at a time."""
 SMALLEST = 8
 """Items at a time below which reading does not go when memory is short."""
 
@@ -82,7 +85,7 @@ class Reader:
         """All but compiled code, which belongs to this process."""
         return {**self.__dict__, "compiled": None}
 
-    def bank(self, data: Tensor, *, chunk: int = 512) -> Bank:
+    def bank(self, data: Tensor, *, chunk: int = READ_ITEMS) -> Bank:
         """What the network says of items (n, ...), as arrays on the host."""
         while True:
             try:
@@ -116,7 +119,7 @@ class Reader:
         pick: Callable[[Output], Tensor],
         *,
         seed: int,
-        chunk: int = 512,
+        chunk: int = READ_ITEMS,
     ) -> Floats:
         """(2, n, M) vectors of two random views of each item; `pick` says which vectors."""
         dtype = next(self.network.parameters()).dtype
@@ -159,3 +162,16 @@ def in_use(network: nn.Module) -> Iterator[None]:
     finally:
         for module, mode in modes.items():
             module.training = mode
+
+
+@torch.no_grad()
+def predict_all(trainer: Trainer, run: Callable[[Tensor], Tensor]) -> Tensor:
+    """Apply `run` to the plain views of all items of a trainer, on its device.
+
+    Batch norms run with their learnt averages, so no item depends on another.
+    """
+    found = []
+    with in_use(trainer.network), quick_kernels(), autocast(trainer.compute):
+        for some in torch.split(trainer.data, READ_ITEMS):
+            found.append(full_precision(run(trainer.views.plain(some))))
+    return torch.cat(found)

@@ -1,4 +1,4 @@
-"""Training the whole network on answers, with the unanswered items as company.
+"""Train the whole network on answers, together with the items that have none.
 
 Answered items are learnt by their group and by their links; items without answers must keep, under
 strong changes of the picture, the group that the averaged network is sure of under weak ones
@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn.functional import nll_loss
 
 from samekind.compute import COMPILE_MODES, Compute
-from samekind.training.answered import Answered, batch_links, sent
+from samekind.training.answered import Answered, batch_links, to_device
 from samekind.training.augment import Draw, Family, Views
 from samekind.training.network import Network
 from samekind.training.progress import Monitor
@@ -38,7 +38,7 @@ class Tuning:
 
     Parameters
     ----------
-    answered, company : items per step with and without answers.
+    answered, unlabelled : items per step with and without answers.
     sure : least membership of a guess that is followed.
     linked_share : part of the answered items of a step that are partners of the others.
     average : weight of the past in the averaged network, which is what comes out.
@@ -50,7 +50,7 @@ class Tuning:
     learning_rate: float = 0.03
     weight_decay: float = 5e-4
     answered: int = 256
-    company: int = 512
+    unlabelled: int = 512
     sure: float = 0.95
     linked_share: float = 0.5
     average: float = 0.999
@@ -150,22 +150,22 @@ class Tuner(FineTuning):
         compute: Compute,
         seed: int,
         compiled: str = "",
-        watch: Monitor | None = None,
+        monitor: Monitor | None = None,
     ) -> None:
-        company = min(tuning.company, len(data))
+        unlabelled = min(tuning.unlabelled, len(data))
         rate, decay = tuning.learning_rate, tuning.weight_decay
         super().__init__(
             network,
             data,
             Plan(tuning.answered, rate, decay, "sgd", clip=5.0),
-            company=company,
-            steps=max(1, math.ceil(tuning.epochs * len(data) / company)),
+            unlabelled=unlabelled,
+            steps=max(1, math.ceil(tuning.epochs * len(data) / unlabelled)),
             seconds=tuning.seconds,
             average=tuning.average,
             compute=compute,
             seed=seed,
             compiled=compiled,
-            watch=watch,
+            monitor=monitor,
         )
         self.rows, self.known, self.tuning = rows, known, tuning
         self.label_of = torch.full((len(data),), -1, dtype=torch.long)
@@ -182,10 +182,14 @@ class Tuner(FineTuning):
         """Answered items, others, and what is known of the answered ones, on the device."""
         device = self.data.device
         items = self._answered()
-        others = self.rng.choice(len(self.data), self.company, replace=False)
+        others = self.rng.choice(len(self.data), self.unlabelled, replace=False)
         same, different, _ = batch_links(items, self.known).masks(len(items))
         links = torch.stack([same, different]).numpy()
-        return sent(items.astype(np.int64), device), sent(others, device), sent(links, device)
+        return (
+            to_device(items.astype(np.int64), device),
+            to_device(others, device),
+            to_device(links, device),
+        )
 
     def _parts(self, numbers: Tensor, *batch: Tensor) -> Mapping[str, Tensor]:
         return {"loss": self._loss(*batch)}
@@ -230,7 +234,7 @@ class Tuner(FineTuning):
     def _shares_now(self) -> Tensor:
         """How much of all items each group has by the network as it came, (k,)."""
         total = torch.zeros(self.averaged.k, device=self.data.device)
-        for part in torch.split(self.data, self.company):
+        for part in torch.split(self.data, self.unlabelled):
             with autocast(self.compute):
                 views = self.weak(part, self.chance)
                 total += self.averaged(views, views=1).p.float().sum(dim=0)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import normalize
+from torch.nn.functional import nll_loss, normalize
 
 from samekind.errors import InputError
+from samekind.objectives.similarity import full_precision
+
+SHARPNESS = 0.1
+"""Temperature of memberships by nearness to centres; the nearest centre does not depend on it."""
 
 
 class InstanceHead(nn.Module):
@@ -24,7 +28,7 @@ class InstanceHead(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Unit vectors, in float32 or better."""
-        return normalize(_precise(self.layers(x)), dim=-1)
+        return normalize(full_precision(self.layers(x)), dim=-1)
 
 
 class ClusterHead(nn.Module):
@@ -43,9 +47,90 @@ class ClusterHead(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Shares, in float32 or better."""
-        return torch.softmax(_precise(self.layers(x)), dim=-1)
+        return torch.softmax(full_precision(self.layers(x)), dim=-1)
 
 
-def _precise(x: Tensor) -> Tensor:
-    """Float32 where it came in less: logarithms are taken of what comes out of here."""
-    return x.to(torch.promote_types(x.dtype, torch.float32))
+class LinearUnits(InstanceHead):
+    """From features (B, width) to unit vectors (B, out): linear, length 1.
+
+    >>> LinearUnits(8, 4)(torch.ones(2, 8)).norm(dim=1).round(decimals=4).tolist()
+    [1.0, 1.0]
+    """
+
+    def __init__(self, width: int, out: int = 128) -> None:
+        super().__init__(width, out)
+        self.layers = nn.Sequential(nn.Linear(width, out))
+
+
+class LinearShares(ClusterHead):
+    """From features (B, width) to shares (B, k) in each group: linear, softmax.
+
+    >>> LinearShares(8, 3)(torch.ones(2, 8)).sum(dim=1).round(decimals=4).tolist()
+    [1.0, 1.0]
+    """
+
+    def __init__(self, width: int, k: int) -> None:
+        super().__init__(width, k)
+        self.layers = nn.Sequential(nn.Linear(width, k))
+
+
+class CentreHead(ClusterHead):
+    """Shares (B, k) in groups: near which of the centres do the unit vectors of features lie?
+
+    Parameters
+    ----------
+    units : from features to vectors (B, out).
+    centres : (k, out) unit vectors.
+    """
+
+    def __init__(self, units: nn.Module, centres: Tensor) -> None:
+        nn.Module.__init__(self)
+        self.k = len(centres)
+        self.shares = CentreShares(units, centres)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Shares, in float32 or better."""
+        shares: Tensor = self.shares(x)
+        return shares
+
+
+class CentreShares(nn.Module):
+    """Shares in groups from features: near which centre do their projections lie? (ProPos)
+
+    Parameters
+    ----------
+    projector : from features to projections. centres : (k, out) unit vectors.
+    """
+
+    centres: Tensor
+
+    def __init__(self, projector: nn.Module, centres: Tensor) -> None:
+        super().__init__()
+        self.projector = projector
+        self.register_buffer("centres", centres)
+
+    def forward(self, h: Tensor) -> Tensor:
+        """Shares (B, k) of features h (B, width)."""
+        with torch.autocast(h.device.type, enabled=False):
+            z = normalize(self.projector(full_precision(h)), dim=1)
+            return torch.softmax(z @ self.centres.T / SHARPNESS, dim=1)
+
+
+def fit_head(head: nn.Module, x: Tensor, target: Tensor, steps: int = 80) -> None:
+    """Fit a head that gives memberships to known groups, on fixed features x (n, width).
+
+    The target is a group for each item (n,), or its memberships (n, k).
+    """
+    optimiser = torch.optim.Adam(head.parameters(), lr=1e-2)
+    with torch.enable_grad():
+        for _ in range(steps):
+            found = head(x).clamp_min(1e-9).log()
+            if target.ndim == 2:
+                loss = -(target * found).sum(dim=1).mean()
+            else:
+                loss = nll_loss(found, target)
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()
+            optimiser.step()
+    for parameter in head.parameters():
+        parameter.grad = None

@@ -26,7 +26,7 @@ from samekind.compute import (
 from samekind.constraints import Constraints
 from samekind.errors import SamekindError
 from samekind.objectives.links import LinkMasks
-from samekind.training.answered import Answered, Guesses, batch_links, sent
+from samekind.training.answered import Answered, Guesses, batch_links, to_device
 from samekind.training.batches import LinkedBatches
 from samekind.training.checkpoints import Checkpoint
 from samekind.training.compiled import Compiled
@@ -65,7 +65,7 @@ class OfItems(Protocol):
     """An objective that looks up what it remembers of each item, (N,) positions in the set."""
 
     def of_items(
-        self, out: Any, items: Tensor, links: LinkMasks, moment: SchedulePoint
+        self, out: Any, items: Tensor, links: LinkMasks, point: SchedulePoint
     ) -> Mapping[str, Tensor]: ...
 
 
@@ -73,7 +73,7 @@ class OfItems(Protocol):
 class Follows(Protocol):
     """A network with a part that follows the trained one (BYOL): called after every step."""
 
-    def follow(self, moment: SchedulePoint) -> None: ...
+    def follow(self, point: SchedulePoint) -> None: ...
 
 
 @runtime_checkable
@@ -84,7 +84,7 @@ class Draws(Protocol):
     so that this one can be compiled.
     """
 
-    def draw(self, rows: int, chance: torch.Generator, moment: SchedulePoint) -> None: ...
+    def draw(self, rows: int, chance: torch.Generator, point: SchedulePoint) -> None: ...
 
 
 class Trainer:
@@ -98,7 +98,7 @@ class Trainer:
     views : makes two views of a batch.
     plan : how to train.
     compute : where; None takes the best device there is.
-    watch : who is told, and who may stop it.
+    monitor : who is told, and who may stop it.
     """
 
     def __init__(
@@ -110,11 +110,11 @@ class Trainer:
         plan: Plan,
         *,
         compute: Compute | None = None,
-        watch: Monitor | None = None,
+        monitor: Monitor | None = None,
     ) -> None:
         self.world, self.compute = World.joined(compute or best_device())
         self.device = torch.device(self.compute.device)
-        self.objective, self.plan, self.watch = objective, plan, watch or Monitor()
+        self.objective, self.plan, self.monitor = objective, plan, monitor or Monitor()
         self.known = Answered.from_constraints(Constraints(len(data)))
         self.guesses: Guesses | None = None
         self.step = 0
@@ -179,15 +179,15 @@ class Trainer:
         span = before + epochs if horizon is None else horizon
         self.run_until(last, lambda step: SchedulePoint(before + (step - first) / per_epoch, span))
 
-    def run_until(self, last: int, moment_of: Callable[[int], SchedulePoint]) -> None:
-        """Train up to the step `last`; `moment_of` says where in its schedule a step is."""
+    def run_until(self, last: int, point_at: Callable[[int], SchedulePoint]) -> None:
+        """Train up to the step `last`; `point_at` says where in its schedule a step is."""
         parts: Mapping[str, Tensor] = {}
         self.network.train()
         try:
             while self.step < last:
-                self.watch.check()
-                parts = self.one_step(moment_of(self.step))
-                if self.step % self.watch.every == 0 or self.step == last:
+                self.monitor.check()
+                parts = self.one_step(point_at(self.step))
+                if self.step % self.monitor.every == 0 or self.step == last:
                     self._report(parts)
             # Averages of batch norms differ after the last step where they are not synchronous.
             self.world.agree(*self.network.state_dict().values())
@@ -196,26 +196,26 @@ class Trainer:
                 self.load(self._good)
             raise
 
-    def one_step(self, moment: SchedulePoint) -> Mapping[str, Tensor]:
+    def one_step(self, point: SchedulePoint) -> Mapping[str, Tensor]:
         """One batch and one step of the optimiser; the parts of the loss stay on the device."""
         with memory_is_enough(self.batches.size), quick_kernels():
             items, masks = self._batch(self.batches.items(self.step, self.known))
-            rate = self.plan.learning_rate * rate_at(moment, self.plan.schedule)
+            rate = self.plan.learning_rate * rate_at(point, self.plan.schedule)
             if self._records:
-                numbers = sent(np.array([*moment, rate], dtype=np.float32), self.device)
+                numbers = to_device(np.array([*point, rate], dtype=np.float32), self.device)
                 parts: Mapping[str, Tensor] = self._recorded(items, masks, numbers)
             else:
-                parts = self._step(items, masks, (*moment, rate))
+                parts = self._step(items, masks, (*point, rate))
         self.step += 1
         return parts
 
-    def losses(self, items: Any, moment: SchedulePoint) -> Mapping[str, Tensor]:
+    def losses(self, items: Any, point: SchedulePoint) -> Mapping[str, Tensor]:
         """The parts of the loss of a batch, given by the positions of its items."""
         all_items, masks = self._batch(items)
         rows = self.views(self.data[self._mine(all_items)], self._chance)
         if isinstance(self.network, Draws):
-            self.network.draw(len(rows), self._chance, moment)
-        return self._run(rows, all_items, LinkMasks(*masks), moment)
+            self.network.draw(len(rows), self._chance, point)
+        return self._run(rows, all_items, LinkMasks(*masks), point)
 
     def _mine(self, items: Tensor) -> Tensor:
         """This process's part of a batch."""
@@ -226,18 +226,18 @@ class Trainer:
         """The items of a batch, and what is known of them, on the device; chance is ready."""
         # Chance depends on seed, step and process alone: resuming needs no saved state of it.
         self._chance.manual_seed(mixed_seed(self.plan.seed, self.step, self.world.rank))
-        there = sent(items.astype(np.int64), self.device)
+        there = to_device(items.astype(np.int64), self.device)
         nothing = not self.known.any and self.guesses is None
         if nothing and len(items) == len(self._no_links[0]):
             return there, self._no_links
         links = torch.stack(batch_links(items, self.known, self.guesses).masks(len(items)))
-        return there, sent(links.numpy(), self.device)
+        return there, to_device(links.numpy(), self.device)
 
     def _step(self, items: Tensor, masks: Tensor, numbers: Any) -> Mapping[str, Tensor]:
         """All that happens on the device; it never waits for it, so it can be recorded."""
         epoch, epochs, rate = numbers
         if self.plan.compile and not self._records:  # a plain number would be compiled in
-            given = sent(np.array([epoch, epochs], dtype=np.float32), self.device)
+            given = to_device(np.array([epoch, epochs], dtype=np.float32), self.device)
             epoch, epochs = given[0], given[1]
         rows = self.views(self.data[self._mine(items)], self._chance)
         if isinstance(self.network, Draws):
@@ -257,14 +257,14 @@ class Trainer:
         return {name: part.detach() for name, part in parts.items()}
 
     def _parts(
-        self, rows: Tensor, items: Tensor, links: LinkMasks, moment: SchedulePoint
+        self, rows: Tensor, items: Tensor, links: LinkMasks, point: SchedulePoint
     ) -> Mapping[str, Tensor]:
         gather = self.world.gather if self.world.size > 1 else None
         with autocast(self.compute):
             out = self._forward(rows, gather=gather)
         if isinstance(self.objective, OfItems):
-            return self.objective.of_items(out, items, links, moment)
-        return self.objective(out, links, moment)
+            return self.objective.of_items(out, items, links, point)
+        return self.objective(out, links, point)
 
     def state(self) -> Checkpoint:
         """All that is needed to go on as if nothing had happened."""
@@ -299,7 +299,7 @@ class Trainer:
         self._keep()
         told = TrainingReport(self.epoch, self.step, {"loss": sum(values.values()), **values})
         if self.world.rank == 0:
-            self.watch.tell(told)
+            self.monitor.tell(told)
 
     def _keep(self) -> None:
         """Remember this state as the last good one (on the device: no wait)."""

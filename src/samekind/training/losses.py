@@ -1,17 +1,14 @@
-"""The whole loss of each method: parts from `objectives`, put together as published."""
+"""Losses of the self-supervised methods: parts from `objectives`, combined as published.
+
+That of SimCLR is in :mod:`samekind.training.simclr`.
+"""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
 
-from samekind.objectives import (
-    ActiveContrast,
-    ClusterContrast,
-    ConstrainedContrast,
-    NTXent,
-    balance,
-)
+from samekind.objectives import ClusterContrast, NTXent, balance
 from samekind.objectives.boost import BoostedContrast, balanced_nll
 from samekind.objectives.byol import regression
 from samekind.objectives.links import LinkMasks
@@ -24,54 +21,6 @@ from samekind.training.steps import SchedulePoint
 Parts = dict[str, Tensor]
 
 
-class PCLLoss(nn.Module):
-    """PCL, Eq. 5: constrained contrast in both spaces, contrast of groups, balance.
-
-    Parameters
-    ----------
-    contrast : Eq. 1-3; None: as the published program has it.
-    """
-
-    def __init__(self, contrast: ConstrainedContrast | None = None) -> None:
-        super().__init__()
-        self.contrast = contrast or ConstrainedContrast()
-        self.groups = ClusterContrast(temperature=2.0, profile=self.contrast.profile)
-
-    def forward(self, out: Output, links: LinkMasks, moment: SchedulePoint) -> Parts:
-        """The parts of the loss of a batch."""
-        return {
-            "instance": self.contrast.instance(out.z, links),
-            "assignment": self.contrast.assignment(out.p, links),
-            "groups": self.groups(out.p),
-            "balance": balance(out.p, views=2),
-        }
-
-
-class OCCLoss(nn.Module):
-    """OCC, Eq. 5 with the sign of the balance repaired; the weight of answers fades (Eq. 1).
-
-    Parameters
-    ----------
-    contrast : Eq. 2-4. start : weight of same-answers at the beginning.
-    """
-
-    def __init__(self, contrast: ActiveContrast | None = None, *, start: float = 50.0) -> None:
-        super().__init__()
-        self.contrast = contrast or ActiveContrast()
-        self.groups = ClusterContrast(temperature=1.0, profile="occ")
-        self.start = start
-
-    def forward(self, out: Output, links: LinkMasks, moment: SchedulePoint) -> Parts:
-        """The parts of the loss of a batch."""
-        lam = ActiveContrast.lam_at(moment.epoch, moment.epochs, start=self.start)
-        return {
-            "instance": self.contrast(out.z, links, lam),
-            "assignment": self.contrast(out.p, links, lam),
-            "groups": self.groups(out.p),
-            "balance": balance(out.p, views=1),
-        }
-
-
 class CCLoss(nn.Module):
     """CC, and TCL before its boosting: contrast of items, of groups, balance. No answers."""
 
@@ -80,25 +29,13 @@ class CCLoss(nn.Module):
         self.items = NTXent(temperature=temperature)
         self.groups = ClusterContrast(temperature=1.0)
 
-    def forward(self, out: Output, links: LinkMasks, moment: SchedulePoint) -> Parts:
+    def forward(self, out: Output, links: LinkMasks, point: SchedulePoint) -> Parts:
         """The parts of the loss of a batch."""
         return {
             "instance": self.items(out.z),
             "groups": self.groups(out.p),
             "balance": balance(out.p, views=2),
         }
-
-
-class ItemContrast(nn.Module):
-    """Self-supervised training alone: contrast of items, no groups (SimCLR)."""
-
-    def __init__(self, *, temperature: float = 0.5) -> None:
-        super().__init__()
-        self.items = NTXent(temperature=temperature)
-
-    def forward(self, out: Output, links: LinkMasks, moment: SchedulePoint) -> Parts:
-        """The one part of the loss of a batch."""
-        return {"instance": self.items(out.z)}
 
 
 class BoostLoss(nn.Module):
@@ -114,9 +51,7 @@ class BoostLoss(nn.Module):
         self.memory = memory
         self.contrast = BoostedContrast(temperature=temperature)
 
-    def of_items(
-        self, out: Output, items: Tensor, links: LinkMasks, moment: SchedulePoint
-    ) -> Parts:
+    def of_items(self, out: Output, items: Tensor, links: LinkMasks, point: SchedulePoint) -> Parts:
         """The parts of the loss of a batch; the weak view of all comes before the strong one."""
         labels = self.memory.labels[items]
         strong = out.p[len(items) :]
@@ -129,7 +64,7 @@ class BoostLoss(nn.Module):
 class BYOLLoss(nn.Module):
     """BYOL, Eq. 2 and its mirror image: each view predicts what the slow copy says of the other."""
 
-    def forward(self, out: MomentumOutput, links: LinkMasks, moment: SchedulePoint) -> Parts:
+    def forward(self, out: MomentumOutput, links: LinkMasks, point: SchedulePoint) -> Parts:
         """The one part of the loss of a batch."""
         return {"alignment": _both_ways(out)}
 
@@ -154,7 +89,7 @@ class ProPosLoss(nn.Module):
         self.register_buffer("labels", torch.full((n,), -1, dtype=torch.long))
 
     def of_items(
-        self, out: MomentumOutput, items: Tensor, links: LinkMasks, moment: SchedulePoint
+        self, out: MomentumOutput, items: Tensor, links: LinkMasks, point: SchedulePoint
     ) -> Parts:
         """The parts of the loss of a batch."""
         n, labels = len(items), self.labels[items]

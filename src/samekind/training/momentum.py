@@ -112,36 +112,36 @@ class Momentum(nn.Module):
         return q
 
     @torch.no_grad()
-    def draw(self, rows: int, chance: torch.Generator, moment: SchedulePoint) -> None:
+    def draw(self, rows: int, chance: torch.Generator, point: SchedulePoint) -> None:
         """Draw the noise of one step, into the same place each time (see ``loop.Draws``)."""
         if not self.noise:
             return
         if self._drawn is None or len(self._drawn) != rows:
             self._drawn = torch.empty(rows, self.out, device=chance.device)
-        begun = moment.epoch >= self.noise_from * moment.epochs
+        begun = point.epoch >= self.noise_from * point.epochs
         self._drawn.normal_(generator=chance).mul_(self.noise * begun)
 
     @torch.no_grad()
-    def follow(self, moment: SchedulePoint) -> None:
+    def follow(self, point: SchedulePoint) -> None:
         """Let the followers make one step (see ``loop.Follows``)."""
         pairs = ((self.target_backbone, self.backbone), (self.target_projector, self.projector))
         old = [p.data for follower, _ in pairs for p in follower.parameters()]
         new = [p.data for _, trained in pairs for p in trained.parameters()]
-        past = self.past_at(moment)
+        past = self.past_at(point)
         torch._foreach_mul_(old, past)  # one launch for all weights
         torch._foreach_add_(old, torch._foreach_mul(new, 1 - past))
 
-    def past_at(self, moment: SchedulePoint) -> float | Tensor:
-        """The weight of the past: a number, or one on the device if the moment lies there.
+    def past_at(self, point: SchedulePoint) -> float | Tensor:
+        """The weight of the past: a number, or one on the device if the point lies there.
 
         >>> from samekind.training.resnet import ResNet
         >>> network = Momentum(ResNet(18, base=1), hidden=2, out=2, average=0.9, rising=True)
-        >>> [round(network.past_at(Moment(epoch, 10)), 3) for epoch in (0, 5, 10)]
+        >>> [round(network.past_at(SchedulePoint(epoch, 10)), 3) for epoch in (0, 5, 10)]
         [0.9, 0.95, 1.0]
         """
         if not self.rising:
             return self.average
-        done = math.pi * moment.epoch / moment.epochs
+        done = math.pi * point.epoch / point.epochs
         height = torch.cos(done) if isinstance(done, Tensor) else math.cos(done)
         return 1 - (1 - self.average) * (1 + height) / 2
 

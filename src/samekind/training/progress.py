@@ -3,7 +3,7 @@
 A curve for TensorBoard, with a model that may be stopped from another thread::
 
     with tensorboard_log("runs/first") as log:
-        PCL(watch=Watch(log=log, stop=event)).fit(images)
+        PCL(monitor=Monitor(log=log, stop=event)).fit(images)
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Monitor:
 
     Parameters
     ----------
-    report : called with a :class:`Told` at each report; may raise to cancel.
+    report : called with a :class:`TrainingReport` at each report; may raise to cancel.
     log : takes numbers, for a curve; those of a phase are named like ``tuning/loss``.
     stop : training ends with :class:`Cancelled` after the step in which this is raised.
     every : steps between two reports. Each one waits for the device, so rather few.
@@ -93,7 +93,7 @@ class Monitor:
 def bar(
     title: str, steps: int | None = None, *, begun: int | None = None
 ) -> Iterator[Callable[[TrainingReport], None]]:
-    """A progress bar on the terminal; yields a report to give to a :class:`Watch`.
+    """A progress bar on the terminal; yields a report to give to a :class:`Monitor`.
 
     Parameters
     ----------
@@ -157,5 +157,5 @@ class TensorBoardLog:
 
 
 def tensorboard_log(folder: str) -> TensorBoardLog:
-    """A log for :class:`Watch` that TensorBoard can draw. Needs the package ``tensorboard``."""
+    """A log for :class:`Monitor` that TensorBoard can draw. Needs the package ``tensorboard``."""
     return TensorBoardLog(folder)

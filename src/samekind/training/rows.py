@@ -51,6 +51,46 @@ class NoisyRows(nn.Module):
         return self.plain(rows.double())
 
 
+class SingleRows(NoisyRows):
+    """One noisy copy of each row.
+
+    >>> rows = torch.tensor([[2.0, 0.0], [4.0, 0.0], [6.0, 0.0]])
+    >>> SingleRows(rows)(rows, torch.Generator().manual_seed(0)).shape
+    torch.Size([3, 2])
+    """
+
+    @torch.no_grad()
+    def forward(self, rows: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """Views (B, d) of rows (B, d)."""
+        x = self.plain(rows)
+        noise = torch.randn(x.shape, generator=generator, device=x.device)
+        kept = torch.rand(x.shape, generator=generator, device=x.device) >= self.left_out
+        return x * kept + self.noise * noise
+
+
+class MildStrongRows(SingleRows):
+    """Two copies of each row: one with little noise or none, one with much.
+
+    Parameters
+    ----------
+    rows, noise, left_out : as in :class:`NoisyRows`, of the second copy.
+    little : noise of the first copy, of which nothing is left out.
+    """
+
+    def __init__(
+        self, rows: Tensor, *, little: float = 0.0, noise: float = 0.6, left_out: float = 0.1
+    ) -> None:
+        super().__init__(rows, noise=noise, left_out=left_out)
+        self.little = little
+
+    @torch.no_grad()
+    def forward(self, rows: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """Views (2B, d) of rows (B, d): the mild view of all before the strong one."""
+        mild = self.plain(rows)
+        noise = torch.randn(mild.shape, generator=generator, device=mild.device)
+        return torch.cat([mild + self.little * noise, super().forward(rows, generator)])
+
+
 class RowBackbone(nn.Module):
     """From rows (B, d) to features (B, width): a straight way and one with a bend, added up."""
 

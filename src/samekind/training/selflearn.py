@@ -25,15 +25,15 @@ from torch import Tensor, nn
 
 from samekind.compute import Recorded, best_device, synchronise
 from samekind.errors import InputError
-from samekind.training.backbone_file import KIND as FILE_KIND
+from samekind.training.backbone_file import load_backbone
 from samekind.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from samekind.training.device_kmeans import cosine_kmeans
 from samekind.training.loop import SchedulePoint, Trainer
 from samekind.training.progress import Cancelled, Monitor
 from samekind.training.selflearn_file import LearntNetwork, facts_of, read
-from samekind.training.selflearn_methods import Method, method_of
+from samekind.training.selflearn_methods import method_of
 from samekind.training.selflearn_setting import METHODS, SelfSetting
-from samekind.training.steps import check_fit, mixed_seed
+from samekind.training.steps import mixed_seed
 
 __all__ = ["METHODS", "LearntNetwork", "SelfLearner", "SelfSetting"]
 
@@ -53,9 +53,9 @@ class SelfLearner:
     ----------
     setting : what to train, and how.
     data : (n, 3, height, width) all pictures.
-    watch : who is told, and who may stop it.
+    monitor : who is told, and who may stop it.
     checkpoint : file to go on from, if it is there, and to write to: every minute, when training
-        is stopped through `watch`, and at the end.
+        is stopped through `monitor`, and at the end.
     start : file of :meth:`save` whose features are where a new training begins: another method, or
         the same one for longer. A checkpoint that is there goes before.
     """
@@ -65,7 +65,7 @@ class SelfLearner:
         setting: SelfSetting,
         data: Bytes,
         *,
-        watch: Monitor | None = None,
+        monitor: Monitor | None = None,
         checkpoint: str | None = None,
         start: str | None = None,
     ) -> None:
@@ -77,7 +77,9 @@ class SelfLearner:
         compute = best_device(setting.device)
         self._method = method_of(setting, len(data), compute)
         if start is not None:
-            _begin_from(start, setting, self._method)
+            facts = {name: getattr(setting, name) for name in ("backbone", "stem", "channels")}
+            own: Any = self._method.network
+            load_backbone(start, facts, own.backbone, self._method.backbone)
         tensor = torch.from_numpy(
             np.ascontiguousarray(data if data.flags.writeable else data.copy())
         )
@@ -89,7 +91,7 @@ class SelfLearner:
             self._method.views,
             setting.plan(len(data)),
             compute=compute,
-            watch=watch,
+            monitor=monitor,
         )
         for part in (self._method.loss, self._method.last):
             if part is not None:
@@ -141,12 +143,12 @@ class SelfLearner:
         kept, labelled = _copied(self._state()), self._labelled
         quick = trainer.device.type != "cpu"
         warm, most = (Recorded.WARM + 3, 40) if quick else (1, 10)
-        moment = SchedulePoint(0.0, 1e6)  # the very beginning of a rise: nearly no rate
+        point = SchedulePoint(0.0, 1e6)  # the very beginning of a rise: nearly no rate
         trainer.network.train()
         try:
             for _ in range(warm):
-                trainer.one_step(moment)
-            step = _clocked(lambda: trainer.one_step(moment), most, device)
+                trainer.one_step(point)
+            step = _clocked(lambda: trainer.one_step(point), most, device)
             labels = self._seconds_per_labelling() if self._method.memory is not None else 0.0
         finally:
             self._load(kept)
@@ -261,20 +263,6 @@ class SelfLearner:
         tensors, facts = self._state()
         facts |= {**self._facts(), "labelled": self._labelled, "planned": self.planned}
         save_checkpoint(self.checkpoint, Checkpoint(tensors, facts))
-
-
-def _begin_from(path: str, setting: SelfSetting, method: Method) -> None:
-    """Fill the backbone, and its slow copy if there is one, with the features of a file."""
-    if not Path(path).exists():
-        raise InputError(f"There is no file {path!r} to begin from. Learn features first.")
-    names = ("backbone", "stem", "channels")
-    expected = {"kind": FILE_KIND, **{name: getattr(setting, name) for name in names}}
-    found = load_checkpoint(path, expected=expected)
-    weights = {k: t for k, t in found.tensors.items() if not k.startswith("groups.")}
-    network: Any = method.network
-    for backbone in {id(b): b for b in (network.backbone, method.backbone)}.values():
-        check_fit(backbone, weights)
-        backbone.load_state_dict(weights)  # also from 16 bits
 
 
 def _check(data: Bytes, setting: SelfSetting) -> None:

@@ -11,16 +11,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.functional import normalize
 
 from samekind.compute import Compute, best_device, quick_kernels
 from samekind.errors import InputError
-from samekind.objectives.similarity import full_precision
 from samekind.training.augment import Family, Views
 from samekind.training.backbone_file import KIND
 from samekind.training.bank import SMALLEST, in_use
 from samekind.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
-from samekind.training.heads import ClusterHead
+from samekind.training.heads import CentreShares, ClusterHead
 from samekind.training.momentum import projector
 from samekind.training.resnet import ResNet
 from samekind.training.selflearn_setting import DEPTHS, SelfSetting
@@ -30,31 +28,7 @@ Floats = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
 OUT = 256
 """Width of the projections of BYOL and ProPos."""
-SHARPNESS = 0.1
-"""Temperature of the shares by nearness to centres; the largest share does not depend on it."""
 CHUNK = 1024
-
-
-class CentreShares(nn.Module):
-    """Shares in groups from features: near which centre do their projections lie? (ProPos)
-
-    Parameters
-    ----------
-    projector : from features to projections. centres : (k, out) unit vectors.
-    """
-
-    centres: Tensor
-
-    def __init__(self, projector: nn.Module, centres: Tensor) -> None:
-        super().__init__()
-        self.projector = projector
-        self.register_buffer("centres", centres)
-
-    def forward(self, h: Tensor) -> Tensor:
-        """Shares (B, k) of features h (B, width)."""
-        with torch.autocast(h.device.type, enabled=False):
-            z = normalize(self.projector(full_precision(h)), dim=1)
-            return torch.softmax(z @ self.centres.T / SHARPNESS, dim=1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,14 @@ from torch import Tensor, nn
 from samekind.compute import COMPILE_MODES, Compute
 from samekind.training.augment import Views, family_named
 from samekind.training.device_kmeans import cosine_kmeans
-from samekind.training.losses import BoostLoss, BYOLLoss, CCLoss, ItemContrast, ProPosLoss
+from samekind.training.heads import CentreShares
+from samekind.training.losses import BoostLoss, BYOLLoss, CCLoss, ProPosLoss
 from samekind.training.momentum import Momentum
 from samekind.training.network import Network
 from samekind.training.pseudo_labels import PseudoLabels
-from samekind.training.selflearn_file import OUT, CentreShares, facts_of, resnet
+from samekind.training.selflearn_file import OUT, facts_of, resnet
 from samekind.training.selflearn_setting import SelfSetting
+from samekind.training.simclr import ItemContrast
 from samekind.training.strong import TCL, StrongFamily, WeakStrong
 
 Read = Callable[[Callable[[Tensor], Tensor], int, list[nn.Module]], Tensor]

@@ -7,14 +7,14 @@ from typing import Any
 from torch import Tensor
 
 from samekind.errors import UnknownName
-from samekind.training.losses import BoostLoss, BYOLLoss, CCLoss, ItemContrast, ProPosLoss
+from samekind.training.losses import BoostLoss, BYOLLoss, CCLoss, ProPosLoss
 from samekind.training.momentum import Momentum
 from samekind.training.network import Network
 from samekind.training.pseudo_labels import PseudoLabels
-from samekind.training.rows import NoisyRows, RowBackbone
-from samekind.training.scan_views import MildStrongRows
+from samekind.training.rows import MildStrongRows, NoisyRows, RowBackbone
 from samekind.training.selflearn_methods import Method
 from samekind.training.selflearn_setting import SelfSetting
+from samekind.training.simclr import ItemContrast
 
 OUT = 64
 """Numbers of the vectors that are compared."""

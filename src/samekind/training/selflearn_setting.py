@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
 from samekind.errors import InputError, UnknownName
+from samekind.training import simclr
 from samekind.training.steps import Plan
 
 METHODS = ("simclr", "byol", "cc", "tcl", "propos")
@@ -26,7 +27,7 @@ class Own(NamedTuple):
 
 _PREDICTOR = (("predictor.", 10.0),)
 OWN: dict[str, Own] = {
-    "simclr": Own("sgd", 0.25, 5e-4, 0.2),
+    "simclr": Own("sgd", simclr.RATE, simclr.DECAY, simclr.TEMPERATURE),
     "byol": Own("sgd", 0.1, 5e-4, 1.0, _PREDICTOR),
     "cc": Own("adam", 1e-3, 0.0, 0.5),
     "tcl": Own("adam", 1e-3, 1e-4, 0.5),

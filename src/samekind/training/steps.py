@@ -56,18 +56,18 @@ class Plan:
     factors: tuple[tuple[str, float], ...] = ()
 
 
-def rate_at(moment: SchedulePoint, schedule: str) -> float:
-    """Which part of the learning rate is used at a moment.
+def rate_at(point: SchedulePoint, schedule: str) -> float:
+    """Which part of the learning rate is used at a point.
 
-    >>> [round(rate_at(Moment(epoch, 100), "cosine"), 2) for epoch in (0, 2.5, 5, 52.5, 100)]
+    >>> [round(rate_at(SchedulePoint(epoch, 100), "cosine"), 2) for epoch in (0, 2.5, 5, 52.5, 100)]
     [0.0, 0.5, 1.0, 0.5, 0.0]
     """
     if schedule == "constant":
         return 1.0
-    rise = 0.05 * moment.epochs
-    if moment.epoch < rise:
-        return max(moment.epoch / rise, 1e-3) if moment.epoch else 1e-3
-    done = min(1.0, (moment.epoch - rise) / max(moment.epochs - rise, 1e-9))
+    rise = 0.05 * point.epochs
+    if point.epoch < rise:
+        return max(point.epoch / rise, 1e-3) if point.epoch else 1e-3
+    done = min(1.0, (point.epoch - rise) / max(point.epochs - rise, 1e-9))
     return 0.5 * (1 + math.cos(math.pi * done))
 
 

@@ -228,6 +228,47 @@ class WeakStrong(nn.Module):
         return torch.cat(views)
 
 
+class StrongOnly(nn.Module):
+    """One strong view of each picture; `mild` adds the plain picture before it.
+
+    Parameters
+    ----------
+    family : how plain pictures are brought to the network.
+    strong : what may happen to the others; of the same size, mean and std.
+    mild : also give the plain pictures, all of them before the strong views.
+    dtype, compiled : as in :class:`Strong`.
+
+    >>> views = StrongOnly(Family(16), StrongFamily(16), mild=True)
+    >>> images = torch.randint(256, (5, 3, 20, 20), dtype=torch.uint8)
+    >>> views(images, torch.Generator().manual_seed(0)).shape
+    torch.Size([10, 3, 16, 16])
+    """
+
+    def __init__(
+        self,
+        family: Family,
+        strong: StrongFamily,
+        *,
+        mild: bool = False,
+        dtype: torch.dtype = torch.float32,
+        compiled: bool = False,
+    ) -> None:
+        super().__init__()
+        self.mild = mild
+        self._plain = Views(family, dtype=dtype, compiled=compiled)
+        self._strong = Strong(strong, dtype=dtype, compiled=compiled)
+
+    @torch.no_grad()
+    def forward(self, images: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """Views (B, 3, S, S) of uint8 images (B, 3, H, W), or (2B, 3, S, S) with mild ones."""
+        strong: Tensor = self._strong(images, generator)
+        return torch.cat([self.plain(images), strong]) if self.mild else strong
+
+    def plain(self, images: Tensor) -> Tensor:
+        """The images (B, 3, S, S) without any chance."""
+        return self._plain.plain(images)
+
+
 def _check(images: Tensor) -> None:
     if images.dtype != torch.uint8 or images.ndim != 4 or images.shape[1] != 3:
         raise InputError(

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from samekind.compute import RECORDING, Compute, Recorded, quick_kernels, synchronise
 from samekind.compute import compiled as in_mode
-from samekind.training.answered import sent
+from samekind.training.answered import to_device
 from samekind.training.network import Network
 from samekind.training.progress import Monitor, TrainingReport
 from samekind.training.steps import Plan, memory_is_enough, optimiser_of, set_rate
@@ -40,7 +40,7 @@ class FineTuning(ABC):
     network : with a cluster head that has begun to know the groups; it stays as it is.
     data : (n, ...) all items, on the device.
     plan : rate, decay, optimiser and longest gradient.
-    company : items without answers per step. steps : how many, unless `seconds` says it.
+    unlabelled : items without answers per step. steps : how many, unless `seconds` says it.
     average : weight of the past in the averaged network, which is what comes out; 0: no past.
     """
 
@@ -50,20 +50,20 @@ class FineTuning(ABC):
         data: Tensor,
         plan: Plan,
         *,
-        company: int,
+        unlabelled: int,
         steps: int,
         seconds: float | None,
         average: float,
         compute: Compute,
         seed: int,
         compiled: str = "",
-        watch: Monitor | None = None,
+        monitor: Monitor | None = None,
     ) -> None:
-        self.data, self.plan, self.company = data, plan, company
+        self.data, self.plan, self.unlabelled = data, plan, unlabelled
         self.planned, self.seconds, self.average = steps, seconds, average
-        with memory_is_enough(company):
+        with memory_is_enough(unlabelled):
             self.network, self.averaged = deepcopy(network), deepcopy(network).eval()
-        self.compute, self.seed, self.watch = compute, seed, watch or Monitor()
+        self.compute, self.seed, self.monitor = compute, seed, monitor or Monitor()
         self._student: Any = self.network
         self._teacher: Any = self.averaged
         if compiled:
@@ -98,30 +98,30 @@ class FineTuning(ABC):
 
     def run(self) -> Network:
         """Train, and return the averaged network."""
-        company = self.company
+        unlabelled = self.unlabelled
         begun, done = time.monotonic(), 0.0
         step = 0
         self._keep(step)
         self.network.train()
         while done < 1:
-            self.watch.check()
-            with memory_is_enough(company), quick_kernels():
+            self.monitor.check()
+            with memory_is_enough(unlabelled), quick_kernels():
                 numbers = np.array(self._numbers(done, step), dtype=np.float32)
-                parts = self._recorded(sent(numbers, self.data.device), *self._batch())
+                parts = self._recorded(to_device(numbers, self.data.device), *self._batch())
             step += 1
             if self.seconds is None:
                 done = step / self.planned
             elif step % EVERY == 0:
                 synchronise(self.compute.device)
                 done = (time.monotonic() - begun) / self.seconds
-            told = step % self.watch.every == 0
+            told = step % self.monitor.every == 0
             if (told or step % EVERY == 0 or done >= 1) and not self._is_good(step):
                 break
             if told:
                 values = {name: float(part) for name, part in parts.items()}
                 values["loss"] = values.get("loss", sum(values.values()))
-                epoch = step * company // len(self.data)
-                self.watch.tell(TrainingReport(epoch, step, values, "tuning", min(done, 1.0)))
+                epoch = step * unlabelled // len(self.data)
+                self.monitor.tell(TrainingReport(epoch, step, values, "tuning", min(done, 1.0)))
         return self.averaged
 
     def _step(self, numbers: Tensor, *batch: Tensor) -> Mapping[str, Tensor]:

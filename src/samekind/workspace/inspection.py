@@ -220,7 +220,7 @@ def learn_encoder(
     report: list[Callable[[TrainingReport], None]] = [lambda told: context.check()]
     monitor = Monitor(report=lambda told: report[0](told), stop=context.stop, every=2)
     reading = context.progress("Read", "pictures", end=end * 0.1)
-    learning = Learning.of(name, collection, watch=monitor, progress=reading)
+    learning = Learning.of(name, collection, monitor=monitor, progress=reading)
     context.tell(end * 0.1, "Measuring how fast this machine learns …")
     target = learning.target(minutes=minutes)
 

@@ -40,7 +40,7 @@ FEATURES = 0.6
 FEWEST_ANSWERS = 10
 MOST_MOVED = 24
 """Items that are shown as examples of those that change their group."""
-SMALL_STEPS = {"labelled": 32, "asked": 32, "company": 96}
+SMALL_STEPS = {"labelled": 32, "asked": 32, "unlabelled": 96}
 """Pictures per step without a GPU: with those of the papers a step takes seconds there."""
 Ints = NDArray[np.intp]
 
@@ -203,7 +203,7 @@ def _network(method: str, start: str, seconds: float, seed: int, context: JobCon
         "profile": "fast" if method == "pcl" else None,
         "random_state": seed,
         "warm_start": False,
-        "watch": Monitor(report=report, stop=context.stop, every=2 if device == "cpu" else 50),
+        "monitor": Monitor(report=report, stop=context.stop, every=2 if device == "cpu" else 50),
         "compile": "" if device in ("cpu", "mps") else "record",
         **(there if method == "pcl" else {}),
         **(SMALL_STEPS if device == "cpu" else {}),

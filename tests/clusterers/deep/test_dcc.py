@@ -15,10 +15,9 @@ from coded_kinds import (
     true_pairs,
 )
 from drawn_kinds import Curve, honoured
-from samekind.clusterers.deep.dcc import DCC
+from samekind.clusterers.deep.dcc import DCC, AnsweredBatches
 from samekind.evaluation import acc
 from samekind.training.answered import Answered, batch_links
-from samekind.training.dcc_batches import AnsweredBatches
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -26,7 +25,7 @@ def test_it_learns_kinds_of_pictures_and_its_losses_fall(k: int) -> None:
     images, kinds = layouts(k=k)
     known = true_pairs(kinds, 40)
     curve = Curve()
-    model = DCC(k, steps=60, watch=curve.watch, random_state=0, **SMALL)
+    model = DCC(k, steps=60, monitor=curve.monitor, random_state=0, **SMALL)
     model.fit(images, constraints=known)
     assert curve.fell("reconstruction") > 0.02
     pairs = np.add(curve.part("same"), curve.part("different"))
@@ -45,7 +44,7 @@ def test_a_hundred_true_pairs_are_learnt() -> None:
 def test_batches_of_answers_come_after_each_epoch_and_are_not_mixed_with_it() -> None:
     images, kinds = layouts(96)
     curve = Curve()
-    model = DCC(3, steps=30, pretraining=0.0, watch=curve.watch, random_state=0, **SMALL)
+    model = DCC(3, steps=30, pretraining=0.0, monitor=curve.monitor, random_state=0, **SMALL)
     model.fit(images, constraints=true_pairs(kinds, 20))
     turns = ["groups" if told.parts["groups"] > 0 else "links" for told in curve.told]
     # Three batches of 32 make an epoch, two hold the forty ends of the pairs.
@@ -58,7 +57,7 @@ def test_batches_of_answers_come_after_each_epoch_and_are_not_mixed_with_it() ->
 def test_without_answers_all_steps_go_to_the_groups() -> None:
     X, _ = overlapping(0, n=60)
     curve = Curve()
-    DCC(4, steps=20, watch=curve.watch, random_state=0).fit(X)
+    DCC(4, steps=20, monitor=curve.monitor, random_state=0).fit(X)
     assert len(curve.part("groups")) == 10 and min(curve.part("groups")) > 0
 
 

@@ -27,7 +27,7 @@ def test_it_learns_kinds_of_pictures_and_its_losses_fall(k: int) -> None:
     images, kinds = layouts(k=k)
     known = true_pairs(kinds, 40)
     curve = Curve()
-    model = DCGMM(k, steps=60, watch=curve.watch, random_state=0, **SMALL)
+    model = DCGMM(k, steps=60, monitor=curve.monitor, random_state=0, **SMALL)
     model.fit(images, constraints=known)
     first, second = np.split(np.array(curve.part("reconstruction")), 2)
     assert first[:5].mean() - first[-5:].mean() > 0.02
@@ -63,7 +63,7 @@ def test_a_refit_keeps_the_codes_and_is_as_good_as_a_first_fit() -> None:
     known = true_pairs(kinds, 20)
     wanted: dict[str, Any] = {"steps": 8, "random_state": 0, **SMALL}
     curve = Curve()
-    model = DCGMM(3, watch=curve.watch, **wanted).fit(images).fit(images, constraints=known)
+    model = DCGMM(3, monitor=curve.monitor, **wanted).fit(images).fit(images, constraints=known)
     assert len(curve.told) == 12
     fresh = DCGMM(3, **wanted).fit(images, constraints=known)
     np.testing.assert_array_equal(model.labels_, fresh.labels_)

@@ -24,7 +24,7 @@ from samekind.training.progress import Cancelled, Monitor, TrainingReport
 def test_it_learns_kinds_of_pictures_and_its_losses_fall(method: type[DEC], k: int) -> None:
     images, kinds = layouts(k=k)
     curve = Curve()
-    model = method(k, steps=50, watch=curve.watch, random_state=0, **SMALL).fit(images)
+    model = method(k, steps=50, monitor=curve.monitor, random_state=0, **SMALL).fit(images)
     assert curve.fell("reconstruction") > 0.02
     assert curve.fell("groups") > 0
     assert acc(kinds, model.labels_) > 1 / k + 0.25
@@ -53,7 +53,7 @@ def test_a_refit_keeps_the_codes_and_is_as_good_as_a_first_fit() -> None:
     known = true_pairs(kinds, 20)
     curve = Curve()
     wanted: dict[str, Any] = {"steps": 12, "random_state": 0, **SMALL}
-    model = IDEC(2, watch=curve.watch, **wanted).fit(images)
+    model = IDEC(2, monitor=curve.monitor, **wanted).fit(images)
     assert len(curve.told) == 12
     model.set_params(n_clusters=3).fit(images, constraints=known)
     assert len(curve.told) == 18  # half of the steps are not done again
@@ -69,7 +69,7 @@ def test_with_features_that_are_given_all_steps_go_to_the_groups(tmp_path: Path)
     file = str(tmp_path / "features.safetensors")
     DEC(3, steps=4, random_state=0, **SMALL).fit(images).save_features(file)
     curve = Curve()
-    model = DEC(3, start=file, steps=5, watch=curve.watch, random_state=0, **SMALL).fit(images)
+    model = DEC(3, start=file, steps=5, monitor=curve.monitor, random_state=0, **SMALL).fit(images)
     assert len(curve.part("groups")) == 5 and not curve.part("reconstruction")
     assert model.space_.shape == (72, 10)
 
@@ -85,7 +85,7 @@ def test_features_of_another_method_are_a_beginning(tmp_path: Path) -> None:
 def test_training_ends_early_when_hardly_any_item_changes() -> None:
     X, _ = clouds()
     curve = Curve()
-    DEC(3, tolerance=0.05, watch=curve.watch, random_state=0).fit(X)
+    DEC(3, tolerance=0.05, monitor=curve.monitor, random_state=0).fit(X)
     assert 60 < len(curve.told) < 120
 
 
@@ -100,12 +100,12 @@ def test_it_can_be_stopped_in_either_part_and_pickled() -> None:
         return Monitor(report=report, every=1)
 
     for step in (2, 7):
-        model = DEC(3, steps=8, watch=stop_at(step), random_state=0, **SMALL)
+        model = DEC(3, steps=8, monitor=stop_at(step), random_state=0, **SMALL)
         with pytest.raises(Cancelled):
             model.fit(images)
         copy = pickle.loads(pickle.dumps(model))
         assert np.array_equal(copy.predict(images), model.labels_)
-        model.set_params(watch=None).fit(images, constraints=Constraints(40))
+        model.set_params(monitor=None).fit(images, constraints=Constraints(40))
         fresh = DEC(3, steps=8, random_state=0, **SMALL).fit(images)
         np.testing.assert_array_equal(model.labels_, fresh.labels_)
 

@@ -184,7 +184,9 @@ def test_a_fit_that_was_killed_is_resumed_and_ends_the_same(tmp_path: Path) -> N
             pass
 
     with pytest.raises(Killed):
-        PCL(2, epochs=4, checkpoint=file, watch=Watching(), **SMALL).fit(images, constraints=known)
+        PCL(2, epochs=4, checkpoint=file, monitor=Watching(), **SMALL).fit(
+            images, constraints=known
+        )
     resumed = PCL(2, epochs=4, checkpoint=file, **SMALL).fit(images, constraints=known)
     np.testing.assert_array_equal(resumed.space_, whole.space_)
     again = PCL(2, epochs=4, checkpoint=file, **SMALL).fit(images, constraints=known)

@@ -20,7 +20,7 @@ from torch import nn
 from command_line import Cli, cli  # noqa: F401
 from samekind.clusterers.deep.cc import CC
 from samekind.clusterers.deep.occ import OCC
-from samekind.clusterers.deep.pcl import PCL
+from samekind.clusterers.deep.pcl import PCL, PCLLoss
 from samekind.clusterers.deep.pictures import pictures_of
 from samekind.compute import Compute
 from samekind.constraints import Constraints
@@ -32,7 +32,6 @@ from samekind.sources import open_source
 from samekind.sources.sets.cifar import PixelItem
 from samekind.training.bank import Reader
 from samekind.training.checkpoints import load_checkpoint
-from samekind.training.losses import PCLLoss
 from samekind.training.network import Network
 from samekind.training.progress import Cancelled, Monitor, TrainingReport
 from samekind.training.rows import RowBackbone
@@ -305,9 +304,9 @@ class BreaksAfter(PCLLoss):
         super().__init__()
         self.left = calls
 
-    def forward(self, out: Any, links: Any, moment: Any) -> Any:
+    def forward(self, out: Any, links: Any, point: Any) -> Any:
         self.left -= 1
-        parts = super().forward(out, links, moment)
+        parts = super().forward(out, links, point)
         return parts if self.left >= 0 else {**parts, "bad": out.z.sum() * float("nan")}
 
 
@@ -343,7 +342,7 @@ def test_a_refit_that_breaks_down_leaves_a_model_that_can_be_used_and_goes_on() 
 
 @pytest.mark.parametrize("error", NO_MEMORY, ids=lambda error: str(error)[:14])
 def test_lack_of_memory_in_training_names_the_batch_size_to_try(error: Exception) -> None:
-    def greedy(out: Any, links: Any, moment: Any) -> Any:
+    def greedy(out: Any, links: Any, point: Any) -> Any:
         raise error
 
     model = PCL(2, epochs=1, objective=greedy, **SMALL)
@@ -390,7 +389,7 @@ def test_reading_takes_fewer_items_at_a_time_when_memory_is_short() -> None:
 
 
 def stopping_after(reports: int, how: Any = None) -> Monitor:
-    """A watch that stops training after some steps: by its event, or by raising."""
+    """A monitor that stops training after some steps: by its event, or by raising."""
     stop, left = threading.Event(), [reports]
 
     def report(told: TrainingReport) -> None:
@@ -418,7 +417,7 @@ def test_a_fit_that_is_stopped_is_taken_up_from_its_checkpoint(how: Any, tmp_pat
     images, known = pictures(), answered(40, (0, 1, False), (0, 3, True))
     whole = PCL(2, epochs=4, **SMALL).fit(images, constraints=known)
     file = str(tmp_path / "run.safetensors")
-    model = PCL(2, epochs=4, checkpoint=file, watch=stopping_after(5, how), **SMALL)
+    model = PCL(2, epochs=4, checkpoint=file, monitor=stopping_after(5, how), **SMALL)
     with pytest.raises((Cancelled, KeyboardInterrupt)):
         model.fit(images, constraints=known)
     assert load_checkpoint(file).facts["done"] == 2
@@ -431,11 +430,11 @@ def test_a_fit_that_is_stopped_is_taken_up_from_its_checkpoint(how: Any, tmp_pat
 def test_a_refit_that_is_stopped_leaves_a_model_that_can_be_used_and_goes_on(how: Any) -> None:
     images, known = pictures(), answered(40, (0, 1, False), (0, 3, True))
     model = PCL(2, epochs=1, **SMALL).fit(images, constraints=Constraints(40))
-    model.set_params(epochs=3, watch=stopping_after(3, how))
+    model.set_params(epochs=3, monitor=stopping_after(3, how))
     with pytest.raises((Cancelled, KeyboardInterrupt)):
         model.fit(images, constraints=known)
     assert np.isfinite(model.space_).all() and says_the_same(model, images, known)
-    model.set_params(epochs=1, watch=None).fit(images, constraints=known)
+    model.set_params(epochs=1, monitor=None).fit(images, constraints=known)
     assert model.labels_[0] == model.labels_[3] != model.labels_[1]
 
 
@@ -447,12 +446,12 @@ def test_a_first_fit_that_is_stopped_leaves_a_model_of_what_was_learnt(
     known = answered(40, *((i, i + 1, False) for i in range(0, 30, 2)))
     model = PCL(
         3, profile=profile, epochs=10, first_epochs=10, tune_from=10,
-        watch=stopping_after(steps), **SMALL,
+        monitor=stopping_after(steps), **SMALL,
     )  # fmt: skip
     with pytest.raises(Cancelled):
         model.fit(images, constraints=known)
     assert says_the_same(model, images, known)
-    model.set_params(watch=None).fit(images, constraints=known)
+    model.set_params(monitor=None).fit(images, constraints=known)
     assert says_the_same(model, images, known)
 
 
@@ -475,7 +474,7 @@ def test_a_state_that_broke_unnoticed_is_not_what_a_stop_leaves() -> None:
             pass
 
     with pytest.raises(KeyboardInterrupt):
-        model.set_params(watch=Impatient()).fit(images, constraints=Constraints(40))
+        model.set_params(monitor=Impatient()).fit(images, constraints=Constraints(40))
     assert np.isfinite(model.space_).all() and np.isfinite(model.transform(images)).all()
 
 
@@ -484,11 +483,11 @@ def test_a_watched_model_tells_every_part_of_the_loss_shows_a_bar_and_can_be_pic
     profile: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     curve: list[tuple[int, dict[str, float]]] = []
-    watch = Monitor(log=lambda step, values: curve.append((step, dict(values))), every=1)
+    monitor = Monitor(log=lambda step, values: curve.append((step, dict(values))), every=1)
     images = pictures()
     known = answered(40, *((i, i + 1, False) for i in range(0, 30, 2)))
     model = PCL(
-        3, profile=profile, epochs=4, first_epochs=5, tune_from=10, watch=watch, verbose=True,
+        3, profile=profile, epochs=4, first_epochs=5, tune_from=10, monitor=monitor, verbose=True,
         **SMALL,
     )  # fmt: skip
     model.fit(images, constraints=known)

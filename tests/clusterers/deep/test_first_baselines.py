@@ -10,7 +10,7 @@ import pytest
 from drawn_kinds import SMALL, Curve, drawn, some_answers
 from samekind.clusterers.deep.cc import CC
 from samekind.clusterers.deep.fixmatch import FixMatch
-from samekind.clusterers.deep.simclr import SimCLR
+from samekind.clusterers.deep.selfsupervised import SimCLR
 from samekind.evaluation import acc
 
 
@@ -28,7 +28,7 @@ def test_kinds_are_learnt_from_pictures_alone(
 ) -> None:
     images, kinds = drawn(k=2)
     curve = Curve()
-    model = method(2, watch=curve.watch, random_state=seed, **SMALL, **settings).fit(images)
+    model = method(2, monitor=curve.monitor, random_state=seed, **SMALL, **settings).fit(images)
     values = curve.part(part)
     assert np.mean(values[:5]) > np.mean(values[-5:])
     assert acc(kinds, model.labels_) > 0.7
@@ -41,7 +41,7 @@ def test_answered_pictures_teach_fixmatch_those_that_nobody_was_asked_about(seed
     curve = Curve()
     small = {name: value for name, value in SMALL.items() if name != "batch_size"}
     model = FixMatch(
-        2, epochs=40, labelled=16, company=32, average=0.9, watch=curve.watch, random_state=seed,
+        2, epochs=40, labelled=16, unlabelled=32, average=0.9, monitor=curve.monitor, random_state=seed,
         **small,
     ).fit(images, constraints=known)  # fmt: skip
     values = curve.part("loss")

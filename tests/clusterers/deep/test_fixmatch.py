@@ -12,7 +12,7 @@ from samekind.clusterers.deep.fixmatch import FixMatch
 from samekind.clusterers.deep.pcl import PCL
 from samekind.constraints import Constraints
 
-QUICK: dict[str, Any] = {"company": 16, "labelled": 8, "epochs": 2}
+QUICK: dict[str, Any] = {"unlabelled": 16, "labelled": 8, "epochs": 2}
 
 
 def test_answered_items_teach_the_others_from_scratch() -> None:

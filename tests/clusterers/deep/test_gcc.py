@@ -20,7 +20,7 @@ QUICK: dict[str, Any] = {"warm_up": 0.1, "learning_rate": 0.03, "random_state": 
 def test_gcc_learns_kinds_of_pictures_and_its_losses_fall(k: int) -> None:
     images, kinds = drawn(k=k)
     curve = Curve()
-    model = GCC(k, steps=50, watch=curve.watch, **QUICK).fit(images)
+    model = GCC(k, steps=50, monitor=curve.monitor, **QUICK).fit(images)
     assert curve.fell("graph") > 0.1 and curve.fell("agreement") > 0.02
     assert acc(kinds, model.labels_) > 1 / k + 0.2
     assert len(curve.part("instance")) == 5 and len(curve.part("graph")) == 45
@@ -40,7 +40,7 @@ def test_from_features_the_graph_is_used_from_the_first_step_on(tmp_path: Path) 
     file = str(tmp_path / "features.safetensors")
     GCC(2, steps=2, **QUICK).fit(images).save_features(file)
     curve = Curve()
-    GCC(2, steps=4, start=file, watch=curve.watch, **QUICK).fit(images)
+    GCC(2, steps=4, start=file, monitor=curve.monitor, **QUICK).fit(images)
     assert not curve.part("instance") and len(curve.part("graph")) == 4
 
 

@@ -27,7 +27,7 @@ SMALL: dict[str, Any] = {
     "backbone": "resnet18", "stem": "3x3", "channels": 4, "size": 8, "device": "cpu",
     "random_state": 0,
 }  # fmt: skip
-QUICK: dict[str, Any] = {"epochs": 2, "first_epochs": 1, "batch_size": 16, "company": 16}
+QUICK: dict[str, Any] = {"epochs": 2, "first_epochs": 1, "batch_size": 16, "unlabelled": 16}
 
 
 def pictures(n: int = 40) -> tuple[np.ndarray, np.ndarray]:
@@ -105,7 +105,7 @@ def test_training_on_answers_brings_the_others_along() -> None:
 def test_a_file_of_features_says_which_network_it_is(name: str, starts: dict[str, str]) -> None:
     images, half = pictures()
     known = answers(half, 20)
-    model = IDC(2, start=starts[name], epochs=1, company=16, device="cpu", random_state=0)
+    model = IDC(2, start=starts[name], epochs=1, unlabelled=16, device="cpu", random_state=0)
     model.fit(images)
     assert model._learner.setting.channels == 4 and model._learner.setting.stem == "3x3"
     model.fit(images, constraints=known)
@@ -144,10 +144,10 @@ def test_the_result_depends_on_the_answers_and_not_on_how_often_it_was_fitted(
     images, half = pictures()
     few, many = answers(half, 5), answers(half, 30)
     wanted: dict[str, Any] = {"start": starts["bare"], "size": 8, "device": "cpu"}
-    again = IDC(2, epochs=3, company=16, random_state=0, **wanted)
+    again = IDC(2, epochs=3, unlabelled=16, random_state=0, **wanted)
     again.fit(images)
     again.fit(images, constraints=few).fit(images, constraints=many)
-    once = IDC(2, epochs=3, company=16, random_state=0, **wanted).fit(images, constraints=many)
+    once = IDC(2, epochs=3, unlabelled=16, random_state=0, **wanted).fit(images, constraints=many)
     np.testing.assert_allclose(again.space_, once.space_, rtol=1e-4, atol=1e-5)
     assert np.array_equal(again.labels_, once.labels_)
 
@@ -192,7 +192,7 @@ def test_stopped_in_the_middle_it_keeps_the_groups_of_its_features() -> None:
             raise Cancelled("Enough.")
 
     wanted = {**QUICK, "epochs": 50}
-    model = IDC(2, watch=Monitor(report=stop, every=1), **wanted, **SMALL)
+    model = IDC(2, monitor=Monitor(report=stop, every=1), **wanted, **SMALL)
     with pytest.raises(Cancelled):
         model.fit(images, constraints=known)
     assert honoured(model.labels_, known)

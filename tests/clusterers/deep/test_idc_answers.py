@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samekind.clusterers.deep.idc_answers import feedback_of, voted
+from samekind.clusterers.deep.idc_feedback import feedback_of, voted
 from samekind.constraints import Constraints
 from samekind.questions import Answer, WhichGroup
 

@@ -11,7 +11,7 @@ import torch
 from drawn_kinds import SMALL, Curve, clouds, drawn, honoured, some_answers
 from samekind.clusterers.deep.idfd import IDFD
 from samekind.evaluation import acc
-from samekind.training.plain_heads import CentreHead, LinearUnits
+from samekind.training.heads import CentreHead, LinearUnits
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -19,7 +19,7 @@ def test_idfd_learns_kinds_of_pictures_and_its_loss_falls(k: int) -> None:
     images, kinds = drawn(k=k)
     curve = Curve()
     model = IDFD(
-        k, steps=50, learning_rate=0.2, watch=curve.watch, random_state=0, **SMALL
+        k, steps=50, learning_rate=0.2, monitor=curve.monitor, random_state=0, **SMALL
     ).fit(images)  # fmt: skip
     assert curve.fell("instance") > 0.2
     assert acc(kinds, model.labels_) > 1 / k + 0.25
@@ -31,7 +31,7 @@ def test_features_are_decorrelated_by_their_weight() -> None:
     found = {}
     for weight in (0.0, 1.0):
         curve = Curve()
-        IDFD(2, steps=25, weight=weight, watch=curve.watch, random_state=0, **SMALL).fit(images)
+        IDFD(2, steps=25, weight=weight, monitor=curve.monitor, random_state=0, **SMALL).fit(images)
         found[weight] = curve
     assert not any(found[0.0].part("features"))
     assert found[1.0].fell("features") > 0

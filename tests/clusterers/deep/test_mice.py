@@ -20,7 +20,7 @@ def test_mice_learns_kinds_of_pictures_and_its_loss_falls(k: int) -> None:
     images, kinds = drawn(k=k)
     curve = Curve()
     model = MiCE(
-        k, steps=50, learning_rate=0.3, watch=curve.watch, random_state=0, **SMALL
+        k, steps=50, learning_rate=0.3, monitor=curve.monitor, random_state=0, **SMALL
     ).fit(images)  # fmt: skip
     assert curve.fell("mixture") > 0.05
     assert acc(kinds, model.labels_) > 1 / k + 0.2
@@ -30,7 +30,7 @@ def test_mice_learns_kinds_of_pictures_and_its_loss_falls(k: int) -> None:
 def test_mice_groups_vectors_and_honours_every_answer() -> None:
     X, kinds = clouds()
     curve = Curve()
-    model = MiCE(3, watch=curve.watch, random_state=0).fit(X)
+    model = MiCE(3, monitor=curve.monitor, random_state=0).fit(X)
     assert acc(kinds, model.labels_) > 0.8 and curve.fell("mixture") > 0
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.labels_)
     known = some_answers(np.arange(120) % 2, 40)

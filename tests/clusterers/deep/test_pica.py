@@ -23,7 +23,7 @@ def test_pica_learns_kinds_of_pictures_and_its_loss_falls(k: int) -> None:
     images, kinds = drawn(k=k)
     curve = Curve()
     model = PICA(
-        k, steps=60, copies=2, finer=12, learning_rate=5e-3, watch=curve.watch, random_state=0,
+        k, steps=60, copies=2, finer=12, learning_rate=5e-3, monitor=curve.monitor, random_state=0,
         **SMALL,
     ).fit(images)  # fmt: skip
     learning = [value for value in curve.part("confidence") if value > 0]
@@ -99,7 +99,7 @@ def test_heads_learn_in_turn_and_the_last_epoch_is_for_the_groups() -> None:
 def test_a_second_head_may_be_left_out_and_nonsense_is_refused() -> None:
     X, _ = clouds(30)
     curve = Curve()
-    PICA(3, finer=0, steps=3, watch=curve.watch, random_state=0).fit(X)
+    PICA(3, finer=0, steps=3, monitor=curve.monitor, random_state=0).fit(X)
     assert not curve.part("finer") and len(curve.part("confidence")) == 3
     for wrong in ({"copies": 0}, {"finer": -1}, {"steps": 0}):
         with pytest.raises(InputError):

@@ -12,7 +12,7 @@ from samekind.clusterers.deep.pcl import PCL
 from samekind.clusterers.deep.polish import Polish
 from samekind.clusterers.live.estimator import Live
 
-QUICK: dict[str, Any] = {"company": 16, "labelled": 8, "epochs": 25, "average": 0.9}
+QUICK: dict[str, Any] = {"unlabelled": 16, "labelled": 8, "epochs": 25, "average": 0.9}
 
 
 def test_it_learns_what_was_asked_about_and_carries_it_to_other_pictures() -> None:

@@ -11,12 +11,9 @@ import torch
 from test_recordable_steps import Listening
 
 from drawn_kinds import SMALL, Curve, clouds, drawn, honoured, some_answers
-from samekind.clusterers.deep.byol import BYOL
-from samekind.clusterers.deep.propos import ProPos
 from samekind.clusterers.deep.scan import SCAN
-from samekind.clusterers.deep.simclr import SimCLR
+from samekind.clusterers.deep.selfsupervised import BYOL, TCL, ProPos, SimCLR
 from samekind.clusterers.deep.spice import SPICE
-from samekind.clusterers.deep.tcl import TCL
 from samekind.errors import UnknownName
 from samekind.evaluation import acc
 from samekind.objectives.links import LinkMasks
@@ -34,7 +31,7 @@ def test_kinds_of_pictures_are_learnt_and_the_loss_falls(
 ) -> None:
     images, kinds = drawn()
     curve = Curve()
-    model = method(3, steps=120, watch=curve.watch, random_state=1, **SMALL).fit(images)
+    model = method(3, steps=120, monitor=curve.monitor, random_state=1, **SMALL).fit(images)
     assert curve.fell(part) > 0.15
     assert acc(kinds, model.labels_) > least
     assert model._learner._trainer.step == 120
@@ -51,7 +48,9 @@ def test_vectors_are_grouped_and_every_answer_is_honoured(method: Any) -> None:
 def test_groups_are_made_only_after_the_first_part_of_the_training() -> None:
     images, _ = drawn(40)
     curve = Curve()
-    ProPos(2, steps=60, watch=curve.watch, random_state=0, **{**SMALL, "channels": 2}).fit(images)
+    ProPos(2, steps=60, monitor=curve.monitor, random_state=0, **{**SMALL, "channels": 2}).fit(
+        images
+    )
     scattering = curve.part("scattering")
     assert scattering[:3] == [0.0] * 3 and min(scattering[3:]) > 0
 
@@ -86,7 +85,7 @@ def test_no_stage_waits_for_the_device_within_a_step(method: Any, kind: str) -> 
     data = drawn(40)[0] if kind == "pictures" else clouds(40)[0]
     learner = method(2, steps=2, random_state=0, **small).fit(data)._learner
     trainer = learner._trainer
-    moment = SchedulePoint(torch.tensor(0.5), torch.tensor(2.0))
+    point = SchedulePoint(torch.tensor(0.5), torch.tensor(2.0))
     for stage in learner._stages(trainer):
         trainer.change(stage.objective, stage.views)
         if stage.prepare is not None:
@@ -95,10 +94,10 @@ def test_no_stage_waits_for_the_device_within_a_step(method: Any, kind: str) -> 
         items, masks = trainer._batch(np.arange(40))
         with Listening() as listening:
             rows = trainer.views(trainer.data[trainer._mine(items)], trainer._chance)
-            parts = trainer._run(rows, items, LinkMasks(*masks), moment)
+            parts = trainer._run(rows, items, LinkMasks(*masks), point)
             if hasattr(trainer.network, "follow"):
-                trainer.network.draw(len(rows), trainer._chance, moment)
-                trainer.network.follow(moment)
+                trainer.network.draw(len(rows), trainer._chance, point)
+                trainer.network.follow(point)
         assert listening.heard == [] and all(part.isfinite() for part in parts.values())
 
 

@@ -65,13 +65,13 @@ def test_losses_and_memories_never_wait_for_the_device(method: Any, kind: str) -
     if stage.prepare is not None:
         stage.prepare(trainer)
     trainer.network.train()
-    moment = SchedulePoint(torch.tensor(0.5), torch.tensor(2.0))
+    point = SchedulePoint(torch.tensor(0.5), torch.tensor(2.0))
     items, masks = trainer._batch(np.arange(40))
     with Listening() as listening:
         rows = trainer.views(trainer.data[trainer._mine(items)], trainer._chance)
-        parts = trainer._run(rows, items, LinkMasks(*masks), moment)
+        parts = trainer._run(rows, items, LinkMasks(*masks), point)
         if hasattr(trainer.network, "follow"):
-            trainer.network.follow(moment)
+            trainer.network.follow(point)
     assert listening.heard == [] and all(part.isfinite() for part in parts.values())
 
 
@@ -80,6 +80,6 @@ def test_recording_changes_nothing(method: Any) -> None:
     X, _ = clouds(60)
     curves = [Curve(), Curve()]
     for curve, mode in zip(curves, ("", "record"), strict=True):
-        setting = {"steps": 6, "batch_size": 30, "random_state": 0, "watch": curve.watch}
+        setting = {"steps": 6, "batch_size": 30, "random_state": 0, "monitor": curve.monitor}
         method(2, compile=mode, **setting).fit(X)
     np.testing.assert_allclose(*(curve.part("loss") for curve in curves), rtol=1e-4)

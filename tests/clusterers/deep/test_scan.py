@@ -10,20 +10,20 @@ import torch
 
 from drawn_kinds import SMALL, Curve, clouds, drawn, honoured, some_answers
 from samekind.clusterers.deep.scan import SCAN
-from samekind.clusterers.deep.simclr import SimCLR
+from samekind.clusterers.deep.selfsupervised import SimCLR
 from samekind.errors import InputError
 from samekind.evaluation import acc
 from samekind.training.augment import FAMILIES
-from samekind.training.scan_views import MildStrongRows, SingleRows, StrongOnly
-from samekind.training.strong import StrongFamily
+from samekind.training.rows import MildStrongRows, SingleRows
+from samekind.training.strong import StrongFamily, StrongOnly
 
 
 def test_scan_learns_kinds_of_pictures_and_its_losses_fall() -> None:
     images, kinds = drawn()
     curve = Curve()
-    model = SCAN(3, steps=100, learning_rate=1e-3, watch=curve.watch, random_state=1, **SMALL).fit(
-        images
-    )
+    model = SCAN(
+        3, steps=100, learning_rate=1e-3, monitor=curve.monitor, random_state=1, **SMALL
+    ).fit(images)
     assert curve.fell("instance") > 0.2
     assert curve.fell("neighbours") > 0.02
     assert acc(kinds, model.labels_) > 0.55
@@ -52,7 +52,7 @@ def test_features_of_a_file_leave_all_steps_to_the_groups(tmp_path: Any) -> None
     file = str(tmp_path / "features.safetensors")
     SimCLR(2, steps=2, random_state=0, **SMALL).fit(images).save_features(file)
     curve = Curve()
-    SCAN(2, steps=16, start=file, watch=curve.watch, random_state=0, **SMALL).fit(images)
+    SCAN(2, steps=16, start=file, monitor=curve.monitor, random_state=0, **SMALL).fit(images)
     counts = [len(curve.part(name)) for name in ("instance", "neighbours", "labels")]
     assert counts == [0, 10, 6]
 

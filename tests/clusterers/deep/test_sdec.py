@@ -27,7 +27,7 @@ def test_it_learns_kinds_of_pictures_and_its_losses_fall(k: int) -> None:
     images, kinds = layouts(k=k)
     known = true_pairs(kinds, 40)
     curve = Curve()
-    model = SDEC(k, steps=50, watch=curve.watch, random_state=0, **SMALL)
+    model = SDEC(k, steps=50, monitor=curve.monitor, random_state=0, **SMALL)
     model.fit(images, constraints=known)
     assert curve.fell("reconstruction") > 0.02
     learning = np.add(curve.part("groups"), curve.part("links"))

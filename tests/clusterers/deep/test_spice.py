@@ -8,17 +8,16 @@ import torch
 from torch import nn
 
 from drawn_kinds import SMALL, Curve, clouds, drawn, honoured, some_answers
-from samekind.clusterers.deep.spice import SPICE
+from samekind.clusterers.deep.spice import SPICE, Heads, Still, reliable_items
 from samekind.evaluation import acc
 from samekind.training.heads import ClusterHead
 from samekind.training.progress import Cancelled, Monitor, TrainingReport
-from samekind.training.spice_heads import Heads, Still, reliable_items
 
 
 def test_spice_learns_kinds_of_pictures_and_its_losses_fall() -> None:
     images, kinds = drawn(k=2)
     curve = Curve()
-    model = SPICE(2, steps=120, watch=curve.watch, random_state=0, **SMALL).fit(images)
+    model = SPICE(2, steps=120, monitor=curve.monitor, random_state=0, **SMALL).fit(images)
     assert curve.fell("instance") > 0.1
     assert curve.fell("examples") > 0.01
     assert acc(kinds, model.labels_) > 0.8
@@ -29,7 +28,7 @@ def test_spice_learns_kinds_of_pictures_and_its_losses_fall() -> None:
 def test_without_the_last_stage_the_heads_have_its_steps() -> None:
     images, _ = drawn(40, k=2)
     curve = Curve()
-    SPICE(2, steps=10, semi=False, watch=curve.watch, random_state=0, **SMALL).fit(images)
+    SPICE(2, steps=10, semi=False, monitor=curve.monitor, random_state=0, **SMALL).fit(images)
     assert [len(curve.part(name)) for name in ("instance", "examples")] == [7, 3]
     assert not any(told.phase for told in curve.told)
 
@@ -61,7 +60,7 @@ def test_stopped_among_the_heads_it_is_what_the_best_head_says() -> None:
         if "examples" in told.parts:
             raise Cancelled("enough")
 
-    model = SPICE(2, steps=20, watch=Monitor(report=stop, every=1), random_state=0, **SMALL)
+    model = SPICE(2, steps=20, monitor=Monitor(report=stop, every=1), random_state=0, **SMALL)
     with pytest.raises(Cancelled):
         model.fit(images)
     assert model.labels_.shape == (40,) and len(model.predict(images[:3])) == 3

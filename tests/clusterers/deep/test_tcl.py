@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from drawn_kinds import SMALL, Curve, clouds, drawn, honoured, some_answers
-from samekind.clusterers.deep.tcl import TCL
+from samekind.clusterers.deep.selfsupervised import TCL
 from samekind.evaluation import acc
 
 
 def test_tcl_learns_kinds_of_pictures_and_its_loss_falls() -> None:
     images, kinds = drawn()
     curve = Curve()
-    model = TCL(3, steps=120, learning_rate=3e-3, watch=curve.watch, random_state=0, **SMALL)
+    model = TCL(3, steps=120, learning_rate=3e-3, monitor=curve.monitor, random_state=0, **SMALL)
     model.fit(images)
     before = [told.parts["loss"] for told in curve.told if "balance" in told.parts]
     assert np.mean(before[:5]) - np.mean(before[-5:]) > 0.3

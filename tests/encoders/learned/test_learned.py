@@ -214,7 +214,7 @@ def test_a_place_that_cannot_be_written_to_is_told_before_anything_is_learnt(
 
 def test_a_training_that_was_stopped_is_taken_up_and_finished(pile: Collection) -> None:
     with pytest.raises(KeyboardInterrupt):
-        SimCLR().learn(pile, epochs=6, watch=stopping_after(3))
+        SimCLR().learn(pile, epochs=6, monitor=stopping_after(3))
     assert find_kept("simclr", pile) is None, "half a training is not offered as a whole one"
     learning = Learning.of("simclr", pile)
     target = learning.target(minutes=10)
@@ -235,7 +235,7 @@ def test_a_training_that_was_killed_goes_on_from_its_last_checkpoint(
 
     monkeypatch.setattr("samekind.training.selflearn.SAVE_SECONDS", 0.0)
     with pytest.raises(MemoryError):
-        SimCLR().learn(pile, epochs=6, watch=Monitor(report=killed, every=1))
+        SimCLR().learn(pile, epochs=6, monitor=Monitor(report=killed, every=1))
     target = Learning.of("simclr", pile).target(minutes=1)
     assert target.resumed
     assert 0 < target.begun < target.epochs == 6
@@ -243,16 +243,16 @@ def test_a_training_that_was_killed_goes_on_from_its_last_checkpoint(
 
 def test_who_stops_it_through_the_watch_is_told_so(pile: Collection) -> None:
     stop = threading.Event()
-    watch = Monitor(report=lambda told: stop.set(), stop=stop, every=1)
+    monitor = Monitor(report=lambda told: stop.set(), stop=stop, every=1)
     with pytest.raises(Cancelled):
-        SimCLR().learn(pile, epochs=6, watch=watch)
+        SimCLR().learn(pile, epochs=6, monitor=monitor)
     assert 0 < Learning.of("simclr", pile).begun < 6
 
 
 def test_ctrl_c_is_as_before_when_training_is_over(pile: Collection) -> None:
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
-        SimCLR().learn(pile, epochs=6, watch=stopping_after(1))
+        SimCLR().learn(pile, epochs=6, monitor=stopping_after(1))
     assert signal.getsignal(signal.SIGINT) is before
 
 

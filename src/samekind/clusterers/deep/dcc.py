@@ -2,20 +2,88 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
-from samekind.clusterers.deep.dec import AutoencoderClusterer
-from samekind.clusterers.deep.dec_learning import AutoencoderLearner
-from samekind.clusterers.deep.learner import Learner
+from samekind.clusterers.deep.base import Ints, Learner
+from samekind.clusterers.deep.codes import AutoencoderClusterer, AutoencoderLearner, DECLoss, Parts
 from samekind.constraints import Constraints
+from samekind.objectives.dcc import apart_loss, together_loss
 from samekind.objectives.dec import StudentShares
-from samekind.training.dcc_batches import AnsweredBatches
-from samekind.training.dec_losses import DCCLoss
+from samekind.objectives.links import LinkMasks
+from samekind.training.answered import Answered
+from samekind.training.autoencoder import Coded
+from samekind.training.batches import LinkedBatches
 from samekind.training.loop import Trainer
+from samekind.training.steps import SchedulePoint
+
+
+class DCCLoss(DECLoss):
+    """DCC: IDEC in one batch, links between items in another; whose turn it is can be changed.
+
+    The turn is a number in memory, so that a recorded step can be used for both.
+
+    Parameters
+    ----------
+    same, different : weights of the two kinds of links.
+    """
+
+    turn: Tensor
+
+    def __init__(self, n: int, k: int, *, groups: float, same: float, different: float) -> None:
+        super().__init__(n, k, groups=groups, reconstruction=1.0)
+        self.same, self.different = same, different
+        self.register_buffer("turn", torch.zeros(()))
+
+    def of_items(self, out: Coded, items: Tensor, links: LinkMasks, point: SchedulePoint) -> Parts:
+        """The parts of the loss of a batch: of groups (turn 0) or of links (turn 1)."""
+        parts = super().of_items(out, items, links, point)
+        return {
+            "groups": (1 - self.turn) * parts["groups"],
+            "reconstruction": parts["reconstruction"],
+            "same": self.turn * self.same * together_loss(out.p, links),
+            "different": self.turn * self.different * apart_loss(out.p, links),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class AnsweredBatches(LinkedBatches):
+    """Both ends of links drawn at random, each item once; others fill a batch up.
+
+    Parameters
+    ----------
+    n, batch_size, seed, share, ranks : as in
+        :class:`~samekind.training.batches.LinkedBatches`, so that both have batches of one size.
+    links : (P, 2) items that an answer links.
+
+    >>> batches = AnsweredBatches(9, 3, links=np.array([[2, 7]]))
+    >>> batches.items(0)[:2].tolist(), batches.rounds
+    ([2, 7], 1)
+    """
+
+    links: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
+
+    @property
+    def rounds(self) -> int:
+        """Batches in which each link has its turn about once."""
+        return -(-2 * len(self.links) // self.size)
+
+    def items(self, step: int, known: Answered | None = None) -> Ints:
+        """The items of a step, each once."""
+        rng = np.random.default_rng((self.seed, step, 17))
+        ends = self.links[rng.permutation(len(self.links))[: self.size]].ravel()
+        _, first = np.unique(ends, return_index=True)
+        chosen = ends[np.sort(first)][: self.size]
+        if len(chosen) < self.size:
+            others = rng.permutation(self.n)
+            others = others[~np.isin(others, chosen)]
+            chosen = np.concatenate([chosen, others[: self.size - len(chosen)]])
+        return chosen.astype(np.intp)
 
 
 class DCCLearner(AutoencoderLearner):
@@ -61,6 +129,7 @@ class DCCLearner(AutoencoderLearner):
             trainer.batches = usual
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DCC(AutoencoderClusterer):
     """DCC: IDEC, and after each epoch some batches of answered pairs share groups or do not.
 
@@ -75,17 +144,12 @@ class DCC(AutoencoderClusterer):
 
     Parameters
     ----------
-    n_clusters, steps, batch_size, learning_rate, hidden, latent, pretraining, refresh, tolerance,
-    start, backbone, stem, channels, size, family, image_shape, warm_start, device, compile, watch,
-    random_state, verbose : see :class:`~samekind.clusterers.deep.dec.DEC`.
-        Here targets are renewed once per epoch unless `refresh` says otherwise.
     same_weight, different_weight : of the two kinds of pairs, as published (for Fashion-MNIST 1
         and 1).
     published_bracket : shares as the published program computes them, not as the paper does.
 
-    Attributes
-    ----------
-    labels_ : (n,) group of each item. membership_ : (n, k). space_ : (n, latent) codes.
+    Other parameters: see :class:`~samekind.clusterers.deep.codes.AutoencoderClusterer`. Here
+    targets are renewed once per epoch unless `refresh` is given.
 
     References
     ----------
@@ -93,67 +157,14 @@ class DCC(AutoencoderClusterer):
     Knowledge Discovery 35, 2021, arXiv 1901.10061.
     """
 
-    learner: ClassVar[type[AutoencoderLearner]] = DCCLearner
+    same_weight: float = 0.1
+    different_weight: float = 1.0
+    published_bracket: bool = False
+
     published: ClassVar[dict[str, Any]] = {"batch_size": 256, "learning_rate": 1e-3}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        steps: int | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        hidden: tuple[int, ...] | None = None,
-        latent: int = 10,
-        pretraining: float = 0.5,
-        refresh: int | None = None,
-        tolerance: float = 0.0,
-        same_weight: float = 0.1,
-        different_weight: float = 1.0,
-        published_bracket: bool = False,
-        start: str | None = None,
-        backbone: str | None = None,
-        stem: str | None = None,
-        channels: int | None = None,
-        size: int | None = None,
-        family: str | None = None,
-        image_shape: tuple[int, ...] | None = None,
-        warm_start: bool = True,
-        device: str | None = None,
-        compile: str = "",
-        watch: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.steps = steps
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.hidden = hidden
-        self.latent = latent
-        self.pretraining = pretraining
-        self.refresh = refresh
-        self.tolerance = tolerance
-        self.same_weight = same_weight
-        self.different_weight = different_weight
-        self.published_bracket = published_bracket
-        self.start = start
-        self.backbone = backbone
-        self.stem = stem
-        self.channels = channels
-        self.size = size
-        self.family = family
-        self.image_shape = image_shape
-        self.warm_start = warm_start
-        self.device = device
-        self.compile = compile
-        self.watch = watch
-        self.random_state = random_state
-        self.verbose = verbose
-
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
-        learner = super()._new_learner(data, seed)
-        assert isinstance(learner, DCCLearner)
+        learner = DCCLearner(self._setting(data), data, seed, self._coding())
         learner.same, learner.different = self.same_weight, self.different_weight
         learner.published_bracket = self.published_bracket
         return learner

@@ -3,29 +3,124 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from samekind.clusterers.deep.learner import Learner
-from samekind.clusterers.deep.many_views import ManyViewsLearner
-from samekind.clusterers.deep.staged import Stage, StagedClusterer
+from samekind.clusterers.deep.base import Learner
+from samekind.clusterers.deep.stages import Stage, StagedClusterer, StagedLearner
 from samekind.errors import InputError
+from samekind.neighbours import nearest_by_cosine
 from samekind.objectives.gcc import GraphContrast
 from samekind.objectives.links import LinkMasks
 from samekind.objectives.ntxent import NTXent
 from samekind.objectives.pica import PartitionConfidence
 from samekind.training.augment import Family
-from samekind.training.item_graph import GraphTrainer, ItemGraph
+from samekind.training.bank import predict_all
+from samekind.training.heads import LinearShares
 from samekind.training.loop import Plan, SchedulePoint, Trainer, TwoViews
-from samekind.training.neighbours import said_of_all
 from samekind.training.network import Network, Output
-from samekind.training.plain_heads import LinearShares
 
 REFRESH, TIMES = 5, 20
 """Epochs between two looks for neighbours as published, and looks at least in all."""
+
+
+class ItemGraph(nn.Module):
+    """The last vectors of each item, and its nearest neighbours by their means.
+
+    Parameters
+    ----------
+    n, out : items, and width of the vectors.
+    k : neighbours of each item, at most n - 1.
+    kept : vectors of each item that are averaged.
+    batch, drawn : items of a step, and how many of their neighbours come along with each.
+    """
+
+    ring: Tensor  # (n, kept, out) unit vectors; zeros where there is none yet
+    visits: Tensor  # (n,) how often an item was seen
+    table: Tensor  # (n, k) neighbours
+    weight: Tensor  # (n,) of an item where it is somebody's neighbour
+    chosen: Tensor  # (batch, drawn) neighbours in this step
+
+    def __init__(
+        self, n: int, out: int, *, k: int = 5, kept: int = 4, batch: int, drawn: int = 3
+    ) -> None:
+        super().__init__()
+        if not 1 <= drawn <= k < n:
+            raise InputError(
+                f"{drawn} of {k} neighbours among {n} items cannot be had. Take 1 to k of them, "
+                "and fewer than there are items."
+            )
+        self.k, self.drawn = k, drawn
+        self.register_buffer("ring", torch.zeros(n, kept, out))
+        self.register_buffer("visits", torch.zeros(n, dtype=torch.long))
+        self.register_buffer("table", torch.zeros(n, k, dtype=torch.long))
+        self.register_buffer("weight", torch.ones(n))
+        self.register_buffer("chosen", torch.zeros(batch, drawn, dtype=torch.long))
+
+    @torch.no_grad()
+    def remember(self, z: Tensor, items: Tensor) -> None:
+        """Keep vectors z (B, out) of items (B,), all different, in place of their oldest ones."""
+        seen = self.visits[items]
+        self.ring[items, seen % self.ring.shape[1]] = z.detach().to(self.ring.dtype)
+        self.visits.index_copy_(0, items, seen + 1)
+
+    @property
+    def unseen(self) -> Tensor:
+        """Items (some,) of which nothing is known; asking waits for the device."""
+        return torch.nonzero(self.visits == 0)[:, 0]
+
+    @property
+    def means(self) -> Tensor:
+        """Mean of the last vectors of each item (n, out)."""
+        seen = self.visits.clamp(1, self.ring.shape[1])
+        return self.ring.sum(dim=1) / seen[:, None]
+
+    @torch.no_grad()
+    def rebuild(self) -> None:
+        """Look up all neighbours anew; everything stays in its place."""
+        self.table.copy_(nearest_by_cosine(self.means, self.k))
+        self.weight.copy_((3 / (1 + degrees(self.table))).sqrt())
+
+    @torch.no_grad()
+    def choose(self, items: Tensor, chance: torch.Generator) -> Tensor:
+        """Draw so many different neighbours of each item (B,), as (drawn, B)."""
+        order = torch.rand(len(items), self.k, generator=chance, device=items.device).argsort(dim=1)
+        chosen = self.table[items].gather(1, order[:, : self.drawn])
+        self.chosen.copy_(chosen)
+        return chosen.T
+
+
+def degrees(table: Tensor) -> Tensor:
+    """Neighbours (n,) that items have in either direction, by those of each (n, k).
+
+    >>> degrees(torch.tensor([[1], [0], [1]])).tolist()
+    [1, 2, 1]
+    """
+    n = len(table)
+    mine = torch.arange(n, device=table.device)[:, None, None]
+    mutual = (table[table] == mine).any(dim=2).sum(dim=1)  # (n, k, k) -> (n,)
+    chosen = torch.bincount(table.flatten(), minlength=n)
+    return table.shape[1] + chosen - mutual
+
+
+class GraphTrainer(Trainer):
+    """A :class:`Trainer` whose views get each item twice, and then neighbours of all of them.
+
+    They make one view of each row. Set `graph` before the first step of a stage.
+    """
+
+    graph: ItemGraph | None = None
+    """None: items come without neighbours."""
+
+    def _mine(self, items: Tensor) -> Tensor:
+        mine = super()._mine(items)
+        if self.graph is None:
+            return torch.cat([mine, mine])
+        return torch.cat([mine, mine, self.graph.choose(mine, self._chance).flatten()])
 
 
 class GCCLoss(nn.Module):
@@ -46,7 +141,7 @@ class GCCLoss(nn.Module):
         self.groups = PartitionConfidence()
 
     def of_items(
-        self, out: Output, items: Tensor, links: LinkMasks, moment: SchedulePoint
+        self, out: Output, items: Tensor, links: LinkMasks, point: SchedulePoint
     ) -> dict[str, Tensor]:
         """The parts of the loss of a batch."""
         n, z = len(items), out.z
@@ -63,18 +158,17 @@ class GCCLoss(nn.Module):
         }
 
 
-class GCCLearner(ManyViewsLearner):
+class GCCLearner(StagedLearner):
     """First contrast alone, then the graph, which is looked up again and again."""
 
-    published_family: ClassVar[Family] = Family(32, scale=(0.2, 1.0))
+    single_process: ClassVar[bool] = True
     neighbours: int = 5
     drawn: int = 3
     warm_up: float = 0.051
 
     def _trainer_of(self, network: Network, data: Tensor, views: TwoViews) -> Trainer:
         plan = self._plan()
-        trainer = GraphTrainer(network, self.objective, data, views, plan, compute=self.compute)
-        return self._alone(trainer)
+        return GraphTrainer(network, self.objective, data, views, plan, compute=self.compute)
 
     def _network(self, k: int) -> Network:
         network = super()._network(k)
@@ -83,12 +177,11 @@ class GCCLearner(ManyViewsLearner):
 
     def _plan(self) -> Plan:
         plan = super()._plan()
-        assert self._data is not None
-        if self._data.ndim == 2:
-            return plan
-        return replace(plan, optimiser="sgd", weight_decay=1e-4)
+        return replace(plan, optimiser="sgd", weight_decay=1e-4) if self._pictures else plan
 
-    def _moments(self, first: int, last: int, per_epoch: int) -> Callable[[int], SchedulePoint]:
+    def _schedule_points(
+        self, first: int, last: int, per_epoch: int
+    ) -> Callable[[int], SchedulePoint]:
         span = self.steps / per_epoch  # one schedule over both stages
         return lambda step: SchedulePoint(step / per_epoch, span)
 
@@ -100,7 +193,7 @@ class GCCLearner(ManyViewsLearner):
         assert isinstance(out, int)
         graph = ItemGraph(n, out, k=k, batch=batches.size, drawn=min(self.drawn, k))
         loss = GCCLoss(graph)
-        warm = 0.0 if self.setting.start is not None and trainer.data.ndim == 4 else self.warm_up
+        warm = 0.0 if self.setting.start is not None and self._pictures else self.warm_up
         every = min(REFRESH, self.steps / batches.steps / TIMES)
         trainer.graph = None
 
@@ -120,10 +213,11 @@ class GCCLearner(ManyViewsLearner):
         unseen = graph.unseen
         if len(unseen):
             network = trainer.network
-            z = said_of_all(trainer, lambda rows: network.instance(network.backbone(rows)))
+            z = predict_all(trainer, lambda rows: network.instance(network.backbone(rows)))
             graph.remember(z[unseen], unseen)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GCC(StagedClusterer):
     """GCC: items agree with their nearest neighbours in a graph that is looked up again and again.
 
@@ -143,69 +237,26 @@ class GCC(StagedClusterer):
 
     Parameters
     ----------
-    n_clusters, steps, batch_size, learning_rate, start, backbone, stem, channels, size, family,
-    image_shape, warm_start, device, compile, watch, random_state, verbose : as in
-        :class:`~samekind.clusterers.deep.staged.StagedClusterer`; the published family of views if
-        None.
     neighbours, drawn : of each item in the graph, and in a step.
     warm_up : share of the steps before the graph is used.
 
-    Attributes
-    ----------
-    labels_ : (n,) group of each item. membership_ : (n, k). space_ : (n, d) learnt features.
+    Other parameters: see :class:`~samekind.clusterers.deep.stages.StagedClusterer`. If `family` is
+    None, the published views are used.
 
     References
     ----------
     Zhong et al., Graph Contrastive Clustering, ICCV 2021, arXiv 2104.01429.
     """
 
-    learner = GCCLearner
-    published: ClassVar[dict[str, Any]] = {"batch_size": 256, "learning_rate": 0.4}
+    neighbours: int = 5
+    drawn: int = 3
+    warm_up: float = 0.051
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        steps: int | None = None,
-        neighbours: int = 5,
-        drawn: int = 3,
-        warm_up: float = 0.051,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        start: str | None = None,
-        backbone: str | None = None,
-        stem: str | None = None,
-        channels: int | None = None,
-        size: int | None = None,
-        family: str | None = None,
-        image_shape: tuple[int, ...] | None = None,
-        warm_start: bool = True,
-        device: str | None = None,
-        compile: str = "",
-        watch: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.steps = steps
-        self.neighbours = neighbours
-        self.drawn = drawn
-        self.warm_up = warm_up
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.start = start
-        self.backbone = backbone
-        self.stem = stem
-        self.channels = channels
-        self.size = size
-        self.family = family
-        self.image_shape = image_shape
-        self.warm_start = warm_start
-        self.device = device
-        self.compile = compile
-        self.watch = watch
-        self.random_state = random_state
-        self.verbose = verbose
+    published: ClassVar[dict[str, Any]] = {
+        "batch_size": 256,
+        "learning_rate": 0.4,
+        "family": Family(32, scale=(0.2, 1.0)),
+    }
 
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
         if not (1 <= self.drawn <= self.neighbours and 0 <= self.warm_up < 1):
@@ -213,8 +264,7 @@ class GCC(StagedClusterer):
                 "GCC draws from 1 to all neighbours, and warms up for a share from 0 to below 1; "
                 f"drawn={self.drawn}, neighbours={self.neighbours} and warm_up={self.warm_up} came."
             )
-        learner = super()._new_learner(data, seed)
-        assert isinstance(learner, GCCLearner)
-        learner.own_family, learner.warm_up = self.family is None, self.warm_up
+        learner = GCCLearner(self._setting(data), data, seed)
         learner.neighbours, learner.drawn = self.neighbours, self.drawn
+        learner.warm_up = self.warm_up
         return learner

@@ -2,21 +2,182 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import torch
 from numpy.typing import NDArray
 
-from samekind.clusterers.deep.idc_learning import FeedbackLearner
-from samekind.clusterers.deep.learner import Learner
-from samekind.clusterers.deep.networked import NetworkClusterer
+from samekind.clusterers.deep.base import Learner, NetworkClusterer
+from samekind.clusterers.deep.idc_feedback import (
+    LOSSES,
+    Feedback,
+    FeedbackTuner,
+    FeedbackTuning,
+    Sights,
+    feedback_of,
+    voted,
+)
+from samekind.clusterers.deep.pretraining import (
+    fit_frozen_head,
+    guess_groups,
+    placed,
+    pretraining_steps,
+)
 from samekind.clusterers.deep.settings import Setting
-from samekind.clusterers.deep.starting import PICTURE_SETTINGS, setting_from
-from samekind.training.feedback_tuning import LOSSES, FeedbackTuning
+from samekind.constraints import Constraints
+from samekind.errors import UnknownName
+from samekind.training.augment import Views
+from samekind.training.bank import Bank
+from samekind.training.device_kmeans import cosine_kmeans
+from samekind.training.finetune import OneNoisyRow, OneView
+from samekind.training.heads import ClusterHead, fit_head
+from samekind.training.loop import Objective, Plan, Trainer
+from samekind.training.network import Network
+from samekind.training.rows import NoisyRows
+from samekind.training.simclr import simclr_loss, simclr_plan
+from samekind.training.strong import Strong, StrongFamily
 
 ROWS_STEPS, ROWS_RATE = 100, 3e-3
 """Training on plain vectors: a second or less."""
+WARM_UP = 0.5
+"""Part of the training of a fresh head in which guesses do not count."""
+RESTARTS = 5
+"""Starts of the k-means that a fresh head is fitted to."""
+VIEWS = ("strong", "own")
 
 
+class FeedbackLearner(Learner):
+    """Features are learnt once; every fit begins from them and depends on the answers alone.
+
+    Parameters
+    ----------
+    given : whether the number of groups was given. If so, they are those of the features alone,
+        and questions can speak of them from the beginning. If not, the answers have a say.
+    """
+
+    def __init__(self, setting: Setting, data: NDArray[Any], seed: int, *, given: bool) -> None:
+        super().__init__(replace(setting, attention=False), data, seed)
+        self.objective: Objective = simclr_loss()
+        self.given = given
+
+    def _plan(self) -> Plan:
+        return simclr_plan(super()._plan())
+
+    def _bar_steps(self, trainer: Trainer) -> int | None:
+        return pretraining_steps(trainer, self.setting)
+
+    def fit(self, known: Constraints, k: int | None) -> Bank:
+        """Groups from these answers."""
+        with ExitStack() as stack:
+            trainer = self._ready(stack, known, k)
+            network, fresh = self._with_head(trainer, known, k)
+            bank = self._reading(trainer, network)
+            feedback = feedback_of(bank.p, known)
+            if len(feedback) and network.k > 1:
+                tuned = self._taught(trainer, network, feedback, fresh)
+                if tuned is not network:
+                    bank = self._reading(trainer, tuned)
+        self._fits += 1
+        return replace(bank, p=voted(bank.p, known))
+
+    def _taught(
+        self, trainer: Trainer, network: Network, feedback: Feedback, fresh: bool
+    ) -> Network:
+        """The network after training on feedback."""
+        tuning: FeedbackTuning = self.setting.tuning
+        if not tuning.epochs > 0:
+            return network
+        if fresh and tuning.warm_up is None:
+            tuning = replace(tuning, warm_up=WARM_UP)
+        return FeedbackTuner(
+            network,
+            trainer.data,
+            feedback,
+            self._sights(trainer),
+            tuning,
+            compute=trainer.compute,
+            seed=self.seed,
+            compiled=self.setting.compile,
+            monitor=trainer.monitor,
+        ).run()
+
+    def stopped(self, known: Constraints, k: int | None) -> Bank | None:
+        """Groups by a head on the features as far as they are; the next fit trains them on."""
+        trainer, unfinished = self._trainer, self._frozen is None
+        if trainer is None:
+            return None
+        self._frozen = self._frozen or self._reading(trainer)
+        bank = self._reading(trainer, self._with_head(trainer, known, k)[0])
+        if unfinished:
+            self._trainer = self._frozen = None
+        return replace(bank, p=voted(bank.p, known))
+
+    def _ready(self, stack: ExitStack, known: Constraints, k: int | None) -> Trainer:
+        heard = Constraints(known.n_items) if self.given else known
+        return self._with_features(stack, heard, k)
+
+    def _with_head(
+        self, trainer: Trainer, known: Constraints, k: int | None
+    ) -> tuple[Network, bool]:
+        """The network with a head for the groups, and whether this head is fresh."""
+        network = deepcopy(trainer.network)
+        if not self._pictures:
+            return network, True  # begun at the groups of k-means
+        assert self._frozen is not None
+        there = self._start.groups
+        if isinstance(there, ClusterHead) and k in (None, there.k):
+            network.cluster = deepcopy(there).to(trainer.device)
+            return network, False
+        features = torch.from_numpy(self._frozen.h).to(trainer.device)
+        rows, labels = self._first_groups(features, known, k)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            head = ClusterHead(network.width, max(k or 1, int(labels.max()) + 1))
+        network.cluster = head.to(trainer.device)
+        fit_head(network.cluster, features[rows], labels)
+        return network, True
+
+    def _first_groups(
+        self, features: torch.Tensor, known: Constraints, k: int | None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Some items, and the groups that a fresh head is fitted to."""
+        everything = torch.arange(len(features), device=features.device)
+        there = self._start.groups
+        if there is not None:  # ProPos: nearness to centres is no head, but tells the groups
+            with torch.no_grad():
+                p = deepcopy(there).to(features.device).eval()(features)
+            if k in (None, p.shape[1]):
+                return everything, p.argmax(dim=1)
+        if k is None:
+            k = max(2, guess_groups(features.cpu().numpy(), self.seed))
+        if not self.given and len(known.touched):  # a linear head learns them from the answers
+            head = fit_frozen_head(features, known, k, self.seed)
+            return everything, placed(head, features, known)
+        centred = features - features.mean(dim=0)
+        return everything, cosine_kmeans(centred, k, seed=self.seed, n_init=RESTARTS).labels
+
+    def _sights(self, trainer: Trainer) -> Sights:
+        """How items are shown in training: as the features were learnt, if nobody says else."""
+        views = trainer.views
+        if isinstance(views, NoisyRows):
+            return Sights(OneNoisyRow(views), views.plain)
+        wanted = self.setting.views or ("strong" if self._start.method == "tcl" else "own")
+        if wanted not in VIEWS:
+            raise UnknownName("kind of views", wanted, VIEWS)
+        compiled, dtype, family = self._compiles, self._dtype, self.setting.view_family()
+        if wanted == "own":
+            made = Views(family, dtype=dtype).to(trainer.device)
+            return Sights(OneView(made, compiled), views.plain)
+        strong = StrongFamily(family.size, mean=family.mean, std=family.std)
+        return Sights(
+            Strong(strong, dtype=dtype, compiled=compiled).to(trainer.device), views.plain
+        )
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class IDC(NetworkClusterer):
     """IDC: self-supervised groups that a few hundred answers about hard items put right.
 
@@ -38,7 +199,7 @@ class IDC(NetworkClusterer):
         steps; 0 leaves the network as it is and only corrects the answered items.
     tune_seconds : time for training on the answers, in place of `epochs`.
     learning_rate : of it; None: 1e-4 as published, more for plain vectors.
-    asked, company : asked items, and any items, per step.
+    asked, unlabelled : asked items, and any items, per step.
     refused : ``one`` refused group drawn in each step, or ``all`` of them.
     sure : membership from which the network's own guess is followed.
     warm_up : part of the training before guesses count; None: half for a fresh head, else nothing.
@@ -48,102 +209,44 @@ class IDC(NetworkClusterer):
         that the features were learnt with; None: as published for the method of `start`.
     first_epochs, seconds : of the self-supervised training, 40 epochs if both are None.
     batch_size : of the self-supervised training.
-    backbone, stem, channels, size : of the network; None: as in `start`, else ResNet-18 with a 3x3
-        stem and 64 channels at 32 pixels.
-    family : of views and of pixel values that the features were learnt with.
-    image_shape : (channels, height, width) of pictures that come as rows.
-    warm_start : fitted again on the same pictures with answers, keep the features.
-    device, compile, checkpoint, watch, random_state, verbose : as in
-        :class:`~samekind.clusterers.deep.pcl.PCL`; the checkpoint keeps the self-supervised
-        training.
+    checkpoint : file that keeps the self-supervised training.
 
-    Attributes
-    ----------
-    labels_ : (n,) group of each item. membership_ : (n, k). space_ : (n, d) learnt features.
+    Other parameters and the attributes are those of
+    :class:`~samekind.clusterers.deep.base.NetworkClusterer`. Without a `start` the network is a
+    ResNet-18 with a 3x3 stem and 64 channels at 32 pixels.
 
     References
     ----------
     Interactive Deep Clustering via Value Mining, NeurIPS 2024.
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        start: str | None = None,
-        profile: Literal["repaired", "program"] = "repaired",
-        epochs: float | None = None,
-        tune_seconds: float | None = None,
-        learning_rate: float | None = None,
-        asked: int = 100,
-        company: int = 500,
-        refused: Literal["one", "all"] = "one",
-        sure: float = 0.99,
-        warm_up: float | None = None,
-        average: float = 0.0,
-        losses: tuple[str, ...] = LOSSES,
-        views: str | None = None,
-        first_epochs: int | None = None,
-        seconds: float | None = None,
-        batch_size: int | None = None,
-        backbone: str | None = None,
-        stem: str | None = None,
-        channels: int | None = None,
-        size: int | None = None,
-        family: str | None = None,
-        image_shape: tuple[int, ...] | None = None,
-        warm_start: bool = True,
-        device: str | None = None,
-        compile: str = "",
-        checkpoint: str | None = None,
-        watch: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.start = start
-        self.profile = profile
-        self.epochs = epochs
-        self.tune_seconds = tune_seconds
-        self.learning_rate = learning_rate
-        self.asked = asked
-        self.company = company
-        self.refused = refused
-        self.sure = sure
-        self.warm_up = warm_up
-        self.average = average
-        self.losses = losses
-        self.views = views
-        self.first_epochs = first_epochs
-        self.seconds = seconds
-        self.batch_size = batch_size
-        self.backbone = backbone
-        self.stem = stem
-        self.channels = channels
-        self.size = size
-        self.family = family
-        self.image_shape = image_shape
-        self.warm_start = warm_start
-        self.device = device
-        self.compile = compile
-        self.checkpoint = checkpoint
-        self.watch = watch
-        self.random_state = random_state
-        self.verbose = verbose
+    profile: Literal["repaired", "program"] = "repaired"
+    epochs: float | None = None
+    tune_seconds: float | None = None
+    learning_rate: float | None = None
+    asked: int = 100
+    unlabelled: int = 500
+    refused: Literal["one", "all"] = "one"
+    sure: float = 0.99
+    warm_up: float | None = None
+    average: float = 0.0
+    losses: tuple[str, ...] = LOSSES
+    views: str | None = None
+    first_epochs: int | None = None
+    seconds: float | None = None
+    batch_size: int | None = None
+    checkpoint: str | None = None
 
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
-        wanted = {name: getattr(self, name) for name in PICTURE_SETTINGS}
-        setting = Setting(device=self.device)
-        if data.ndim == 4:
-            setting = setting_from(self.start, wanted)
-        return FeedbackLearner(setting, data, seed, given=self.n_clusters is not None)
+        given = self.n_clusters is not None
+        return FeedbackLearner(self._setting(data), data, seed, given=given)
 
     def _schedule(self) -> dict[str, Any]:
         rows = not self._pictures
-        feedback = FeedbackTuning(
+        tuning = FeedbackTuning(
             learning_rate=self.learning_rate or (ROWS_RATE if rows else 1e-4),
             asked=self.asked,
-            company=self.company,
+            unlabelled=self.unlabelled,
             epochs=100 if self.epochs is None else self.epochs,
             steps=ROWS_STEPS if rows and self.epochs is None else None,
             seconds=self.tune_seconds,
@@ -154,11 +257,5 @@ class IDC(NetworkClusterer):
             refused=self.refused,
             losses=tuple(self.losses),
         )
-        return {
-            "feedback": feedback,
-            "views": self.views,
-            "first_epochs": self.first_epochs,
-            "seconds": self.seconds,
-            "watch": self.watch,
-            "verbose": self.verbose,
-        }
+        times = {"first_epochs": self.first_epochs, "seconds": self.seconds}
+        return {"tuning": tuning, "views": self.views, **times}

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from samekind.clusterers.deep.learner import Learner
-from samekind.clusterers.deep.many_views import ManyViewsLearner
-from samekind.clusterers.deep.staged import Stage, StagedClusterer
-from samekind.constraints import Constraints
+from samekind.clusterers.deep.base import Learner
+from samekind.clusterers.deep.stages import Stage, StagedClusterer, StagedLearner
 from samekind.objectives.idfd import FeatureDecorrelation, InstanceDiscrimination
 from samekind.objectives.links import LinkMasks
 from samekind.training.augment import Family
 from samekind.training.device_kmeans import cosine_kmeans
+from samekind.training.heads import CentreHead, LinearUnits
 from samekind.training.loop import Plan, SchedulePoint, Trainer
 from samekind.training.network import Network, Output
-from samekind.training.plain_heads import CentreHead, LinearUnits
 
 RESTARTS = 20
 """Starts of the k-means that makes the groups."""
@@ -46,7 +44,7 @@ class IDFDLoss(nn.Module):
         self.features = FeatureDecorrelation()
 
     def of_items(
-        self, out: Output, items: Tensor, links: LinkMasks, moment: SchedulePoint
+        self, out: Output, items: Tensor, links: LinkMasks, point: SchedulePoint
     ) -> dict[str, Tensor]:
         """The parts of the loss of a batch of one view; then the bank learns from it."""
         parts = {
@@ -57,12 +55,11 @@ class IDFDLoss(nn.Module):
         return parts
 
 
-class IDFDLearner(ManyViewsLearner):
+class IDFDLearner(StagedLearner):
     """Learns vectors, then groups them by k-means; others are placed by the nearest centre."""
 
-    published_family: ClassVar[Family] = Family(
-        32, scale=(0.2, 1.0), jitter=(0.4, 0.4, 0.4, 0.4), jitter_p=1.0, flip_p=0.0
-    )
+    single_process: ClassVar[bool] = True
+    head_starts_first: ClassVar[bool] = False
     weight: float = 1.0
 
     def _network(self, k: int) -> Network:
@@ -72,13 +69,7 @@ class IDFDLearner(ManyViewsLearner):
 
     def _plan(self) -> Plan:
         plan = super()._plan()
-        assert self._data is not None
-        if self._data.ndim == 2:
-            return plan
-        return replace(plan, optimiser="sgd", weight_decay=5e-4)
-
-    def _start_head(self, trainer: Trainer, features: Any, known: Constraints) -> None:
-        """Nothing: groups are made in the end."""
+        return replace(plan, optimiser="sgd", weight_decay=5e-4) if self._pictures else plan
 
     def _stages(self, trainer: Trainer) -> Sequence[Stage]:
         chance = torch.Generator().manual_seed(self.seed)
@@ -95,6 +86,7 @@ class IDFDLearner(ManyViewsLearner):
         return used
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class IDFD(StagedClusterer):
     """IDFD: tells each item from all others with features that do not repeat each other.
 
@@ -111,15 +103,10 @@ class IDFD(StagedClusterer):
 
     Parameters
     ----------
-    n_clusters, steps, batch_size, learning_rate, start, backbone, stem, channels, size, family,
-    image_shape, warm_start, device, compile, watch, random_state, verbose : as in
-        :class:`~samekind.clusterers.deep.staged.StagedClusterer`; the published family of views if
-        None.
     weight : of the decorrelation of features; 0 is instance discrimination alone.
 
-    Attributes
-    ----------
-    labels_ : (n,) group of each item. membership_ : (n, k). space_ : (n, d) learnt features.
+    Other parameters: see :class:`~samekind.clusterers.deep.stages.StagedClusterer`. If `family` is
+    None, the published views are used.
 
     References
     ----------
@@ -127,52 +114,17 @@ class IDFD(StagedClusterer):
     Decorrelation, ICLR 2021, arXiv 2106.00131.
     """
 
-    learner = IDFDLearner
-    published: ClassVar[dict[str, Any]] = {"batch_size": 128, "learning_rate": 0.03}
+    weight: float = 1.0
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        steps: int | None = None,
-        weight: float = 1.0,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        start: str | None = None,
-        backbone: str | None = None,
-        stem: str | None = None,
-        channels: int | None = None,
-        size: int | None = None,
-        family: str | None = None,
-        image_shape: tuple[int, ...] | None = None,
-        warm_start: bool = True,
-        device: str | None = None,
-        compile: str = "",
-        watch: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.steps = steps
-        self.weight = weight
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.start = start
-        self.backbone = backbone
-        self.stem = stem
-        self.channels = channels
-        self.size = size
-        self.family = family
-        self.image_shape = image_shape
-        self.warm_start = warm_start
-        self.device = device
-        self.compile = compile
-        self.watch = watch
-        self.random_state = random_state
-        self.verbose = verbose
+    published: ClassVar[dict[str, Any]] = {
+        "batch_size": 128,
+        "learning_rate": 0.03,
+        "family": Family(
+            32, scale=(0.2, 1.0), jitter=(0.4, 0.4, 0.4, 0.4), jitter_p=1.0, flip_p=0.0
+        ),
+    }
 
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
-        learner = super()._new_learner(data, seed)
-        assert isinstance(learner, IDFDLearner)
-        learner.own_family, learner.weight = self.family is None, self.weight
+        learner = IDFDLearner(self._setting(data), data, seed)
+        learner.weight = self.weight
         return learner

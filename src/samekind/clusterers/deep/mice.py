@@ -2,23 +2,188 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
+import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.functional import normalize
 
-from samekind.clusterers.deep.learner import Learner, resnet
-from samekind.clusterers.deep.many_views import ManyViewsLearner
-from samekind.clusterers.deep.staged import Stage, StagedClusterer
+from samekind.clusterers.deep.base import Learner
+from samekind.clusterers.deep.stages import Stage, StagedClusterer, StagedLearner
 from samekind.errors import InputError
 from samekind.objectives.links import LinkMasks
+from samekind.objectives.mice import ExpertContrast, simplex
+from samekind.objectives.similarity import full_precision
 from samekind.training.augment import Family
+from samekind.training.heads import ClusterHead, LinearUnits
 from samekind.training.loop import Plan, SchedulePoint, Trainer, TwoViews
-from samekind.training.mixture_of_experts import VIEWS, ExpertNetwork, ExpertOutput
-from samekind.training.network import Network
+from samekind.training.network import Backbone, Network, Output
 from samekind.training.rows import RowBackbone
+
+VIEWS = 3
+"""Random views of each item in a step: for the experts, for the followers, for the gate."""
+
+
+class ExpertOutput(NamedTuple):
+    """What a training step needs, of three views of B items."""
+
+    f: Tensor  # (B, k, out) unit vectors of all experts, first view
+    v: Tensor  # (B, k, out) the same of the followers, second view; no gradient
+    g: Tensor  # (B, out) unit vectors of the gate, third view
+
+
+class Gate(ClusterHead):
+    """Shares (B, k) by the angle to fixed gates that are as far apart as can be.
+
+    Parameters
+    ----------
+    units : from features to unit vectors (B, out). temperature : kappa.
+    """
+
+    gates: Tensor
+
+    def __init__(self, units: nn.Module, k: int, out: int, *, temperature: float = 1.0) -> None:
+        nn.Module.__init__(self)
+        self.k, self.units, self.temperature = k, units, temperature
+        self.register_buffer("gates", simplex(k, out))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Shares, in float32 or better."""
+        z = self.units(x)
+        with torch.autocast(x.device.type, enabled=False):
+            return torch.softmax(z @ self.gates.T / self.temperature, dim=1)
+
+
+class ExpertNetwork(Network):
+    """Backbone, gate and k experts of one linear layer each; backbone and experts are followed.
+
+    In training it takes three views of each item and gives :class:`ExpertOutput`; in use it gives
+    features, unit vectors of the gate, and the posterior of the groups.
+
+    Parameters
+    ----------
+    backbone : from images to vectors; has an attribute `width`.
+    k, out : groups, and width of the vectors that are compared.
+    queue : earlier vectors that are kept for comparison; at least as many as a batch has items.
+    average : weight of the past in the followers.
+    temperature : of experts and gate.
+
+    >>> from samekind.training.resnet import ResNet
+    >>> network = ExpertNetwork(ResNet(18, base=8), k=3, out=16, queue=4)
+    >>> [tuple(part.shape) for part in network(torch.zeros(6, 3, 32, 32))]
+    [(2, 3, 16), (2, 3, 16), (2, 16)]
+    """
+
+    queue: Tensor
+    place: Tensor
+    sums: Tensor
+
+    def __init__(
+        self,
+        backbone: Backbone,
+        *,
+        k: int,
+        out: int = 128,
+        queue: int = 16384,
+        average: float = 0.999,
+        temperature: float = 1.0,
+    ) -> None:
+        super().__init__(backbone, k=k, out=out, attention=False)
+        if queue < 1 or not 0 <= average <= 1:
+            raise InputError(
+                f"A queue holds at least one item and the past weighs from 0 to 1; {queue} and "
+                f"{average} came. Published are 16384 and 0.999."
+            )
+        self.out, self.average = out, average
+        self.instance = LinearUnits(self.width, out)
+        self.cluster = Gate(self.instance, k, out, temperature=temperature)
+        self.experts = nn.Linear(self.width, k * out)
+        self.target_backbone = deepcopy(self.backbone).requires_grad_(False)
+        self.target_experts = deepcopy(self.experts).requires_grad_(False)
+        self.prototypes = nn.Parameter(normalize(torch.randn(k, out), dim=1))
+        self.contrast = ExpertContrast(temperature=temperature)
+        self.register_buffer("queue", normalize(torch.randn(queue, k, out), dim=2))
+        self.register_buffer("place", torch.zeros((), dtype=torch.long))
+        self.register_buffer("sums", torch.zeros(k, out))
+
+    def forward(
+        self,
+        images: Tensor,
+        reference: Tensor | None = None,
+        views: int = 2,
+        *,
+        peers: int | None = None,
+        gather: Callable[[Tensor], Tensor] | None = None,
+    ) -> Any:
+        """An :class:`ExpertOutput` in training, an ``Output`` in use; other arguments are none."""
+        if not self.training:
+            h = self.backbone(images)
+            joint = self.joint(
+                ExpertOutput(self._of(self.experts, h), self.follow_up(images), self.instance(h))
+            )
+            return Output(h, self.instance(h), joint.softmax(dim=1))
+        first, second, third = images.chunk(VIEWS)
+        h = self.backbone(torch.cat([first, third]))
+        f = self._of(self.experts, h[: len(first)])
+        return ExpertOutput(f, self.follow_up(second), self.instance(h[len(first) :]))
+
+    @torch.no_grad()
+    def follow_up(self, images: Tensor) -> Tensor:
+        """Unit vectors (B, k, out) of all experts by the followers."""
+        return self._of(self.target_experts, self.target_backbone(images))
+
+    def joint(self, out: ExpertOutput) -> Tensor:
+        """Logarithms (B, k) of how well each expert fits, and finds its item."""
+        gate = self.cluster
+        assert isinstance(gate, Gate)
+        # A copy: the queue is changed in place before gradients are computed.
+        queue = self.queue.clone() if self.training else self.queue
+        return self.contrast.joint(
+            *out, gates=gate.gates, prototypes=normalize(self.prototypes, dim=1), queue=queue
+        )
+
+    @torch.no_grad()
+    def remember(self, v: Tensor, posterior: Tensor) -> None:
+        """Put vectors v (B, k, out) of the followers into the queue, in place of the oldest.
+
+        They also count for the prototype of the group that an item belongs to most.
+        """
+        n, k = posterior.shape
+        v = v.to(self.queue.dtype)
+        places = (self.place + torch.arange(n, device=v.device)) % len(self.queue)
+        self.queue.index_copy_(0, places, v)
+        self.place.copy_((self.place + n) % len(self.queue))
+        mine = posterior.argmax(dim=1)[:, None] == torch.arange(k, device=v.device)  # (B, k)
+        self.sums += (v * mine[..., None]).sum(dim=0)
+
+    @torch.no_grad()
+    def centre(self) -> None:
+        """Put each prototype where the followers saw the items of its group (Eq. 13)."""
+        there = self.sums.norm(dim=1, keepdim=True) > 1e-6  # a group without items stays
+        self.prototypes.copy_(torch.where(there, normalize(self.sums, dim=1), self.prototypes))
+        self.sums.zero_()
+
+    @torch.no_grad()
+    def catch_up(self) -> None:
+        """Make the followers what they follow: after weights were read from a file."""
+        self.target_backbone.load_state_dict(self.backbone.state_dict())
+        self.target_experts.load_state_dict(self.experts.state_dict())
+
+    @torch.no_grad()
+    def follow(self, point: SchedulePoint) -> None:
+        """Let the followers make one step (see ``loop.Follows``)."""
+        pairs = ((self.target_backbone, self.backbone), (self.target_experts, self.experts))
+        old = [p.data for follower, _ in pairs for p in follower.parameters()]
+        new = [p.data for _, trained in pairs for p in trained.parameters()]
+        torch._foreach_mul_(old, self.average)  # one launch for all weights
+        torch._foreach_add_(old, torch._foreach_mul(new, 1 - self.average))
+
+    def _of(self, experts: nn.Module, h: Tensor) -> Tensor:
+        return normalize(full_precision(experts(h)).view(len(h), self.k, self.out), dim=2)
 
 
 class MiCELoss(nn.Module):
@@ -29,7 +194,7 @@ class MiCELoss(nn.Module):
         self.network = network
 
     def forward(
-        self, out: ExpertOutput, links: LinkMasks, moment: SchedulePoint
+        self, out: ExpertOutput, links: LinkMasks, point: SchedulePoint
     ) -> dict[str, Tensor]:
         """The one part of the loss of a batch."""
         loss, posterior = self.network.contrast(self.network.joint(out))
@@ -37,22 +202,18 @@ class MiCELoss(nn.Module):
         return {"mixture": loss}
 
 
-class MiCELearner(ManyViewsLearner):
+class MiCELearner(StagedLearner):
     """Trains gate and experts; prototypes are set anew after every epoch."""
 
-    published_family: ClassVar[Family] = Family(
-        32, scale=(0.2, 1.0), jitter=(0.4, 0.4, 0.4, 0.4), jitter_p=1.0
-    )
+    single_process: ClassVar[bool] = True
     queue: int = 16384
     average: float | None = None
 
     def _network(self, k: int) -> Network:
         assert self._data is not None
-        n = len(self._data)
-        rows = self._data.ndim == 2
-        past = self.average
+        n, rows, past = len(self._data), not self._pictures, self.average
         return ExpertNetwork(
-            RowBackbone(self._data.shape[1]) if rows else resnet(self.setting),
+            RowBackbone(self._data.shape[1]) if rows else self.setting.resnet(),
             k=k,
             out=max(32 if rows else 128, k - 1),
             queue=max(self._batch(n), min(self.queue, n)),
@@ -66,10 +227,7 @@ class MiCELearner(ManyViewsLearner):
 
     def _plan(self) -> Plan:
         plan = super()._plan()
-        assert self._data is not None
-        if self._data.ndim == 2:
-            return plan
-        return replace(plan, optimiser="sgd", weight_decay=1e-4)
+        return replace(plan, optimiser="sgd", weight_decay=1e-4) if self._pictures else plan
 
     def _stages(self, trainer: Trainer) -> Sequence[Stage]:
         network: nn.Module = trainer.network
@@ -93,6 +251,7 @@ def memory_for(steps: int) -> float:
     return min(0.999, max(0.5, 1 - 20 / max(1, steps)))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MiCE(StagedClusterer):
     """MiCE: one expert for each group tells items apart, a gate chooses between the experts.
 
@@ -110,16 +269,11 @@ class MiCE(StagedClusterer):
 
     Parameters
     ----------
-    n_clusters, steps, batch_size, learning_rate, start, backbone, stem, channels, size, family,
-    image_shape, warm_start, device, compile, watch, random_state, verbose : as in
-        :class:`~samekind.clusterers.deep.staged.StagedClusterer`; the published family of views if
-        None.
     queue : earlier vectors to compare with, for each group; at most as many as there are items.
     average : weight of the past in the slow copy; None: .999, less in a short training.
 
-    Attributes
-    ----------
-    labels_ : (n,) group of each item. membership_ : (n, k). space_ : (n, d) learnt features.
+    Other parameters: see :class:`~samekind.clusterers.deep.stages.StagedClusterer`. If `family` is
+    None, the published views are used.
 
     References
     ----------
@@ -127,51 +281,14 @@ class MiCE(StagedClusterer):
     arXiv 2105.01899.
     """
 
-    learner = MiCELearner
-    published: ClassVar[dict[str, Any]] = {"batch_size": 256, "learning_rate": 1.0}
+    queue: int = 16384
+    average: float | None = None
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        steps: int | None = None,
-        queue: int = 16384,
-        average: float | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        start: str | None = None,
-        backbone: str | None = None,
-        stem: str | None = None,
-        channels: int | None = None,
-        size: int | None = None,
-        family: str | None = None,
-        image_shape: tuple[int, ...] | None = None,
-        warm_start: bool = True,
-        device: str | None = None,
-        compile: str = "",
-        watch: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.steps = steps
-        self.queue = queue
-        self.average = average
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.start = start
-        self.backbone = backbone
-        self.stem = stem
-        self.channels = channels
-        self.size = size
-        self.family = family
-        self.image_shape = image_shape
-        self.warm_start = warm_start
-        self.device = device
-        self.compile = compile
-        self.watch = watch
-        self.random_state = random_state
-        self.verbose = verbose
+    published: ClassVar[dict[str, Any]] = {
+        "batch_size": 256,
+        "learning_rate": 1.0,
+        "family": Family(32, scale=(0.2, 1.0), jitter=(0.4, 0.4, 0.4, 0.4), jitter_p=1.0),
+    }
 
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
         if self.queue < 1 or not (self.average is None or 0 <= self.average < 1):
@@ -179,8 +296,6 @@ class MiCE(StagedClusterer):
                 "MiCE needs a queue of at least 1 and a weight of the past from 0 to below 1; "
                 f"queue={self.queue} and average={self.average} came."
             )
-        learner = super()._new_learner(data, seed)
-        assert isinstance(learner, MiCELearner)
-        learner.own_family = self.family is None
+        learner = MiCELearner(self._setting(data), data, seed)
         learner.queue, learner.average = self.queue, self.average
         return learner

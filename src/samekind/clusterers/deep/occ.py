@@ -2,40 +2,69 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
-from samekind.clusterers.deep.base import DeepClusterer
-from samekind.clusterers.deep.settings import Recipe, Setting
-from samekind.training.loop import Objective
+from torch import Tensor, nn
+
+from samekind.clusterers.deep.epochs import EpochClusterer
+from samekind.objectives import ActiveContrast, ClusterContrast, balance
+from samekind.objectives.links import LinkMasks
+from samekind.training.network import Output
+from samekind.training.steps import SchedulePoint
 
 
-class OCC(DeepClusterer):
+class OCCLoss(nn.Module):
+    """OCC, Eq. 5 with the sign of the balance repaired; the weight of answers fades (Eq. 1).
+
+    Parameters
+    ----------
+    contrast : Eq. 2-4. start : initial weight of answers "same".
+    """
+
+    def __init__(self, contrast: ActiveContrast | None = None, *, start: float = 50.0) -> None:
+        super().__init__()
+        self.contrast = contrast or ActiveContrast()
+        self.groups = ClusterContrast(temperature=1.0, profile="occ")
+        self.start = start
+
+    def forward(self, out: Output, links: LinkMasks, point: SchedulePoint) -> dict[str, Tensor]:
+        """Return the parts of the loss of a batch."""
+        lam = ActiveContrast.lam_at(point.epoch, point.epochs, start=self.start)
+        return {
+            "instance": self.contrast(out.z, links, lam),
+            "assignment": self.contrast(out.p, links, lam),
+            "groups": self.groups(out.p),
+            "balance": balance(out.p, views=1),
+        }
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class OCC(EpochClusterer):
     """OCC: contrast in which items answered "same" join the positives, with a fading weight.
 
     Minimises Eq. 5 of the paper with the sign of its balance term repaired. Confident guesses
     count as links in the second half of the training. Published for pictures of 224 x 224,
     ResNet-34 from scratch, batches of 256, Adam at 3e-4; questions by the strategy ``csd``.
 
+    Parameters: see :class:`~samekind.clusterers.deep.epochs.EpochClusterer`.
+
     References
     ----------
     Oracle-guided Contrastive Clustering, arXiv 2211.00409.
     """
 
-    recipe: ClassVar[Recipe] = Recipe(
-        Setting(
-            batch_size=256,
-            learning_rate=3e-4,
-            backbone="resnet34",
-            stem="7x7",
-            size=224,
-            family="cc",
-            extension=0.5,
-        ),
-        space="h",
-    )
+    published: ClassVar[dict[str, Any]] = {
+        "batch_size": 256,
+        "learning_rate": 3e-4,
+        "backbone": "resnet34",
+        "stem": "7x7",
+        "size": 224,
+        "family": "cc",
+        "extension": 0.5,
+    }
+    space: ClassVar[Literal["z", "h"]] = "h"
 
-    def published_objective(self) -> Objective:
+    def published_objective(self) -> OCCLoss:
         """Eq. 5."""
-        from samekind.training.losses import OCCLoss
-
         return OCCLoss()

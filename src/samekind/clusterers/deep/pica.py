@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from samekind.clusterers.deep.learner import Learner
-from samekind.clusterers.deep.many_views import ManyViewsLearner
-from samekind.clusterers.deep.staged import Stage, StagedClusterer
+from samekind.clusterers.deep.base import Learner
+from samekind.clusterers.deep.stages import Stage, StagedClusterer, StagedLearner
 from samekind.errors import InputError
 from samekind.objectives.links import LinkMasks
 from samekind.objectives.pica import PartitionConfidence
 from samekind.training.augment import Family, Views
-from samekind.training.heads import ClusterHead
+from samekind.training.heads import ClusterHead, LinearShares
 from samekind.training.loop import SchedulePoint, Trainer, TwoViews
 from samekind.training.network import Network, Output
 from samekind.training.perturbed import Edges
-from samekind.training.plain_heads import LinearShares
 
 
 class PICALoss(nn.Module):
@@ -38,12 +37,12 @@ class PICALoss(nn.Module):
         self.copies, self.finer = copies, finer
         self.confidence = PartitionConfidence()
 
-    def forward(self, out: Output, links: LinkMasks, moment: SchedulePoint) -> dict[str, Tensor]:
+    def forward(self, out: Output, links: LinkMasks, point: SchedulePoint) -> dict[str, Tensor]:
         """The parts of the loss of a batch."""
         confidence, balance = self._of(out.p)
         if self.finer is None:
             return {"confidence": confidence, "balance": balance}
-        turn = turn_of_groups(moment)
+        turn = turn_of_groups(point)
         with torch.autocast(out.h.device.type, enabled=False):
             ours, theirs = self._of(self.finer(out.h.float()))
         return {
@@ -58,22 +57,20 @@ class PICALoss(nn.Module):
         return parts
 
 
-def turn_of_groups(moment: SchedulePoint) -> Any:
+def turn_of_groups(point: SchedulePoint) -> Any:
     """1 in epochs in which the groups learn, 0 in which the finer ones do; the last is a 1.
 
-    >>> [turn_of_groups(Moment(epoch, 4)) for epoch in (0, 0.9, 1, 2, 3, 3.9)]
+    >>> [turn_of_groups(SchedulePoint(epoch, 4)) for epoch in (0, 0.9, 1, 2, 3, 3.9)]
     [0, 0, 1, 0, 1, 1]
     """
-    left = moment.epochs - moment.epoch - 1e-4
+    left = point.epochs - point.epoch - 1e-4
     return torch.ceil(left) % 2 if isinstance(left, Tensor) else math.ceil(left) % 2
 
 
-class PICALearner(ManyViewsLearner):
+class PICALearner(StagedLearner):
     """Trains both heads in turn on plain items and their perturbed copies."""
 
-    published_family: ClassVar[Family] = Family(
-        32, scale=(0.2, 1.0), jitter=(0.4, 0.4, 0.4, 0.4), jitter_p=1.0
-    )
+    single_process: ClassVar[bool] = True
     copies: int = 3
     finer: int = 70
     sobel: bool = False
@@ -98,6 +95,7 @@ class PICALearner(ManyViewsLearner):
         return [Stage(PICALoss(self.copies, finer), views=views)]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PICA(StagedClusterer):
     """PICA: groups that stay the same when items are perturbed, and that are of one size.
 
@@ -115,70 +113,27 @@ class PICA(StagedClusterer):
 
     Parameters
     ----------
-    n_clusters, steps, batch_size, learning_rate, start, backbone, stem, channels, size, family,
-    image_shape, warm_start, device, compile, watch, random_state, verbose : as in
-        :class:`~samekind.clusterers.deep.staged.StagedClusterer`; the published family of views if
-        None.
     copies : perturbed copies of each item per step.
     finer : groups of the second head, at most half of a batch; 0: no second head.
     sobel : let the network see edges in place of colours.
 
-    Attributes
-    ----------
-    labels_ : (n,) group of each item. membership_ : (n, k). space_ : (n, d) learnt features.
+    Other parameters: see :class:`~samekind.clusterers.deep.stages.StagedClusterer`. If `family` is
+    None, the published views are used.
 
     References
     ----------
     Huang et al., Deep Semantic Clustering by Partition Confidence Maximisation, CVPR 2020.
     """
 
-    learner = PICALearner
-    published: ClassVar[dict[str, Any]] = {"batch_size": 256, "learning_rate": 1e-4}
+    copies: int = 3
+    finer: int = 70
+    sobel: bool = False
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        steps: int | None = None,
-        copies: int = 3,
-        finer: int = 70,
-        sobel: bool = False,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        start: str | None = None,
-        backbone: str | None = None,
-        stem: str | None = None,
-        channels: int | None = None,
-        size: int | None = None,
-        family: str | None = None,
-        image_shape: tuple[int, ...] | None = None,
-        warm_start: bool = True,
-        device: str | None = None,
-        compile: str = "",
-        watch: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.steps = steps
-        self.copies = copies
-        self.finer = finer
-        self.sobel = sobel
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.start = start
-        self.backbone = backbone
-        self.stem = stem
-        self.channels = channels
-        self.size = size
-        self.family = family
-        self.image_shape = image_shape
-        self.warm_start = warm_start
-        self.device = device
-        self.compile = compile
-        self.watch = watch
-        self.random_state = random_state
-        self.verbose = verbose
+    published: ClassVar[dict[str, Any]] = {
+        "batch_size": 256,
+        "learning_rate": 1e-4,
+        "family": Family(32, scale=(0.2, 1.0), jitter=(0.4, 0.4, 0.4, 0.4), jitter_p=1.0),
+    }
 
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
         if self.copies < 1 or self.finer < 0:
@@ -186,8 +141,6 @@ class PICA(StagedClusterer):
                 "PICA needs at least one copy of each item and no negative number of finer groups; "
                 f"copies={self.copies} and finer={self.finer} came."
             )
-        learner = super()._new_learner(data, seed)
-        assert isinstance(learner, PICALearner)
-        learner.own_family = self.family is None
+        learner = PICALearner(self._setting(data), data, seed)
         learner.copies, learner.finer, learner.sobel = self.copies, self.finer, self.sobel
         return learner

@@ -55,6 +55,13 @@ def pictures_of(
     return _coloured(_bytes(array)) if array.ndim == 4 else None
 
 
+def coarse(images: Bytes) -> NDArray[np.float32]:
+    """Sample colours on a grid of at most 4 x 4, to estimate the number of groups."""
+    step = [max(1, side // 4) for side in images.shape[2:]]
+    small = images[:, :, :: step[0], :: step[1]].reshape(len(images), -1)
+    return np.asarray(small, dtype=np.float32)
+
+
 def _unrolled(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     shape = (1, *shape) if len(shape) == 2 else shape
     if len(shape) != 3 or int(np.prod(shape)) != array.shape[1]:

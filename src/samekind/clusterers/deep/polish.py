@@ -4,32 +4,39 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from copy import deepcopy
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from samekind.clusterers.deep.fixmatch import FixMatch, LabelLearner
-from samekind.clusterers.deep.idc_answers import feedback_of, voted
-from samekind.clusterers.deep.learner import Learner, fit_head
+from samekind.clusterers.deep.base import Learner
+from samekind.clusterers.deep.fixmatch import FixMatch, train_on_labels
+from samekind.clusterers.deep.idc import FeedbackLearner
+from samekind.clusterers.deep.idc_feedback import Feedback, feedback_of, voted
 from samekind.clusterers.live.estimator import Live
 from samekind.constraints import Constraints
 from samekind.training.bank import Bank
-from samekind.training.heads import ClusterHead
+from samekind.training.heads import ClusterHead, fit_head
 from samekind.training.loop import Trainer
 from samekind.training.network import Network
 
 
-class PolishLearner(LabelLearner):
+class PolishLearner(FeedbackLearner):
     """Rounds of two: `live` on the features gives shares, the network goes on from these.
 
     A network that follows its own guesses grows sure of its mistakes. `live` holds the guesses
     against the answers in every round, so that the sure ones are mostly right.
     """
 
+    pretrains: ClassVar[bool] = False
     rounds = 1
+
+    def _taught(
+        self, trainer: Trainer, network: Network, feedback: Feedback, fresh: bool
+    ) -> Network:
+        return train_on_labels(self, trainer, network, feedback)
 
     def fit(self, known: Constraints, k: int | None) -> Bank:
         """Groups from these answers."""
@@ -72,6 +79,7 @@ class PolishLearner(LabelLearner):
         return head
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Polish(FixMatch):
     """A network that begins with the groups of `live` and goes on from all pictures.
 
@@ -85,74 +93,18 @@ class Polish(FixMatch):
     n_clusters : groups; None: those of `live`.
     rounds : how often `live` puts the guesses right; each has its part of the training.
     start : file with features (`samekind learn`); they decide how good the result can be.
-    epochs, tune_seconds, learning_rate, labelled, company, sure, average, views, align, backbone,
-    stem, channels, size, family, image_shape, warm_start, device, compile, watch, random_state,
-    verbose : as in :class:`~samekind.clusterers.deep.fixmatch.FixMatch`.
 
-    Attributes
-    ----------
-    labels_ : (n,) group of each item. membership_ : (n, k). space_ : (n, d) learnt features.
+    Other parameters and the attributes are those of
+    :class:`~samekind.clusterers.deep.fixmatch.FixMatch`.
     """
 
-    _learner_kind = PolishLearner
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        rounds: int = 3,
-        start: str | None = None,
-        epochs: float | None = None,
-        tune_seconds: float | None = None,
-        learning_rate: float = 0.01,
-        labelled: int = 64,
-        company: int = 448,
-        sure: float = 0.95,
-        average: float = 0.999,
-        views: str | None = "strong",
-        align: bool = True,
-        backbone: str | None = None,
-        stem: str | None = None,
-        channels: int | None = None,
-        size: int | None = None,
-        family: str | None = None,
-        image_shape: tuple[int, ...] | None = None,
-        warm_start: bool = True,
-        device: str | None = None,
-        compile: str = "",
-        watch: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            n_clusters,
-            start=start,
-            epochs=epochs,
-            tune_seconds=tune_seconds,
-            learning_rate=learning_rate,
-            labelled=labelled,
-            company=company,
-            sure=sure,
-            average=average,
-            views=views,
-            align=align,
-            backbone=backbone,
-            stem=stem,
-            channels=channels,
-            size=size,
-            family=family,
-            image_shape=image_shape,
-            warm_start=warm_start,
-            device=device,
-            compile=compile,
-            watch=watch,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.rounds = rounds
+    rounds: int = 3
+    learning_rate: float = 0.01
+    align: bool = True
 
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
-        learner = super()._new_learner(data, seed)
-        assert isinstance(learner, PolishLearner)
+        self._n_items = len(data)
+        given = self.n_clusters is not None
+        learner = PolishLearner(self._setting(data), data, seed, given=given)
         learner.rounds = max(1, self.rounds)
         return learner

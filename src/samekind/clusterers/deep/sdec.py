@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
-from samekind.clusterers.deep.dec import AutoencoderClusterer
-from samekind.clusterers.deep.dec_learning import AutoencoderLearner
-from samekind.clusterers.deep.learner import Learner
-from samekind.training.dec_losses import SDECLoss
+from samekind.clusterers.deep.base import Learner
+from samekind.clusterers.deep.codes import AutoencoderClusterer, AutoencoderLearner, DECLoss, Parts
+from samekind.objectives.links import LinkMasks
+from samekind.objectives.sdec import LinkedDistances
+from samekind.training.autoencoder import Coded
 from samekind.training.loop import Plan, Trainer
+from samekind.training.steps import SchedulePoint
 
 LINKED = 0.25
 """Part of a batch that may be partners of its answered items."""
+
+
+class SDECLoss(DECLoss):
+    """SDEC: DEC, and linked items come near each other or go apart.
+
+    Parameters
+    ----------
+    weight : of the links. margin : see :class:`~samekind.objectives.sdec.LinkedDistances`.
+    """
+
+    def __init__(self, n: int, k: int, *, weight: float, margin: float) -> None:
+        super().__init__(n, k)
+        self.weight = weight
+        self.pull = LinkedDistances(margin=margin, bounded=True)
+
+    def of_items(self, out: Coded, items: Tensor, links: LinkMasks, point: SchedulePoint) -> Parts:
+        """The parts of the loss of a batch."""
+        parts = super().of_items(out, items, links, point)
+        return {**parts, "links": self.weight * self.pull(out.z, links)}
 
 
 class SDECLearner(AutoencoderLearner):
@@ -33,6 +54,7 @@ class SDECLearner(AutoencoderLearner):
         )
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SDEC(AutoencoderClusterer):
     """SDEC: DEC in which answers pull the codes of pairs together or push them apart.
 
@@ -46,80 +68,23 @@ class SDEC(AutoencoderClusterer):
 
     Parameters
     ----------
-    n_clusters, steps, batch_size, learning_rate, hidden, latent, pretraining, refresh, tolerance,
-    start, backbone, stem, channels, size, family, image_shape, warm_start, device, compile, watch,
-    random_state, verbose : see :class:`~samekind.clusterers.deep.dec.DEC`.
     weight : of the pairs against the groups.
     margin : squared distance from which different items are far enough apart. The mean squared
         distance of a code and its centre is 1 at the start.
 
-    Attributes
-    ----------
-    labels_ : (n,) group of each item. membership_ : (n, k). space_ : (n, latent) codes.
+    Other parameters: see :class:`~samekind.clusterers.deep.codes.AutoencoderClusterer`.
 
     References
     ----------
     Ren et al., Semi-supervised deep embedded clustering, Neurocomputing 325, 2019.
     """
 
-    learner: ClassVar[type[AutoencoderLearner]] = SDECLearner
+    weight: float = 0.1
+    margin: float = 4.0
+
     published: ClassVar[dict[str, Any]] = {"batch_size": 256, "learning_rate": 1e-3}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        steps: int | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        hidden: tuple[int, ...] | None = None,
-        latent: int = 10,
-        pretraining: float = 0.5,
-        refresh: int | None = None,
-        tolerance: float = 0.0,
-        weight: float = 0.1,
-        margin: float = 4.0,
-        start: str | None = None,
-        backbone: str | None = None,
-        stem: str | None = None,
-        channels: int | None = None,
-        size: int | None = None,
-        family: str | None = None,
-        image_shape: tuple[int, ...] | None = None,
-        warm_start: bool = True,
-        device: str | None = None,
-        compile: str = "",
-        watch: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.steps = steps
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.hidden = hidden
-        self.latent = latent
-        self.pretraining = pretraining
-        self.refresh = refresh
-        self.tolerance = tolerance
-        self.weight = weight
-        self.margin = margin
-        self.start = start
-        self.backbone = backbone
-        self.stem = stem
-        self.channels = channels
-        self.size = size
-        self.family = family
-        self.image_shape = image_shape
-        self.warm_start = warm_start
-        self.device = device
-        self.compile = compile
-        self.watch = watch
-        self.random_state = random_state
-        self.verbose = verbose
-
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
-        learner = super()._new_learner(data, seed)
-        assert isinstance(learner, SDECLearner)
+        learner = SDECLearner(self._setting(data), data, seed, self._coding())
         learner.weight, learner.margin = self.weight, self.margin
         return learner

@@ -1,19 +1,43 @@
-"""Settings of the deep clusterers: what was asked for, and what was published."""
+"""Setting: everything that a deep method was asked for, with published values where it was not."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from samekind.errors import InputError
-from samekind.training.feedback_tuning import FeedbackTuning
-from samekind.training.finetune import Tuning
+from samekind.errors import UnknownName
+from samekind.training.augment import Family, family_named
+from samekind.training.backbone_file import backbone_facts
 from samekind.training.progress import Monitor
+from samekind.training.resnet import ResNet
+
+DEPTHS = {"resnet18": 18, "resnet34": 34}
+PICTURE_SETTINGS = (
+    "batch_size", "backbone", "stem", "channels", "size", "family", "device", "compile",
+    "checkpoint",
+)  # fmt: skip
+"""Parameters of estimators that become settings for pictures, where an estimator has them."""
+FAST: dict[str, Any] = {
+    "profile": "fast",
+    "backbone": "resnet18",
+    "stem": "3x3",
+    "size": 32,
+    "family": "cc-small",
+    "attention": False,
+    "batch_size": 512,
+    "learning_rate": 0.25,
+}
+"""Self-supervised training that takes minutes, on small pictures."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Everything that a deep clusterer was asked for, resolved. See its parameters."""
+    """Resolved parameters of a deep method; the defaults are those for plain vectors.
+
+    See the estimators for their meaning. `tuning` says how to train on answers, for the methods
+    that do so in a loop of their own.
+    """
 
     batch_size: int = 256
     learning_rate: float = 3e-3
@@ -21,7 +45,7 @@ class Setting:
     stem: str = "7x7"
     channels: int = 64
     size: int = 128
-    family: str = "pcl"
+    family: str | Family = "pcl"
     attention: bool = False
     extension: float = 0.0
     certain: float = 0.9999
@@ -38,52 +62,43 @@ class Setting:
     compile: str = ""
     checkpoint: str | None = None
     start: str | None = None
-    watch: Monitor | None = None
+    monitor: Monitor | None = None
     verbose: bool = False
-    feedback: FeedbackTuning = field(default_factory=FeedbackTuning)
-    tuning: Tuning = field(default_factory=Tuning)
+    tuning: Any = None
     views: str | None = None
+
+    @classmethod
+    def for_pictures(cls, start: str | None, wanted: Mapping[str, Any]) -> Setting:
+        """Settings for pictures: those wanted, else those of the file, else quick ones.
+
+        Parameters
+        ----------
+        start : file with a backbone to begin from, or None.
+        wanted : settings by name; None: not given.
+        """
+        names = ("backbone", "stem", "channels", "size")
+        in_file = {name: value for name, value in backbone_facts(start).items() if name in names}
+        given = {name: value for name, value in wanted.items() if value is not None}
+        return cls(start=start, **{**FAST, **in_file, **given})
 
     @property
     def architecture(self) -> dict[str, Any]:
-        """What weights must agree in to be of use."""
+        """Facts in which a checkpoint must agree to be resumed from."""
         names = ("backbone", "stem", "channels", "size", "attention", "profile")
         return {name: getattr(self, name) for name in names}
 
     @property
     def features(self) -> dict[str, Any]:
-        """What the weights of a backbone must agree in to be of use."""
+        """Facts in which the weights of a backbone must agree to be loaded."""
         return {name: getattr(self, name) for name in ("backbone", "stem", "channels")}
 
+    def resnet(self) -> ResNet:
+        """A fresh backbone for pictures."""
+        if self.backbone not in DEPTHS:
+            raise UnknownName("backbone", self.backbone, DEPTHS)
+        return ResNet(DEPTHS[self.backbone], stem=self.stem, base=self.channels)  # type: ignore[arg-type]
 
-FAST: dict[str, Any] = {
-    "profile": "fast",
-    "backbone": "resnet18",
-    "stem": "3x3",
-    "size": 32,
-    "family": "cc-small",
-    "attention": False,
-    "batch_size": 512,
-    "learning_rate": 0.25,
-}
-"""Self-supervised training of minutes, on small pictures."""
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """The settings that a method was published with, and where its strategies look (z or h)."""
-
-    paper: Setting
-    space: Literal["z", "h"] = "z"
-
-    def for_pictures(self, profile: str) -> Setting:
-        """The settings for pictures in a profile."""
-        if profile == "paper":
-            return self.paper
-        if profile != "fast":
-            raise InputError(f"{profile!r} is not a profile. Choose one of: paper, fast.")
-        return replace(self.paper, **FAST)
-
-    def for_rows(self) -> Setting:
-        """The settings for plain vectors: small, quick, the same loss."""
-        return Setting(extension=self.paper.extension)
+    def view_family(self) -> Family:
+        """The family of random views, at the size of the network's input."""
+        family = self.family if isinstance(self.family, Family) else family_named(self.family)
+        return family.at(self.size)

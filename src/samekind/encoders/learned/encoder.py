@@ -93,7 +93,7 @@ class Learnt:
         size: int | None = None,
         device: str | None = None,
         seed: int = 0,
-        watch: Monitor | None = None,
+        monitor: Monitor | None = None,
         progress: Progress | None = None,
     ) -> Self:
         """Learn from a pile, go on with a training that was stopped, and keep the network.
@@ -104,7 +104,7 @@ class Learnt:
         groups : how many groups, for methods that learn them beside the features.
         size : pixels a side; None: chosen from the pictures.
         device : None: the best there is.
-        watch : who is told about the training, and who may stop it.
+        monitor : who is told about the training, and who may stop it.
         progress : told while pictures are read.
         """
         from samekind.encoders.learned.training import Learning
@@ -116,7 +116,7 @@ class Learnt:
             size=size,
             device=device,
             seed=seed,
-            watch=watch,
+            monitor=monitor,
             progress=progress,
         )
         kept = learning.run(learning.target(minutes=minutes, epochs=epochs))

@@ -80,12 +80,12 @@ class Learning:
         size: int | None = None,
         device: str | None = None,
         seed: int = 0,
-        watch: Monitor | None = None,
+        monitor: Monitor | None = None,
         progress: Progress | None = None,
     ) -> Self:
         """Choose settings, read the pictures, and make ready; see :meth:`Learnt.learn`."""
         choice = choose(encoder, collection, groups=groups, size=size, device=device, seed=seed)
-        return cls.chosen(choice, collection, watch=watch, progress=progress)
+        return cls.chosen(choice, collection, monitor=monitor, progress=progress)
 
     @classmethod
     def chosen(
@@ -93,7 +93,7 @@ class Learning:
         choice: Choice,
         collection: Collection,
         *,
-        watch: Monitor | None = None,
+        monitor: Monitor | None = None,
         progress: Progress | None = None,
     ) -> Self:
         """Read the pictures and make ready, with settings that were chosen before."""
@@ -122,10 +122,12 @@ class Learning:
             seed=choice.seed,
         )
         shelf = Shelf.of(choice.encoder, choice.settings(), collection.fingerprint)
-        gently, watch = Event(), watch or Monitor()
-        watch = replace(watch, stop=Either(gently, watch.stop))
+        gently, monitor = Event(), monitor or Monitor()
+        monitor = replace(monitor, stop=Either(gently, monitor.stop))
         try:
-            learner = SelfLearner(setting, pictures, watch=watch, checkpoint=str(shelf.checkpoint))
+            learner = SelfLearner(
+                setting, pictures, monitor=monitor, checkpoint=str(shelf.checkpoint)
+            )
         except InputError as problem:
             if not shelf.checkpoint.exists():
                 raise
@@ -176,7 +178,7 @@ class Learning:
     def run(self, target: Target) -> Kept:
         """Learn until then and keep the network.
 
-        Ctrl-C, or the watch's own stop, ends it after a step; what was learnt is on disk, and a
+        Ctrl-C, or the monitor's own stop, ends it after a step; what was learnt is on disk, and a
         new training of the same pile and settings takes it up.
         """
         before, start = self.shelf.seconds(), time.monotonic()

@@ -1,15 +1,16 @@
-"""Neighbours on the device, and batches that bring them along."""
+"""SCAN's batches, which bring a neighbour of each item along."""
 
 from __future__ import annotations
 
 import torch
 
+from samekind.clusterers.deep.scan import NeighbourTrainer
 from samekind.neighbours import nearest_by_cosine
+from samekind.training.bank import predict_all
 from samekind.training.loop import Plan
-from samekind.training.losses import ItemContrast
-from samekind.training.neighbours import NeighbourTrainer, said_of_all
 from samekind.training.network import Network
 from samekind.training.rows import NoisyRows, RowBackbone
+from samekind.training.simclr import ItemContrast
 
 
 def trainer_of_rows() -> NeighbourTrainer:
@@ -37,6 +38,6 @@ def test_a_batch_is_followed_by_one_neighbour_of_each_item() -> None:
 
 def test_all_items_are_read_as_one_batch_would_be() -> None:
     trainer = trainer_of_rows()
-    found = said_of_all(trainer, trainer.network.backbone, chunk=5)
+    found = predict_all(trainer, trainer.network.backbone)
     wanted = trainer.network.backbone(trainer.views.plain(trainer.data))
     torch.testing.assert_close(found, wanted.detach())

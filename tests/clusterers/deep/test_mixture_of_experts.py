@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
+from samekind.clusterers.deep.mice import ExpertNetwork
 from samekind.errors import InputError
 from samekind.training.loop import SchedulePoint
-from samekind.training.mixture_of_experts import ExpertNetwork
 from samekind.training.network import Output
 from samekind.training.rows import RowBackbone
 

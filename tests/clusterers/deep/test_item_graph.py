@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
+from samekind.clusterers.deep.gcc import ItemGraph, degrees
 from samekind.errors import InputError
-from samekind.training.item_graph import ItemGraph, degrees
 
 
 def test_the_mean_is_that_of_the_last_vectors_of_each_item() -> None:

@@ -1,4 +1,4 @@
-"""IDC's training on answers: chosen groups attract, refused ones repel, the rest stays (Eq. 11).
+"""IDC's feedback: answers turned into chosen and refused groups, and the training on them (Eq. 11).
 
 Each step takes some asked items and a larger batch of any items. All strong views go through the
 network together, so that its batch norms never see a handful of items alone. Guesses come from the
@@ -17,18 +17,26 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from samekind.clusterers.kmeans.centres import sums_by
+from samekind.clusterers.live.settling import settled
 from samekind.compute import Compute
+from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.objectives.feedback import negative_loss, one_of, positive_loss, regularisation
-from samekind.training.answered import sent
+from samekind.training.answered import to_device
 from samekind.training.network import Network
 from samekind.training.progress import Monitor
 from samekind.training.pseudo_labels import PseudoLabels
 from samekind.training.steps import Plan, autocast
 from samekind.training.tuning import FineTuning
 
+Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 LOSSES = ("pos", "neg", "reg")
+LEAST = 1e-9
+"""Shares below this speak no louder against a column."""
+LIKELY = 0.5
+"""Share from which an item that no other is known to be like stands for its column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +58,75 @@ class Feedback:
         return len(self.items)
 
 
+def voted(p: Floats, known: Constraints) -> Floats:
+    """Memberships p (n, k) in which items known to be of one kind have one row: their joint vote.
+
+    Whoever many answers speak of has as many votes. That is the item that stood for a group while
+    others were placed beside it: a hard item, which was asked about because the network may be
+    wrong about it, must not carry the whole group to another column.
+
+    >>> p = np.array([[0.9, 0.1], [0.2, 0.8], [0.1, 0.9], [0.3, 0.7]])
+    >>> known = Constraints.from_links(4, [(0, 1, True), (0, 2, True)])
+    >>> voted(p, known).argmax(axis=1).tolist()
+    [0, 0, 0, 1]
+    """
+    links = known.links()
+    ends = np.concatenate([links.a[links.same], links.b[links.same]])
+    if not len(ends):
+        return p
+    voices = np.bincount(ends, minlength=known.n_items).astype(np.float64)
+    items = known.touched
+    home, of = np.unique(known.components[items], return_inverse=True)
+    many = np.bincount(of) > 1
+    # Items that are tied only through others that left the collection have one vote each.
+    weight = np.maximum(voices[items], 1.0)
+    total = sums_by(of, np.log(p[items] + LEAST) * weight[:, None], len(home))
+    mean = total / np.bincount(of, weights=weight)[:, None]
+    shares = np.exp(mean - mean.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    result = p.copy()
+    tied = items[many[of]]
+    result[tied] = shares[of[many[of]]]
+    return result
+
+
+def feedback_of(p: Floats, known: Constraints) -> Feedback:
+    """What the answers mean in columns of the memberships p (n, k).
+
+    Items known to be like another item are *chosen* for the column of their kind, which all of
+    them vote for, kinds known to be different apart from each other. Items that are only known to
+    differ from others have *refused* the columns of those, where these are more than a guess. A
+    kind for which no column is left has no feedback.
+
+    >>> p = np.array([[0.9, 0.1, 0.0], [0.4, 0.6, 0.0], [0.1, 0.8, 0.1], [0.1, 0.8, 0.1]])
+    >>> known = Constraints.from_links(4, [(0, 1, True), (3, 2, False), (3, 0, False)])
+    >>> found = feedback_of(p, known)
+    >>> found.items.tolist(), found.chosen.tolist(), found.refused[2].tolist()
+    ([0, 1, 3], [0, 0, -1], [True, True, False])
+    """
+    k = p.shape[1]
+    items = known.touched
+    votes = voted(p, known)
+    result = settled(votes, known)
+    group = result.labels[items]
+    column = np.full(len(items), -1, dtype=np.intp)
+    inside = group < len(result.columns)
+    column[inside] = result.columns[group[inside]]
+    home, first, of = np.unique(known.components[items], return_index=True, return_inverse=True)
+    sizes = np.bincount(of, minlength=len(home))
+    chosen = np.where(sizes[of] > 1, column, -1)
+    sure = (sizes[of] > 1) | (votes[items, column] >= LIKELY)
+    stands = np.where(sure, column, -1)[first]  # (components,) the column that it stands for
+    refused = np.zeros((len(home), k + 1), dtype=bool)  # the last column: for those without one
+    pairs = np.searchsorted(home, known.component_links())
+    for a, b in (pairs.T, pairs.T[::-1]):
+        refused[a, stands[b]] = True
+    table = refused[of, :k] & (sizes[of] == 1)[:, None]
+    table &= ~table.all(axis=1, keepdims=True)  # nothing is left for these
+    used = (chosen >= 0) | table.any(axis=1)
+    return Feedback(items[used], chosen[used], table[used])
+
+
 class Sights(NamedTuple):
     """How items are shown to the network: much changed by chance, and as they are."""
 
@@ -63,7 +140,7 @@ class FeedbackTuning:
 
     Parameters
     ----------
-    asked, company : asked items, and any items, per step.
+    asked, unlabelled : asked items, and any items, per step.
     epochs : over the asked items; steps, seconds : of training, in place of them.
     warm_up : part of the training without guesses, for a fresh head, which knows no measure; None:
         no such part.
@@ -79,7 +156,7 @@ class FeedbackTuning:
     learning_rate: float = 1e-4
     weight_decay: float = 1e-4
     asked: int = 100
-    company: int = 500
+    unlabelled: int = 500
     epochs: float = 100
     steps: int | None = None
     seconds: float | None = None
@@ -128,7 +205,7 @@ class FeedbackTuner(FineTuning):
         compute: Compute,
         seed: int,
         compiled: str = "",
-        watch: Monitor | None = None,
+        monitor: Monitor | None = None,
     ) -> None:
         self.asked = min(tuning.asked, len(feedback))
         rate, decay = tuning.learning_rate, tuning.weight_decay
@@ -137,14 +214,14 @@ class FeedbackTuner(FineTuning):
             network,
             data,
             Plan(self.asked, rate, decay, "adam", clip=None),
-            company=min(tuning.company, len(data)),
+            unlabelled=min(tuning.unlabelled, len(data)),
             steps=max(1, tuning.steps or round(tuning.epochs * per_epoch)),
             seconds=tuning.seconds,
             average=tuning.average,
             compute=compute,
             seed=seed,
             compiled=compiled,
-            watch=watch,
+            monitor=monitor,
         )
         self.tuning, self.sights = tuning, sights
         device = data.device
@@ -158,7 +235,7 @@ class FeedbackTuner(FineTuning):
             len(data), network.k, share=tuning.share, threshold=tuning.sure, repaired=repaired
         ).to(device)
         self._asked_order: Any = np.empty(0, dtype=np.int64)
-        self._company_order: Any = np.empty(0, dtype=np.int64)
+        self._unlabelled_order: Any = np.empty(0, dtype=np.int64)
 
     def _numbers(self, done: float, step: int) -> list[float]:
         """Constant rate; guesses count only after the warm-up."""
@@ -168,8 +245,10 @@ class FeedbackTuner(FineTuning):
     def _batch(self) -> tuple[Tensor, ...]:
         """Places of asked items, and positions of any items: each set goes round and round."""
         asked, self._asked_order = self._next(self._asked_order, len(self.items), self.asked)
-        company, self._company_order = self._next(self._company_order, len(self.data), self.company)
-        return sent(asked, self.data.device), sent(company, self.data.device)
+        unlabelled, self._unlabelled_order = self._next(
+            self._unlabelled_order, len(self.data), self.unlabelled
+        )
+        return to_device(asked, self.data.device), to_device(unlabelled, self.data.device)
 
     def _next(self, order: Any, n: int, size: int) -> tuple[Any, Any]:
         """The next `size` of n in a random order, all different, and what is left of it."""
@@ -180,11 +259,11 @@ class FeedbackTuner(FineTuning):
         return order[:size], order[size:]
 
     def _parts(self, numbers: Tensor, *batch: Tensor) -> Mapping[str, Tensor]:
-        places, company = batch
+        places, unlabelled = batch
         tuning, items = self.tuning, self.items[places]
-        shown = torch.cat([items, company])
+        shown = torch.cat([items, unlabelled])
         x = self.sights.strong(self.data[shown], self.chance)
-        labels = self._guessed(company, numbers[2])
+        labels = self._guessed(unlabelled, numbers[2])
         with autocast(self.compute):
             p = self._student(x, views=1).p
         told, others = p[: len(items)], p[len(items) :]

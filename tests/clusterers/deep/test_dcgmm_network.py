@@ -8,11 +8,11 @@ import torch
 from sklearn.mixture import GaussianMixture
 from torch import Tensor
 
+from samekind.clusterers.deep.dcgmm import DCGMMLoss, GroupMixture, MixtureAutoencoder
 from samekind.errors import InputError
 from samekind.objectives.dcgmm import log_responsibilities
 from samekind.objectives.links import BatchLinks
 from samekind.training.autoencoder import RowDecoder, RowEncoder
-from samekind.training.dcgmm import DCGMMLoss, GroupMixture, MixtureAutoencoder
 from samekind.training.loop import SchedulePoint
 
 

@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from samekind.clusterers.deep.idc_feedback import Feedback, FeedbackTuner, FeedbackTuning, Sights
 from samekind.compute import Compute
 from samekind.errors import InputError
 from samekind.objectives.feedback import negative_loss, positive_loss
-from samekind.training.feedback_tuning import Feedback, FeedbackTuner, FeedbackTuning, Sights
 from samekind.training.network import Network, Output
 
 CPU = Compute("cpu", "float32", "for a test")
@@ -40,7 +40,7 @@ def tuner(feedback: Feedback, **wanted: Any) -> FeedbackTuner:
     data = torch.randn(N, 4)
     network = Network(Plain(), k=K, out=4, attention=False)
     sights = Sights(lambda rows, chance: rows + 0.1, lambda rows: rows)
-    settings = {"asked": 4, "company": 12, "steps": 3, **wanted}
+    settings = {"asked": 4, "unlabelled": 12, "steps": 3, **wanted}
     return FeedbackTuner(
         network, data, feedback, sights, FeedbackTuning(**settings), compute=CPU, seed=0
     )
@@ -81,9 +81,9 @@ def test_a_step_adds_up_the_losses_of_what_was_told() -> None:
     with torch.no_grad():
         found = parts_of(one)
         one = tuner(told, asked=3, refused="all")
-        places, company = one._batch()
+        places, unlabelled = one._batch()
         one.network.train()
-        shown = torch.cat([one.items[places], company])
+        shown = torch.cat([one.items[places], unlabelled])
         p = one.network(one.data[shown] + 0.1, views=1).p[:3]
     expected = positive_loss(p, torch.from_numpy(told.chosen)[places])
     assert found["pos"] == pytest.approx(float(expected), rel=1e-4)
@@ -122,10 +122,10 @@ def made_sure(one: FeedbackTuner, group: int = 1) -> None:
 def test_guesses_do_not_count_in_the_warm_up_and_are_not_remembered() -> None:
     one = tuner(refused_only(), warm_up=0.5, share=1.0)
     made_sure(one, group=2)
-    _, company = one._batch()
-    assert (one._guessed(company, torch.tensor(0.0)) == -1).all()
+    _, unlabelled = one._batch()
+    assert (one._guessed(unlabelled, torch.tensor(0.0)) == -1).all()
     assert (one.memory.labels == -1).all()
-    assert (one._guessed(company, torch.tensor(1.0)) == 2).any()
+    assert (one._guessed(unlabelled, torch.tensor(1.0)) == 2).any()
     assert [one._numbers(done, 0)[2] for done in (0.0, 0.4, 0.5, 0.9)] == [0, 0, 1, 1]
 
 

@@ -1,4 +1,4 @@
-"""How autoencoders learn groups: codes first, without answers, then groups from where they lie."""
+"""What the methods with an autoencoder share: codes without answers, then groups of codes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,23 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from samekind.clusterers.deep.learner import resnet
+from samekind.clusterers.deep.base import Floats, Learner, NetworkClusterer
 from samekind.clusterers.deep.settings import Setting
-from samekind.clusterers.deep.staged import Stage, SteppedLearner
+from samekind.clusterers.deep.stages import (
+    Stage,
+    check_steps,
+    points_between,
+    run_stage,
+    steps_of,
+)
 from samekind.compute import quick_kernels
 from samekind.constraints import Constraints
 from samekind.errors import InputError
-from samekind.objectives.dec import StudentShares
-from samekind.training.augment import family_named
+from samekind.objectives.dec import StudentShares, self_training, target_shares
+from samekind.objectives.links import LinkMasks
 from samekind.training.autoencoder import (
     Autoencoder,
+    Coded,
     CorruptedPictures,
     CorruptedRows,
     PictureDecoder,
@@ -30,19 +37,19 @@ from samekind.training.autoencoder import (
     checked_hidden,
 )
 from samekind.training.bank import Bank, in_use
-from samekind.training.dec_losses import DECLoss, Reconstruction
 from samekind.training.loop import Plan, SchedulePoint, Trainer, TwoViews
 from samekind.training.network import Network
 from samekind.training.steps import autocast
 
+Parts = dict[str, Tensor]
 ROWS_STEPS = 120
-"""On plain vectors, when nobody says how many: less than a second."""
+"""Steps on plain vectors when none are given: less than a second."""
 ROW_LAYERS = (128, 128)
-"""Of the encoder for plain vectors, when nobody says so."""
-START_SAMPLE = 10_000
-"""Items at most on which k-means begins, twenty times."""
-RESTARTS = 20
-PIECE = 512
+"""Layers of the encoder for plain vectors when none are given."""
+MAX_KMEANS_ITEMS = 10_000
+"""Items on which k-means starts the groups."""
+KMEANS_STARTS = 20
+READ_ITEMS = 512
 """Items that are read at a time."""
 REFRESH = 140
 """Steps between two targets, as published."""
@@ -84,7 +91,96 @@ class Coding:
             )
 
 
-class AutoencoderLearner(SteppedLearner):
+class Reconstruction(nn.Module):
+    """Pre-training: what was left out is made again."""
+
+    def forward(self, out: Coded, links: LinkMasks, point: SchedulePoint) -> Parts:
+        """The one part of the loss of a batch."""
+        return {"reconstruction": out.error.mean()}
+
+
+class DECLoss(nn.Module):
+    """DEC: shares come nearer to their target. IDEC: what is made again stays good meanwhile.
+
+    Parameters
+    ----------
+    n, k : items and groups.
+    groups, reconstruction : weights of the two parts; 1 and 0 are DEC, 0.1 and 1 are IDEC.
+    """
+
+    target: Tensor
+
+    def __init__(self, n: int, k: int, *, groups: float = 1.0, reconstruction: float = 0.0) -> None:
+        super().__init__()
+        self.groups, self.reconstruction = groups, reconstruction
+        self.register_buffer("target", torch.full((n, k), 1.0 / k))
+
+    def aim(self, q: Tensor) -> None:
+        """Learn from shares (n, k) of all items from now on, made sharper."""
+        self.target.copy_(target_shares(q))
+
+    def of_items(self, out: Coded, items: Tensor, links: LinkMasks, point: SchedulePoint) -> Parts:
+        """The parts of the loss of a batch."""
+        parts = {"groups": self.groups * self_training(self.target[items], out.p)}
+        if self.reconstruction:
+            parts["reconstruction"] = self.reconstruction * out.error.mean()
+        return parts
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class AutoencoderClusterer(NetworkClusterer):
+    """A method that groups the codes of an autoencoder; see DEC, IDEC, SDEC, DCC and DCGMM.
+
+    Parameters
+    ----------
+    steps : of the optimiser, pre-training included; None: twenty epochs over pictures, 120 steps
+        for plain vectors. With a `start` all of them go to the groups, and codes start as the
+        principal directions of its features.
+    batch_size, learning_rate : None: as published.
+    hidden : widths of the layers for plain vectors; None: (128, 128).
+    latent : numbers per code.
+    pretraining : its share of the steps. Published are 300,000 of pre-training and then as many as
+        it takes; half is for short trainings.
+    refresh : steps between two targets; None: 140, or a tenth of the steps where these are fewer.
+    tolerance : training ends when a smaller share of the items than this changed groups between
+        two targets; 0.001 as published, 0 uses all steps.
+
+    Other parameters and the attributes are those of
+    :class:`~samekind.clusterers.deep.base.NetworkClusterer`; ``space_`` holds the codes. With
+    `warm_start`, the next fit keeps the pre-training and learns the groups from scratch.
+    """
+
+    steps: int | None = None
+    batch_size: int | None = None
+    learning_rate: float | None = None
+    hidden: tuple[int, ...] | None = None
+    latent: int = 10
+    pretraining: float = 0.5
+    refresh: int | None = None
+    tolerance: float = 0.0
+
+    def _setting(self, data: NDArray[Any], **more: Any) -> Setting:
+        check_steps(self.steps)
+        return super()._setting(data, learning_rate=self.learning_rate, **more)
+
+    def _schedule(self) -> dict[str, Any]:
+        return {"steps": self.steps}
+
+    def _space(self, bank: Bank) -> Floats:
+        """The codes, in which the groups lie."""
+        return bank.z
+
+    def _coding(self) -> Coding:
+        return Coding(
+            hidden=ROW_LAYERS if self.hidden is None else tuple(self.hidden),
+            latent=self.latent,
+            pretraining=self.pretraining,
+            refresh=self.refresh,
+            tolerance=self.tolerance,
+        )
+
+
+class AutoencoderLearner(Learner):
     """Learns codes once for given items, then groups of them, anew at each fit.
 
     So a fit depends on items, answers and seed, not on the fits before it.
@@ -111,29 +207,26 @@ class AutoencoderLearner(SteppedLearner):
     def steps(self) -> int:
         """Steps of the optimiser in all, pre-training included."""
         assert self._data is not None
-        if self.setting.steps is None and self._data.ndim == 2:
-            return ROWS_STEPS
-        return super().steps
+        return steps_of(self.setting, self._data, ROWS_STEPS)
 
     @property
     def first_steps(self) -> int:
         """Steps of pre-training; none where features are given."""
-        assert self._data is not None
-        if self.setting.start is not None and self._data.ndim == 4:
+        if self.setting.start is not None and self._pictures:
             return 0
         return round(self.coding.pretraining * self.steps)
 
     def fit(self, known: Constraints, k: int | None) -> Bank:
         """Groups of the items by a network that has learnt from these answers."""
-        k = self._count(known, k)
+        k = self._group_count(known, k)
         trainer = self._trainer
         if trainer is None or self._kept is None or self._kept_at != self.first_steps:
             self._kept, self._grouped = None, False
-            trainer = self._trainer = self._begun(known, k)
+            trainer = self._trainer = self._begin(known, k)
         else:
             self._return(trainer, k)
         with ExitStack() as stack:
-            trainer.watch = self._watch(stack, trainer)
+            trainer.monitor = self._monitor(stack, trainer)
             if self._kept is None:
                 self._learn_codes(trainer)
             self._start_groups(trainer)
@@ -153,8 +246,8 @@ class AutoencoderLearner(SteppedLearner):
     def _network(self, k: int) -> Network:
         assert self._data is not None
         coding, setting = self.coding, self.setting
-        if self._data.ndim == 4:
-            backbone = resnet(setting)
+        if self._pictures:
+            backbone = setting.resnet()
             decoder = PictureDecoder(coding.latent, setting.size, base=setting.channels)
             return self._autoencoder(backbone, decoder, k)
         d = self._data.shape[1]
@@ -169,7 +262,7 @@ class AutoencoderLearner(SteppedLearner):
         return StudentShares(self.coding.latent, k)
 
     def _plan(self) -> Plan:
-        return replace(super()._plan(), schedule="constant", clip=20.0)
+        return replace(super()._plan(), schedule="constant", clip=20.0, linked_share=0.0)
 
     def _trainer_of(self, network: Network, data: Tensor, views: TwoViews) -> Trainer:
         views = self._corrupted(data, self.coding.left_out)
@@ -178,9 +271,8 @@ class AutoencoderLearner(SteppedLearner):
     def _corrupted(self, data: Tensor, left_out: float) -> TwoViews:
         if data.ndim == 2:
             return CorruptedRows(data, left_out=left_out)
-        family = family_named(self.setting.family).at(self.setting.size)
-        dtype = torch.bfloat16 if self.compute.dtype == "bfloat16" else torch.float32
-        return CorruptedPictures(family, left_out=left_out, dtype=dtype)
+        family = self.setting.view_family()
+        return CorruptedPictures(family, left_out=left_out, dtype=self._dtype)
 
     def _return(self, trainer: Trainer, k: int) -> None:
         """Be again as after pre-training, with k groups that are not begun."""
@@ -194,7 +286,8 @@ class AutoencoderLearner(SteppedLearner):
     def _learn_codes(self, trainer: Trainer) -> None:
         network = trainer.network
         if self.first_steps:
-            self._run(Stage(Reconstruction()), trainer, self.first_steps)
+            points = points_between(trainer.step, self.first_steps, trainer.batches.steps)
+            run_stage(Stage(Reconstruction()), trainer, self.first_steps, points)
         elif isinstance(network, Autoencoder):
             (h,) = self._all_items(trainer, "h")
             network.code_directions(h)
@@ -210,7 +303,7 @@ class AutoencoderLearner(SteppedLearner):
         """Features ``h``, codes ``z``, shares ``p`` of all items, as asked for, on the device."""
         network, found = trainer.network, []
         with in_use(network), quick_kernels(), autocast(trainer.compute):
-            for part in torch.split(trainer.data, PIECE):
+            for part in torch.split(trainer.data, READ_ITEMS):
                 out = network(trainer.views.plain(part), views=1)
                 found.append([getattr(out, name).float() for name in names])
         whole = [torch.cat(parts) for parts in zip(*found, strict=True)]
@@ -266,9 +359,7 @@ class AutoencoderLearner(SteppedLearner):
 
     @staticmethod
     def _go(trainer: Trainer, until: int, first: int, last: int) -> None:
-        per_epoch = trainer.batches.steps
-        span = (last - first) / per_epoch
-        trainer.run_until(until, lambda step: SchedulePoint((step - first) / per_epoch, span))
+        trainer.run_until(until, points_between(first, last, trainer.batches.steps))
 
     def _bar_steps(self, trainer: Trainer) -> int | None:
         return self.steps - trainer.step
@@ -283,12 +374,12 @@ def k_means(z: Tensor, k: int, seed: int) -> tuple[Tensor, Tensor, float]:
     from sklearn.cluster import KMeans
 
     rng = np.random.default_rng((seed, 3))
-    many = max(k, START_SAMPLE)
+    many = max(k, MAX_KMEANS_ITEMS)
     rows = np.sort(rng.permutation(len(z))[:many])
     some = z[torch.from_numpy(rows).to(z.device)].cpu().numpy().astype(np.float64)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fewer different items than groups are no news here
-        found = KMeans(k, n_init=RESTARTS, random_state=int(rng.integers(2**31))).fit(some)
+        found = KMeans(k, n_init=KMEANS_STARTS, random_state=int(rng.integers(2**31))).fit(some)
     centres = torch.from_numpy(found.cluster_centers_).to(z)
     far = torch.cdist(z, centres)  # (n, k)
     nearest, labels = far.min(dim=1)

@@ -1,9 +1,13 @@
-"""Self-supervised methods as clusterers: their training counted in steps, then groups."""
+"""SimCLR, BYOL, TCL and ProPos as clusterers: self-supervised training, then groups.
+
+They differ in loss and network, which ``samekind learn`` shares: see
+:mod:`samekind.training.selflearn_methods`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,24 +16,23 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from samekind.clusterers.deep.learner import Learner
-from samekind.clusterers.deep.staged import Stage, StagedClusterer, StagedLearner
-from samekind.compute import COMPILE_MODES
-from samekind.constraints import Constraints
+from samekind.clusterers.deep.base import Learner
+from samekind.clusterers.deep.settings import Setting
+from samekind.clusterers.deep.stages import Stage, StagedClusterer, StagedLearner
 from samekind.objectives.similarity import full_precision
-from samekind.training.augment import family_named
+from samekind.training.bank import predict_all
 from samekind.training.device_kmeans import cosine_kmeans
-from samekind.training.heads import ClusterHead
+from samekind.training.heads import CentreShares, ClusterHead
 from samekind.training.loop import Plan, SchedulePoint, Trainer, TwoViews
 from samekind.training.momentum import Momentum
-from samekind.training.neighbours import said_of_all
 from samekind.training.network import Network
-from samekind.training.selflearn_file import CentreShares
 from samekind.training.selflearn_methods import RESTARTS, Method, method_of
 from samekind.training.selflearn_rows import method_of_rows
 from samekind.training.selflearn_setting import GROUPING, SelfSetting
 from samekind.training.steps import mixed_seed
-from samekind.training.strong import TCL, TCL_IMAGENET, StrongFamily, WeakStrong
+from samekind.training.strong import TCL as TCL_VIEWS
+from samekind.training.strong import TCL_IMAGENET as TCL_IMAGENET_VIEWS
+from samekind.training.strong import StrongFamily, WeakStrong
 
 MEMORY = 0.1
 """The slow copy of BYOL and ProPos averages over at most this share of the training."""
@@ -63,19 +66,20 @@ class UnitVectors(nn.Module):
         return normalize(full_precision(self.projector(h)), dim=1)
 
 
-class SelfTaughtLearner(StagedLearner):
+class SelfSupervisedLearner(StagedLearner):
     """One of the methods of :class:`~samekind.training.selflearn.SelfLearner`, also for rows.
 
     Its schedules run over all steps, as there. Groups are those of the method, or of k-means on the
     centred features where it has none.
     """
 
-    name: ClassVar[str]
-    """Of the method."""
-    rate: float | None = None
-    """Learning rate; None: the method's own."""
+    head_starts_first: ClassVar[bool] = False
     _method: Method | None = None
     _k = 1
+
+    def __init__(self, setting: Setting, data: NDArray[Any], seed: int, *, name: str) -> None:
+        super().__init__(setting, data, seed)
+        self.name = name
 
     def __getstate__(self) -> dict[str, Any]:
         """As of any learner; what only training needs stays behind."""
@@ -84,7 +88,7 @@ class SelfTaughtLearner(StagedLearner):
     def _network(self, k: int) -> Network:
         assert self._data is not None
         self._k, n = k, len(self._data)
-        if self._data.ndim == 4:
+        if self._pictures:
             self._method = method_of(self._setting_of(k), n, self.compute)
         else:
             rows = torch.from_numpy(np.array(self._data))
@@ -116,7 +120,7 @@ class SelfTaughtLearner(StagedLearner):
 
     def _plan(self) -> Plan:
         assert self._data is not None
-        if self._data.ndim == 4:
+        if self._pictures:
             return self._setting_of(self._k).plan(len(self._data))
         rate = self.setting.learning_rate if self.rate is None else self.rate
         return replace(super()._plan(), learning_rate=rate)
@@ -126,26 +130,26 @@ class SelfTaughtLearner(StagedLearner):
         followed: Any = network
         if isinstance(followed, Momentum):  # also where a file gave the backbone
             followed.target_backbone.load_state_dict(followed.backbone.state_dict())
-        if data.ndim == 2:
+        if not self._pictures:
             views = self._method.views
         elif self.name == "tcl":
             views = self._weak_and_strong()
         return super()._trainer_of(network, data, views)
 
     def _weak_and_strong(self) -> WeakStrong:
-        setting = self.setting
-        family = family_named(setting.family).at(setting.size)
-        weak = (TCL if family.blur_p == 0 else TCL_IMAGENET).at(setting.size)
+        family, size = self.setting.view_family(), self.setting.size
+        weak = (TCL_VIEWS if family.blur_p == 0 else TCL_IMAGENET_VIEWS).at(size)
         return WeakStrong(
             replace(weak, mean=family.mean, std=family.std),
-            StrongFamily(setting.size, mean=family.mean, std=family.std),
-            dtype=torch.bfloat16 if self.compute.dtype == "bfloat16" else torch.float32,
-            compiled=setting.compile in COMPILE_MODES,
+            StrongFamily(size, mean=family.mean, std=family.std),
+            dtype=self._dtype,
+            compiled=self._compiles,
         )
 
-    def _start_head(self, trainer: Trainer, features: Any, known: Constraints) -> None:
+    def _train(self, trainer: Trainer) -> None:
         if self.name == "tcl":
-            super()._start_head(trainer, features, known)
+            self._start_head_at(trainer, trainer.views.plain(trainer.data))
+        super()._train(trainer)
 
     def _stages(self, trainer: Trainer) -> Sequence[Stage]:
         method = self._method
@@ -161,11 +165,13 @@ class SelfTaughtLearner(StagedLearner):
         ]
 
     def _every(self, trainer: Trainer) -> float:
-        if trainer.data.ndim == 4:
+        if self._pictures:
             return 1.0
         return max(1.0, self.steps / ROUNDS / trainer.batches.steps)
 
-    def _moments(self, first: int, last: int, per_epoch: int) -> Callable[[int], SchedulePoint]:
+    def _schedule_points(
+        self, first: int, last: int, per_epoch: int
+    ) -> Callable[[int], SchedulePoint]:
         span = self.steps / per_epoch
         return lambda step: SchedulePoint(step / per_epoch, span)
 
@@ -184,7 +190,7 @@ class SelfTaughtLearner(StagedLearner):
     def _read_by(
         self, trainer: Trainer
     ) -> Callable[[Callable[[Tensor], Tensor], int, list[nn.Module]], Tensor]:
-        return lambda run, width, parts: said_of_all(trainer, run)
+        return lambda run, width, parts: predict_all(trainer, run)
 
     def _finished(self, trainer: Trainer) -> Network:
         """The backbone that is used, with the method's groups or those of k-means."""
@@ -199,7 +205,7 @@ class SelfTaughtLearner(StagedLearner):
         if self._k == 1:
             groups = used.cluster
         elif groups is None:
-            h = said_of_all(trainer, backbone)
+            h = predict_all(trainer, backbone)
             centred = Centred(h.mean(dim=0))
             found = cosine_kmeans(centred(h), self._k, seed=seed, n_init=RESTARTS)
             groups = CentreShares(centred, found.centres)
@@ -216,13 +222,103 @@ class SelfTaughtLearner(StagedLearner):
         return used
 
 
-class SelfTaughtClusterer(StagedClusterer):
-    """A self-supervised method and its groups; see the classes below it."""
+def self_supervised(
+    method: StagedClusterer, name: str, data: NDArray[Any], seed: int
+) -> SelfSupervisedLearner:
+    """Make the learner of a method of :mod:`samekind.training.selflearn_methods`."""
+    learner = SelfSupervisedLearner(method._setting(data), data, seed, name=name)
+    learner.rate = method.learning_rate
+    return learner
 
-    published: ClassVar[dict[str, Any]] = {}
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SimCLR(StagedClusterer):
+    """SimCLR: two views of an item attract, others repel; then k-means on the features.
+
+    All steps learn features; with a `start` there are none, and its features are grouped as they
+    are. SGD at .25 for 512 items (more for larger batches), temperature .2; published are 1.0 and
+    .5 with LARS for batches of 4096. On plain vectors: Adam, temperature .5. See
+    :class:`~samekind.clusterers.deep.staged.StagedClusterer` for the parameters.
+
+    References
+    ----------
+    Chen et al., A Simple Framework for Contrastive Learning of Visual Representations, ICML 2020,
+    arXiv 2002.05709.
+    """
 
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
-        learner = super()._new_learner(data, seed)
-        assert isinstance(learner, SelfTaughtLearner)
-        learner.rate = self.learning_rate
-        return learner
+        return self_supervised(self, "simclr", data, seed)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class BYOL(StagedClusterer):
+    """BYOL: a view predicts what a slow copy says of the other; then k-means on the features.
+
+    All steps learn features; with a `start` there are none, and its features are grouped as they
+    are. Settings and deviations are those of
+    :class:`~samekind.clusterers.deep.propos.ProPos`
+    without
+    its noise and its prototypes. See
+    :class:`~samekind.clusterers.deep.staged.StagedClusterer` for the
+    parameters.
+
+    References
+    ----------
+    Grill et al., Bootstrap Your Own Latent, NeurIPS 2020, arXiv 2006.07733.
+    """
+
+    def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
+        return self_supervised(self, "byol", data, seed)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class TCL(StagedClusterer):
+    """TCL: contrast of items and of groups between weak and strong views, then boosting.
+
+    5/6 of the steps are the twin contrast, 1/6 the boosting, as published (1000 and 200 epochs).
+    In the boosting, items that the network is sure of (membership .99, per group at most the surer
+    half of a batch's share) carry a label: equal labels do not repel, and the strong view learns
+    the label. The groups are those of the head after the last step.
+
+    Deviations: Adam at 1e-3 that falls over all steps (published 1e-4, constant, for ten times as
+    many epochs), heads without batch norms, labels refreshed at each epoch of the boosting instead
+    of in each step. On plain vectors: views with little and with much noise, and a head that
+    begins at the groups of k-means, because sixty steps are few. A `start` gives the backbone only;
+    no stage is left out, because each one trains the head as well. See
+    :class:`~samekind.clusterers.deep.staged.StagedClusterer` for the parameters.
+
+    References
+    ----------
+    Li et al., Twin Contrastive Learning for Online Clustering, IJCV 2022, arXiv 2210.11680.
+    """
+
+    def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
+        return self_supervised(self, "tcl", data, seed)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ProPos(StagedClusterer):
+    """ProPos: BYOL with noise on what is predicted from, and group means that are pushed apart.
+
+    One stage. In its first 5 % there is alignment alone, as published (50 of 1000 epochs); then
+    k-means on the slow copy's projections makes groups anew at each epoch, and the means of these
+    groups scatter (weight .1, temperature .5, noise .001). The groups in the end are those of
+    k-means, the best of ten starts; labels are never looked at to choose an epoch.
+
+    As published: SGD at .05 x batch / 256, predictor x 10, decay 5e-4. Deviations: the slow copy's
+    past weighs .99, and less in trainings below 1000 steps (published .996 for 1000 epochs); both
+    views go through the network in one pass; projector and predictor are 64 times as wide as the
+    first stage (4096 at the published 64 channels). On plain vectors: Adam, a small network, new
+    groups at most twenty times. A `start` gives the backbone and its slow copy; no stage is left
+    out, because the projector is fresh. See
+    :class:`~samekind.clusterers.deep.staged.StagedClusterer`
+    for the parameters.
+
+    References
+    ----------
+    Huang et al., Learning Representation for Clustering via Prototype Scattering and Positive
+    Sampling, TPAMI 2022, arXiv 2111.11821.
+    """
+
+    def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
+        return self_supervised(self, "propos", data, seed)
