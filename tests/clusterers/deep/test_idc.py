@@ -175,7 +175,7 @@ def test_views_can_be_chosen(views: str) -> None:
 def test_what_cannot_be_used_is_told_in_a_sentence(tmp_path: Path) -> None:
     images, half = pictures()
     known = answers(half, 10)
-    with pytest.raises(InputError, match=r"no file .*to begin from"):
+    with pytest.raises(InputError, match=r"no file .*to start from"):
         IDC(start=str(tmp_path / "none")).fit(images)
     with pytest.raises(InputError, match=r"profile cannot be 'quick'.*program, repaired"):
         IDC(2, profile="quick", **QUICK, **SMALL).fit(images)  # type: ignore[arg-type]
