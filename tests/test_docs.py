@@ -1,0 +1,90 @@
+"""The documents for maintainers name only files that exist and names that can be imported."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from places import ROOT
+
+SOURCE = ROOT / "src" / "samekind"
+DOCS = ROOT / "docs"
+GUIDES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    DOCS / "architecture.md",
+    *sorted((DOCS / "how-to").glob("*.md")),
+]
+ROOMS = "|".join(sorted(path.name for path in SOURCE.iterdir() if path.is_dir()))
+IN_TREE = re.compile(r"(?<![\w./-])(?:src|tests|page|benchmarks|recipes)/[\w./-]*[\w/]")
+IN_PACKAGE = re.compile(rf"(?<![\w./-])(?:{ROOMS})/[\w/-]*\.(?:py|toml)\b")
+DOTTED = re.compile(r"(?<![\w./-])samekind(?:\.\w+)+")
+MADE_BY_A_COMMAND = {"benchmarks/rows/quick.jsonl"}
+by_page = pytest.mark.parametrize("page", GUIDES, ids=lambda path: path.stem)
+
+
+def prose(page: Path) -> str:
+    """The page without its diffs: what these add does not exist yet."""
+    return re.sub(r"```diff\n.*?```", "", page.read_text(), flags=re.S)
+
+
+def resolved(dotted: str) -> Any:
+    """The module or the attribute of a module behind a dotted name."""
+    parts = dotted.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found: Any = import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError as problem:
+            if not (problem.name or "").startswith("samekind"):
+                raise
+            continue
+        for attribute in parts[cut:]:
+            found = getattr(found, attribute)
+        return found
+    raise ModuleNotFoundError(dotted)
+
+
+@by_page
+def test_every_path_in_a_guide_exists(page: Path) -> None:
+    text = prose(page)
+    missing = [path for path in IN_TREE.findall(text) if not (ROOT / path).exists()]
+    missing += [path for path in IN_PACKAGE.findall(text) if not (SOURCE / path).exists()]
+    assert set(missing) <= MADE_BY_A_COMMAND
+
+
+@by_page
+def test_every_dotted_name_in_a_guide_can_be_imported(page: Path) -> None:
+    for dotted in sorted(set(DOTTED.findall(prose(page)))):
+        assert resolved(dotted) is not None, dotted
+
+
+@cache
+def defined() -> frozenset[str]:
+    """Names of all modules, classes and functions of the package."""
+    files = list(SOURCE.rglob("*.py"))
+    nodes = (node for path in files for node in ast.walk(ast.parse(path.read_text())))
+    kinds = (ast.ClassDef, ast.FunctionDef)
+    return frozenset({path.stem for path in files} | {n.name for n in nodes if isinstance(n, kinds)})
+
+
+def test_the_glossary_uses_the_names_of_the_code() -> None:
+    named = re.findall(r"\(((?:`\w+`(?:, )?)+)\)", (DOCS / "glossary.md").read_text())
+    names = {name for group in named for name in re.findall(r"\w+", group)}
+    assert len(names) > 30
+    assert names <= defined()
+
+
+def test_the_finders_find_what_they_should() -> None:
+    line = "See `src/samekind/errors.py`, `session/session.py` and samekind.session.Session.ask."
+    assert IN_TREE.findall(line) == ["src/samekind/errors.py"]
+    assert IN_PACKAGE.findall(line) == ["session/session.py"]
+    (dotted,) = DOTTED.findall(line)
+    assert resolved(dotted).__name__ == "ask"
+    with pytest.raises((AttributeError, ModuleNotFoundError)):
+        resolved("samekind.session.Hall")
