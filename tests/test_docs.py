@@ -70,7 +70,9 @@ def defined() -> frozenset[str]:
     files = list(SOURCE.rglob("*.py"))
     nodes = (node for path in files for node in ast.walk(ast.parse(path.read_text())))
     kinds = (ast.ClassDef, ast.FunctionDef)
-    return frozenset({path.stem for path in files} | {n.name for n in nodes if isinstance(n, kinds)})
+    return frozenset(
+        {path.stem for path in files} | {n.name for n in nodes if isinstance(n, kinds)}
+    )
 
 
 def test_the_glossary_uses_the_names_of_the_code() -> None:
