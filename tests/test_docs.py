@@ -65,21 +65,33 @@ def test_every_dotted_name_in_a_guide_can_be_imported(page: Path) -> None:
 
 
 @cache
-def defined() -> frozenset[str]:
-    """Names of all modules, classes and functions of the package."""
-    files = list(SOURCE.rglob("*.py"))
-    nodes = (node for path in files for node in ast.walk(ast.parse(path.read_text())))
-    kinds = (ast.ClassDef, ast.FunctionDef)
-    return frozenset(
-        {path.stem for path in files} | {n.name for n in nodes if isinstance(n, kinds)}
-    )
+def defined(path: Path) -> frozenset[str]:
+    """The name of a module, and of its classes and functions."""
+    nodes = ast.walk(ast.parse(path.read_text()))
+    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return frozenset({path.stem} | {node.name for node in nodes if isinstance(node, kinds)})
+
+
+def placed_names(text: str) -> list[tuple[str, str]]:
+    """Each "`name` in `file.py`" of a text, and each row of a table that names file and function."""
+    found = [(path, name) for name, path in re.findall(r"`([\w.]+)` in `([\w/]+\.py)`", text)]
+    for path, cell in re.findall(r"^\| `([\w/]+\.py)` \| (`[^|]*) \|", text, flags=re.M):
+        found += [(path, name) for name in re.findall(r"`([\w.]+)`", cell)]
+    return found
+
+
+def test_the_architecture_finds_functions_in_the_files_that_it_names() -> None:
+    found = placed_names((DOCS / "architecture.md").read_text())
+    assert len(found) > 10
+    for path, name in found:
+        assert set(name.split(".")) <= defined(SOURCE / path), f"{name} in {path}"
 
 
 def test_the_glossary_uses_the_names_of_the_code() -> None:
     named = re.findall(r"\(((?:`\w+`(?:, )?)+)\)", (DOCS / "glossary.md").read_text())
     names = {name for group in named for name in re.findall(r"\w+", group)}
     assert len(names) > 30
-    assert names <= defined()
+    assert names <= frozenset().union(*map(defined, SOURCE.rglob("*.py")))
 
 
 def test_the_finders_find_what_they_should() -> None:
