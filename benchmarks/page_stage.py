@@ -31,7 +31,7 @@ COLOURS = ("#c0392b", "#2471a3", "#229954", "#d4ac0d", "#7d3c98")
 
 SHOWN = """() => {
   const root = document.querySelector(".question");
-  if (!root || root.classList.contains("nothing")) return null;
+  if (!root || root.classList.contains("none")) return null;
   const ids = (box) => [...box.querySelectorAll(".item")].map((one) => one.title);
   const all = (what) => [...root.querySelectorAll(what)];
   return {

@@ -1,7 +1,7 @@
 /** The one HTTP client. Its paths, parameters, bodies and replies are typed by the generated schema. */
 
 import { currentPile } from "../router";
-import type { Failure, paths } from "./schema";
+import type { ErrorResponse, paths } from "./schema";
 
 type Method = "get" | "post" | "put" | "delete";
 
@@ -116,7 +116,7 @@ export class Client {
       throw new ApiError(0, "Cannot reach samekind.", "Check that it is still running in the terminal.");
     });
     if (reply.ok) return reply;
-    const error = ((await reply.json().catch(() => null)) as Partial<Failure> | null)?.error;
+    const error = ((await reply.json().catch(() => null)) as Partial<ErrorResponse> | null)?.error;
     const message = error?.message ?? `The server answered with status ${reply.status}.`;
     throw new ApiError(reply.status, message, error?.what_to_do ?? "", error?.type ?? "");
   }

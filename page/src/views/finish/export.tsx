@@ -120,7 +120,7 @@ function FormatDetails({ workspace, format, paths, reload, announce }: FormatPro
   return (
     <div class="format-details">
       {format.download && format.why_not === "" && (
-        <a class="button" href={downloadUrl(client, format.name)} download>
+        <a class="button primary" href={downloadUrl(client, format.name)} download>
           Download
         </a>
       )}

@@ -17,7 +17,7 @@ function describe(orientation: OrientationView | undefined): string {
   const answers = count(orientation.answers, "answer");
   if (orientation.latest === null) return answers;
   const latest = new Date(orientation.latest * 1000);
-  const day = latest.toLocaleDateString("en", { day: "numeric", month: "short" });
+  const day = latest.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
   return `${answers} · last used ${day}`;
 }
 

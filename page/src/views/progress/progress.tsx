@@ -62,7 +62,7 @@ function Figures({ report }: { report: Report }) {
         <p class="big">{gain ? `+${number(gain.items)}` : "–"}</p>
         <p class="muted">
           {gain
-            ? `${gain.items === 1 ? "item" : "items"} probably placed${report.enough ? ": you can stop here." : gain.little ? ": hardly any." : "."}`
+            ? `${gain.items === 1 ? "item" : "items"} would probably be placed${report.enough ? ": you can stop here." : gain.little ? ": hardly any." : "."}`
             : "Not known yet."}
         </p>
       </section>

@@ -23,7 +23,7 @@ export function RecentCollections({ recent, open, remove }: Props) {
                 {countItems(items, kind)} · {ago(at)}
                 {!finished && " · not ready yet"}
               </span>
-              <span class="collection-path">{path}</span>
+              {path !== name && <span class="collection-path">{path}</span>}
             </button>
             <button
               type="button"
