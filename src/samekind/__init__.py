@@ -17,7 +17,6 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from samekind.clusterers.corrected import Corrected
-    from samekind.clusterers.deep.byol import BYOL
     from samekind.clusterers.deep.cc import CC
     from samekind.clusterers.deep.dcc import DCC
     from samekind.clusterers.deep.dcgmm import DCGMM
@@ -31,12 +30,10 @@ if TYPE_CHECKING:
     from samekind.clusterers.deep.pcl import PCL
     from samekind.clusterers.deep.pica import PICA
     from samekind.clusterers.deep.polish import Polish
-    from samekind.clusterers.deep.propos import ProPos
     from samekind.clusterers.deep.scan import SCAN
     from samekind.clusterers.deep.sdec import SDEC
-    from samekind.clusterers.deep.simclr import SimCLR
+    from samekind.clusterers.deep.selfsupervised import BYOL, TCL, ProPos, SimCLR
     from samekind.clusterers.deep.spice import SPICE
-    from samekind.clusterers.deep.tcl import TCL
     from samekind.clusterers.kmeans.cobras import COBRA, COBRAS
     from samekind.clusterers.kmeans.constrained import KMeans
     from samekind.clusterers.kmeans.copkmeans import COPKMeans
