@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from "vitest";
 import { ApiError } from "../src/api/client";
-import type { Done, Tell } from "../src/api/schema";
+import type { AnswerResult, NewAnswer } from "../src/api/schema";
 import { createOutbox, retryDelay } from "../src/workspace/outbox";
 
-const answer: Tell = { number: 4, choice: "same", seconds: 1.5 };
-const done = { number: 4 } as Done;
+const answer: NewAnswer = { number: 4, choice: "same", seconds: 1.5 };
+const done = { number: 4 } as AnswerResult;
 
 beforeEach(() => localStorage.clear());
 

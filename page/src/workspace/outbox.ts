@@ -1,29 +1,29 @@
 /** Keeps the answer being sent until the server has it, even across a reload. */
 
 import { ApiError } from "../api/client";
-import type { Done, Tell } from "../api/schema";
+import type { AnswerResult, NewAnswer } from "../api/schema";
 
 const MAX_RETRY_SECONDS = 30;
 
 export interface Outbox {
   /** The answer that has not been delivered yet. */
-  pending: () => Tell | null;
-  send: (answer: Tell, post: (answer: Tell) => Promise<Done>) => Promise<Done>;
+  pending: () => NewAnswer | null;
+  send: (answer: NewAnswer, post: (answer: NewAnswer) => Promise<AnswerResult>) => Promise<AnswerResult>;
 }
 
 export function createOutbox(name: string, storage: Storage = localStorage): Outbox {
   const key = `samekind:unsent:${name}`;
 
-  function pending(): Tell | null {
+  function pending(): NewAnswer | null {
     try {
       const text = storage.getItem(key);
-      return text === null ? null : (JSON.parse(text) as Tell);
+      return text === null ? null : (JSON.parse(text) as NewAnswer);
     } catch {
       return null;
     }
   }
 
-  function save(answer: Tell): void {
+  function save(answer: NewAnswer): void {
     try {
       storage.setItem(key, JSON.stringify(answer));
     } catch {
@@ -39,7 +39,7 @@ export function createOutbox(name: string, storage: Storage = localStorage): Out
     }
   }
 
-  async function send(answer: Tell, post: (answer: Tell) => Promise<Done>): Promise<Done> {
+  async function send(answer: NewAnswer, post: (answer: NewAnswer) => Promise<AnswerResult>): Promise<AnswerResult> {
     save(answer);
     try {
       const done = await post(answer);

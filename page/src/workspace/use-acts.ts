@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, type Client } from "../api/client";
-import type { Acted } from "../api/schema";
+import type { ActResult } from "../api/schema";
 import type { Workspace } from "./use-workspace";
 
 /** The most items that one act may name; the server rejects more. */
@@ -48,7 +48,7 @@ function storeFor(client: Client): ActStore {
 
 export interface Acts extends State {
   /** Perform one act; resolves to whether it succeeded. Does nothing while another is under way. */
-  perform: (request: (client: Client) => Promise<Acted>) => Promise<boolean>;
+  perform: (request: (client: Client) => Promise<ActResult>) => Promise<boolean>;
   undo: () => Promise<void>;
   dismiss: () => void;
 }

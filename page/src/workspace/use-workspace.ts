@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ApiError, Client } from "../api/client";
 import { subscribe } from "../api/events";
-import type { AnswerView, Done, OpenQuestion, SessionView, Tell } from "../api/schema";
+import type { AnswerView, AnswerResult, OpenQuestion, SessionView, NewAnswer } from "../api/schema";
 import { useResource } from "../api/use-resource";
 import { currentPile } from "../router";
 import { createOutbox, retryDelay } from "./outbox";
@@ -21,7 +21,7 @@ export interface Workspace {
   /** The latest answers. A new list each time they are read: other data may depend on it. */
   recent: AnswerView[];
   /** The answer that is being sent. */
-  sending: Tell | null;
+  sending: NewAnswer | null;
   error: ApiError | null;
   answer: (choice: string) => void;
   back: () => void;
@@ -71,14 +71,14 @@ export function useWorkspace(name: string | null): Workspace {
   const session = useResource(() => client.get("/api/session"), [client]);
   const recent = useResource(() => client.get("/api/answers"), [client]);
   const [now, setNow] = useImmediateState<OpenQuestion | null>(null);
-  const [sending, setSending] = useImmediateState<Tell | null>(null);
+  const [sending, setSending] = useImmediateState<NewAnswer | null>(null);
   const [problem, setProblem] = useState<ApiError | null>(null);
   const busy = useRef(false);
   const attempts = useRef(0);
 
   /** Make one change at a time. After a rejected one the open question is read again. */
   const change = useCallback(
-    async (request: () => Promise<Done>) => {
+    async (request: () => Promise<AnswerResult>) => {
       if (busy.current) return;
       busy.current = true;
       try {
@@ -100,7 +100,7 @@ export function useWorkspace(name: string | null): Workspace {
   );
 
   const send = useCallback(
-    async (answer: Tell) => {
+    async (answer: NewAnswer) => {
       setSending(answer);
       await change(() => outbox.send(answer, (body) => client.post("/api/answers", { body })));
       setSending(outbox.pending());

@@ -151,9 +151,9 @@ def session_view(workspace: Workspace, session: Session) -> core.SessionView:
     )
 
 
-def placed_view(workspace: Workspace, position: int) -> groups.PlacedView:
+def placed_view(workspace: Workspace, position: int) -> groups.PositionedItem:
     """Render an item with its position."""
-    return groups.PlacedView(**item_view(workspace, position).model_dump(), position=position)
+    return groups.PositionedItem(**item_view(workspace, position).model_dump(), position=position)
 
 
 def member_view(workspace: Workspace, session: Session, position: int) -> groups.MemberView:

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { Client } from "../../api/client";
-import type { Comparison, Share } from "../../api/schema";
+import type { Comparison, ComparedGroup } from "../../api/schema";
 import { useResource } from "../../api/use-resource";
 import { ErrorNotice } from "../../components/error-notice";
 import { Item } from "../../components/item";
@@ -14,13 +14,13 @@ import "./compare.css";
 const CELL_PAGE_SIZE = 24;
 
 /** How dark a cell is, from 0 to 1: by its share of the smaller of its two groups. */
-export function heat(n: number, row: Share, column: Share): number {
+export function heat(n: number, row: ComparedGroup, column: ComparedGroup): number {
   return n === 0 ? 0 : n / Math.max(1, Math.min(row.size, column.size));
 }
 
 interface CellPosition {
-  row: Share;
-  column: Share;
+  row: ComparedGroup;
+  column: ComparedGroup;
 }
 
 /** The other orientation is part of the address, so that a reload shows the same. */
@@ -160,7 +160,7 @@ function Table({ comparison: { a, b, cells }, cell, choose }: TableProps) {
   );
 }
 
-function Thumbnails({ group }: { group: Share }) {
+function Thumbnails({ group }: { group: ComparedGroup }) {
   return (
     <span class="thumbnails" aria-hidden="true">
       {group.shown.map((item) => (

@@ -1,7 +1,7 @@
 /** Answers that cannot all be true, with the question that resolves it, and answers worth a second look. */
 
 import { useState } from "preact/hooks";
-import type { AnswerView, ClashView } from "../../api/schema";
+import type { AnswerView, ContradictionView } from "../../api/schema";
 import { EditAnswer } from "../../components/edit-answer";
 import { ErrorNotice } from "../../components/error-notice";
 import { Link } from "../../components/link";
@@ -57,6 +57,6 @@ export function ConflictsPage({ workspace }: { workspace: Workspace }) {
 }
 
 /** Identifies a contradiction: other answers, or other choices, make another one. */
-function identify(clash: ClashView): string {
+function identify(clash: ContradictionView): string {
   return [clash.answer, ...clash.clash].map(({ number, choice }) => `${number}=${choice}`).join(";");
 }

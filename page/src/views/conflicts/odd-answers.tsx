@@ -1,14 +1,14 @@
 /** Answers that all others speak against: probably mistakes, to be reviewed or confirmed. */
 
 import { useState } from "preact/hooks";
-import type { AnswerView, OddView } from "../../api/schema";
+import type { AnswerView, OddAnswerView } from "../../api/schema";
 import { AnswerItems } from "../../components/answer-items";
 import { currentPile } from "../../router";
 import type { Workspace } from "../../workspace/use-workspace";
 
 interface Props {
   workspace: Workspace;
-  odd: OddView[];
+  odd: OddAnswerView[];
   edit: (answer: AnswerView) => void;
 }
 

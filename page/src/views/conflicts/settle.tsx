@@ -1,7 +1,7 @@
 /** One contradiction: its answers side by side, and the one question that resolves it. */
 
 import { useState } from "preact/hooks";
-import type { AnswerView, ClashView, Doubt, Step } from "../../api/schema";
+import type { AnswerView, ContradictionView, SuspectAnswer, ContradictionStep } from "../../api/schema";
 import { Item } from "../../components/item";
 import { Question } from "../../components/question/question";
 import { useMarks } from "../../components/question/use-marks";
@@ -18,7 +18,7 @@ export interface Resolution {
 /** What a choice leads to: an answer to change, another question, or nothing that helps. */
 export type Outcome =
   | { change: number; to: string; forced: boolean }
-  | { ask: Doubt; confirmed: number[] }
+  | { ask: SuspectAnswer; confirmed: number[] }
   | { stuck: true };
 
 /**
@@ -28,9 +28,9 @@ export type Outcome =
  * confirmed, the last one must be wrong, and its right choice follows from the others.
  */
 export function outcomeOf(
-  doubts: Doubt[],
+  doubts: SuspectAnswer[],
   confirmed: number[],
-  asked: Doubt,
+  asked: SuspectAnswer,
   before: string,
   choice: string,
 ): Outcome {
@@ -46,7 +46,7 @@ export function outcomeOf(
 }
 
 interface Props {
-  clash: ClashView;
+  clash: ContradictionView;
   workspace: Workspace;
   edit: (answer: AnswerView) => void;
   resolved: (resolution: Resolution) => void;
@@ -57,7 +57,7 @@ interface Props {
 export function Settle({ clash, workspace, edit, resolved, muted }: Props) {
   const answers = [...clash.clash, clash.answer].sort((a, b) => a.number - b.number);
   const [confirmed, setConfirmed] = useState<number[]>([]);
-  const [asked, setAsked] = useState<Doubt | null>(clash.settle[0] ?? null);
+  const [asked, setAsked] = useState<SuspectAnswer | null>(clash.settle[0] ?? null);
   const { bindQuestion } = useShortcuts();
   const doubted = answers.find((answer) => answer.number === asked?.number) ?? null;
   const question = doubted && bindQuestion(doubted.question);
@@ -129,7 +129,7 @@ export function Settle({ clash, workspace, edit, resolved, muted }: Props) {
 
 interface ClashingAnswerProps {
   answer: AnswerView;
-  steps: Step[];
+  steps: ContradictionStep[];
   aside: boolean;
   confirmed: boolean;
   edit: () => void;

@@ -1,12 +1,12 @@
 /** Contradictions and surprising answers, read again after each change. */
 
-import type { ClashView, OddView } from "../../api/schema";
+import type { ContradictionView, OddAnswerView } from "../../api/schema";
 import { type Resource, useResource } from "../../api/use-resource";
 import type { Workspace } from "../../workspace/use-workspace";
 
 export interface Conflicts {
-  clashes: ClashView[];
-  odd: OddView[];
+  clashes: ContradictionView[];
+  odd: OddAnswerView[];
 }
 
 export function useConflicts({ client, recent, now }: Workspace): Resource<Conflicts> {

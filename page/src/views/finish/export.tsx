@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { ApiError, type Client } from "../../api/client";
-import type { FinishView, FormatView, JobView, PlanView } from "../../api/schema";
+import type { ExportOptions, FormatView, JobView, PlanView } from "../../api/schema";
 import { ErrorNotice } from "../../components/error-notice";
 import { JobBar } from "../../components/job-bar";
 import { Notice } from "../../components/notice";
@@ -14,7 +14,7 @@ import "./export.css";
 
 interface Props {
   workspace: Workspace;
-  finish: FinishView;
+  finish: ExportOptions;
   reload: () => void;
 }
 

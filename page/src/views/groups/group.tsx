@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { Client } from "../../api/client";
-import type { Acted } from "../../api/schema";
+import type { ActResult } from "../../api/schema";
 import { ErrorNotice } from "../../components/error-notice";
 import { slotsFor } from "../../components/group-colours";
 import { GroupPicker } from "../../components/group-picker";
@@ -63,7 +63,7 @@ function OneGroup({ workspace, number }: { workspace: Workspace; number: number 
     pages.show(0, 1);
     groups.reload();
   };
-  const perform = async (items: number[], request: (client: Client) => Promise<Acted>) => {
+  const perform = async (items: number[], request: (client: Client) => Promise<ActResult>) => {
     if (!(await acts.perform(request))) return;
     selection.clear();
     setPending((before) => new Set([...before, ...items]));

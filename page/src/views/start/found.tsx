@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { server } from "../../api/client";
-import type { EncoderView, Found } from "../../api/schema";
+import type { EncoderView, Inspection } from "../../api/schema";
 import { useResource } from "../../api/use-resource";
 import { Notice } from "../../components/notice";
 import { SkippedFiles } from "../../components/skipped-files";
@@ -12,7 +12,7 @@ const DEFAULT_MINUTES = 10;
 const MAX_MINUTES = 1440;
 
 interface Props {
-  found: Found;
+  found: Inspection;
   open: (encoder: string | null, minutes: number | null) => void;
   back: () => void;
 }

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, server } from "../../api/client";
-import type { Found, JobView, StartView } from "../../api/schema";
+import type { Inspection, JobView, StartView } from "../../api/schema";
 import { useResource } from "../../api/use-resource";
 import { ErrorNotice } from "../../components/error-notice";
 import { JobBar } from "../../components/job-bar";
@@ -25,7 +25,7 @@ export function StartPage({ wanted, opened }: Props) {
   const start = useResource((signal) => server.get("/api/start", { signal }), []);
   const jobs = useResource((signal) => server.get("/api/jobs", { signal }), []);
   const [path, setPath] = useState("");
-  const [found, setFound] = useState<Found | null>(null);
+  const [found, setFound] = useState<Inspection | null>(null);
   const [started, setStarted] = useState<JobView | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const [looking, setLooking] = useState(false);

@@ -39,7 +39,7 @@ FORMATS = {
 @router.get("/finish")
 def get_formats(
     workspaces: OpenWorkspaces, workspace: CurrentWorkspace, session: CurrentSession
-) -> jobs.FinishView:
+) -> jobs.ExportOptions:
     """List the export formats and earlier exports."""
     name = re.sub(r"[^\w.-]+", "-", f"{workspace.collection.name}-{session.name}").strip("-.")
     formats = [
@@ -55,13 +55,13 @@ def get_formats(
         for format, (label, line) in FORMATS.items()
     ]
     past = exports.past_exports(workspaces, workspace, session)
-    made = [jobs.ExportMade.model_validate(export) for export in past]
-    return jobs.FinishView(paths=workspaces.paths, formats=formats, made=made)
+    made = [jobs.PastExport.model_validate(export) for export in past]
+    return jobs.ExportOptions(paths=workspaces.paths, formats=formats, made=made)
 
 
 @router.post("/finish/plan")
 def plan_export(
-    wanted: jobs.ExportWish,
+    wanted: jobs.ExportRequest,
     workspaces: OpenWorkspaces,
     workspace: CurrentWorkspace,
     session: CurrentSession,
@@ -89,7 +89,7 @@ def start_export(
 @router.post("/finish/undo")
 def undo_export(
     wanted: jobs.ExportUndo, workspaces: OpenWorkspaces, workspace: CurrentWorkspace
-) -> jobs.Undone:
+) -> jobs.UndoResult:
     """Undo an export into folders."""
     report = exports.undo(workspaces, allowed_path(workspaces, wanted.target), wanted.target)
     kept = [
@@ -100,7 +100,7 @@ def undo_export(
     if kept:
         files = plural(len(kept), "file was", "files were")
         message += f" {files} kept, because they were changed or added since."
-    return jobs.Undone(
+    return jobs.UndoResult(
         removed=len(report.done), kept=kept[: exports.MAX_LISTED_FILES], message=message
     )
 
@@ -125,7 +125,7 @@ def download_table(
     return _download(data, name, "groups", f".{format}", MEDIA_TYPES[format])
 
 
-def _request(workspaces: Workspaces, wanted: jobs.ExportWish) -> exports.ExportRequest:
+def _request(workspaces: Workspaces, wanted: jobs.ExportRequest) -> exports.ExportRequest:
     target = Path(allowed_path(workspaces, wanted.target))
     return exports.ExportRequest(wanted.format, wanted.mode, target, wanted.target)
 

@@ -64,7 +64,9 @@ def rename_group(
 
 
 @router.post("/acts/merge")
-def merge(act: groups.Merge, workspace: CurrentWorkspace, session: CurrentSession) -> groups.Acted:
+def merge(
+    act: groups.Merge, workspace: CurrentWorkspace, session: CurrentSession
+) -> groups.ActResult:
     """Merge two groups."""
     a, b = act.groups
     check_group(session, a)
@@ -73,21 +75,25 @@ def merge(act: groups.Merge, workspace: CurrentWorkspace, session: CurrentSessio
 
 
 @router.post("/acts/split")
-def split(act: groups.Split, workspace: CurrentWorkspace, session: CurrentSession) -> groups.Acted:
+def split(
+    act: groups.Split, workspace: CurrentWorkspace, session: CurrentSession
+) -> groups.ActResult:
     """Split items off their group."""
     check_group(session, act.group)
     return perform(workspace, session, acts.split(session, act.group, act.items), act.by)
 
 
 @router.post("/acts/move")
-def move(act: groups.Move, workspace: CurrentWorkspace, session: CurrentSession) -> groups.Acted:
+def move(
+    act: groups.Move, workspace: CurrentWorkspace, session: CurrentSession
+) -> groups.ActResult:
     """Move items to another group."""
     check_group(session, act.to)
     return perform(workspace, session, acts.move(session, act.items, act.to), act.by)
 
 
 @router.post("/acts/out")
-def out(act: groups.Out, workspace: CurrentWorkspace, session: CurrentSession) -> groups.Acted:
+def out(act: groups.Out, workspace: CurrentWorkspace, session: CurrentSession) -> groups.ActResult:
     """Take items out of their groups."""
     return perform(workspace, session, acts.out(session, act.items), act.by)
 
@@ -95,12 +101,12 @@ def out(act: groups.Out, workspace: CurrentWorkspace, session: CurrentSession) -
 @router.post("/acts/together")
 def together(
     act: groups.Together, workspace: CurrentWorkspace, session: CurrentSession
-) -> groups.Acted:
+) -> groups.ActResult:
     """Put items into one group."""
     return perform(workspace, session, acts.together(session, act.items), act.by)
 
 
-def perform(workspace: Workspace, session: Session, act: acts.Act, by: str) -> groups.Acted:
+def perform(workspace: Workspace, session: Session, act: acts.Act, by: str) -> groups.ActResult:
     """Perform a change by hand, and say what it did."""
     number = workspace.act(session, act, by)
     message = act.words
@@ -109,7 +115,7 @@ def perform(workspace: Workspace, session: Session, act: acts.Act, by: str) -> g
         which = plural(len(against[0].clash) - 1, "earlier answer")
         message += f" But that contradicts {which}, so it is kept aside until you change one."
     now = open_question_view(workspace, session)
-    return groups.Acted(number=number, message=message, now=now)
+    return groups.ActResult(number=number, message=message, now=now)
 
 
 def check_group(session: Session, number: int) -> None:

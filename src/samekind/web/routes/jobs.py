@@ -27,12 +27,12 @@ def get_job(id: JobId, workspaces: OpenWorkspaces) -> jobs.JobView:
 
 
 @router.post("/{id}/cancel")
-def cancel_job(id: JobId, _: core.Nothing, workspaces: OpenWorkspaces) -> jobs.JobView:
+def cancel_job(id: JobId, _: core.Empty, workspaces: OpenWorkspaces) -> jobs.JobView:
     """Cancel a job."""
     return job_view(workspaces.jobs.cancel(id))
 
 
 @router.post("/{id}/again", status_code=202)
-def resume_job(id: JobId, _: core.Nothing, workspaces: OpenWorkspaces) -> jobs.JobView:
+def resume_job(id: JobId, _: core.Empty, workspaces: OpenWorkspaces) -> jobs.JobView:
     """Resume a job that was interrupted or cancelled."""
     return job_view(workspaces.resume(workspaces.jobs.find(id)))

@@ -79,17 +79,17 @@ def list_cell(
 
 def _side(
     workspace: Workspace, session: Session, numbers: list[int], sizes: list[int]
-) -> groups.Side:
+) -> groups.ComparedOrientation:
     clustering = session.clustering
 
-    def share(number: int, size: int) -> groups.Share:
+    def share(number: int, size: int) -> groups.ComparedGroup:
         name, shown = f"{clustering.n_groups - len(numbers) + 1} others", []
         if number != comparison.OTHERS:
             name = clustering.name(number)
             shown = representative_views(workspace, clustering, number, SHOWN_PER_GROUP)
-        return groups.Share(number=number, name=name, size=size, shown=shown)
+        return groups.ComparedGroup(number=number, name=name, size=size, shown=shown)
 
-    return groups.Side(
+    return groups.ComparedOrientation(
         name=session.name,
         answers=len(session.answers),
         snapshot=clustering.snapshot,

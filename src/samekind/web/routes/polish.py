@@ -32,7 +32,7 @@ def get_polish(
 
 @router.post("", status_code=202)
 def start_polish(
-    wanted: jobs.Polish,
+    wanted: jobs.PolishRequest,
     workspaces: OpenWorkspaces,
     workspace: CurrentWorkspace,
     session: CurrentSession,
@@ -46,7 +46,7 @@ def start_polish(
 
 @router.post("/accept")
 def accept(
-    _: core.Nothing,
+    _: core.Empty,
     workspaces: OpenWorkspaces,
     workspace: CurrentWorkspace,
     session: CurrentSession,
@@ -58,7 +58,7 @@ def accept(
 
 @router.post("/reject")
 def reject(
-    _: core.Nothing,
+    _: core.Empty,
     workspaces: OpenWorkspaces,
     workspace: CurrentWorkspace,
     session: CurrentSession,
@@ -70,7 +70,7 @@ def reject(
 
 @router.post("/back")
 def revert(
-    _: core.Nothing,
+    _: core.Empty,
     workspaces: OpenWorkspaces,
     workspace: CurrentWorkspace,
     session: CurrentSession,
@@ -116,7 +116,7 @@ def result_view(workspace: Workspace, id: str) -> jobs.PolishResult | None:
             shown = item_view(workspace, workspace.collection.position(item))
         except KeyError:
             continue  # it has left the collection
-        moved.append(jobs.Moved(item=shown, before=names[a], after=names[b]))
+        moved.append(jobs.MovedItem(item=shown, before=names[a], after=names[b]))
     return jobs.PolishResult(
         id=id,
         method=facts["method"],

@@ -42,7 +42,7 @@ def get_progress(workspace: CurrentWorkspace, session: CurrentSession) -> core.P
 
 
 @router.post("/refit", status_code=202)
-def refit(_: core.Nothing, workspace: CurrentWorkspace, session: CurrentSession) -> core.Progress:
+def refit(_: core.Empty, workspace: CurrentWorkspace, session: CurrentSession) -> core.Progress:
     """Refresh the groups now."""
     workspace.refitter.request(session)
     return progress_view(workspace, session)
@@ -59,29 +59,31 @@ def get_question(
 
 @router.post("/answers")
 def answer(
-    told: core.Tell,
+    told: core.NewAnswer,
     background: BackgroundTasks,
     workspace: CurrentWorkspace,
     session: CurrentSession,
-) -> core.Done:
+) -> core.AnswerResult:
     """Store an answer to the open question."""
     background.add_task(session.prefetch)
     workspace.tell(session, told.number, told.choice, told.by, told.seconds)
-    return core.Done(number=told.number, now=open_question_view(workspace, session))
+    return core.AnswerResult(number=told.number, now=open_question_view(workspace, session))
 
 
 @router.post("/skip")
-def skip(skipped: core.Skip, workspace: CurrentWorkspace, session: CurrentSession) -> core.Done:
+def skip(
+    skipped: core.Skip, workspace: CurrentWorkspace, session: CurrentSession
+) -> core.AnswerResult:
     """Postpone the open question."""
     workspace.skip(session, skipped.number)
-    return core.Done(number=skipped.number, now=open_question_view(workspace, session))
+    return core.AnswerResult(number=skipped.number, now=open_question_view(workspace, session))
 
 
 @router.post("/undo")
-def undo(_: core.Nothing, workspace: CurrentWorkspace, session: CurrentSession) -> core.Done:
+def undo(_: core.Empty, workspace: CurrentWorkspace, session: CurrentSession) -> core.AnswerResult:
     """Take the last answer back."""
     number = workspace.undo(session)
-    return core.Done(number=number, now=open_question_view(workspace, session))
+    return core.AnswerResult(number=number, now=open_question_view(workspace, session))
 
 
 @router.get("/answers")
@@ -104,33 +106,35 @@ def list_answers(
 @router.put("/answers/{number}")
 def change_answer(
     number: AnswerNumber, to: core.Change, workspace: CurrentWorkspace, session: CurrentSession
-) -> core.Done:
+) -> core.AnswerResult:
     """Change an earlier answer."""
     workspace.change(session, number, to.choice)
-    return core.Done(number=number, now=open_question_view(workspace, session))
+    return core.AnswerResult(number=number, now=open_question_view(workspace, session))
 
 
 @router.delete("/answers/{number}")
 def delete_answer(
     number: AnswerNumber, workspace: CurrentWorkspace, session: CurrentSession
-) -> core.Done:
+) -> core.AnswerResult:
     """Take an earlier answer back."""
     workspace.undo(session, number)
-    return core.Done(number=number, now=open_question_view(workspace, session))
+    return core.AnswerResult(number=number, now=open_question_view(workspace, session))
 
 
 @router.get("/conflicts")
-def list_conflicts(workspace: CurrentWorkspace, session: CurrentSession) -> progress.ClashList:
+def list_conflicts(
+    workspace: CurrentWorkspace, session: CurrentSession
+) -> progress.ContradictionList:
     """List the answers that contradict others."""
 
-    def view(found: Contradiction) -> progress.ClashView:
+    def view(found: Contradiction) -> progress.ContradictionView:
         new = found.conflict.answer
         earlier = [answer for answer in found.conflict.clash if answer.number != new.number]
-        return progress.ClashView(
+        return progress.ContradictionView(
             answer=answer_view(workspace, session, new),
             clash=[answer_view(workspace, session, answer) for answer in earlier],
             steps=[
-                progress.Step(
+                progress.ContradictionStep(
                     number=answer.number,
                     a=question_item_view(workspace, session, link.a),
                     b=question_item_view(workspace, session, link.b),
@@ -139,21 +143,23 @@ def list_conflicts(workspace: CurrentWorkspace, session: CurrentSession) -> prog
                 for answer, link in found.chain
             ],
             settle=[
-                progress.Doubt(number=answer.number, implied=implied)
+                progress.SuspectAnswer(number=answer.number, implied=implied)
                 for answer, implied in found.suspects
             ],
         )
 
-    return progress.ClashList(conflicts=[view(found) for found in contradictions(session)])
+    return progress.ContradictionList(conflicts=[view(found) for found in contradictions(session)])
 
 
 @router.get("/odd")
-def list_odd_answers(workspace: CurrentWorkspace, session: CurrentSession) -> progress.OddList:
+def list_odd_answers(
+    workspace: CurrentWorkspace, session: CurrentSession
+) -> progress.OddAnswerList:
     """List the answers worth another look."""
     in_force = {answer.number: answer for answer in session.answers}
 
-    def view(odd: DoubtfulAnswer) -> progress.OddView:
-        return progress.OddView(
+    def view(odd: DoubtfulAnswer) -> progress.OddAnswerView:
+        return progress.OddAnswerView(
             answer=answer_view(workspace, session, in_force[odd.number]),
             said=odd.said,
             likely=odd.likely,
@@ -162,4 +168,4 @@ def list_odd_answers(workspace: CurrentWorkspace, session: CurrentSession) -> pr
         )
 
     odd_ones = (odd for odd in doubtful_answers(session) if odd.number in in_force)
-    return progress.OddList(odd=[view(odd) for odd in odd_ones])
+    return progress.OddAnswerList(odd=[view(odd) for odd in odd_ones])

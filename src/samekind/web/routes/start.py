@@ -30,12 +30,12 @@ def get_start(workspaces: OpenWorkspaces) -> jobs.StartView:
 
 
 @router.post("/look")
-def inspect(at: jobs.Look, workspaces: OpenWorkspaces) -> jobs.Found:
+def inspect(at: jobs.InspectRequest, workspaces: OpenWorkspaces) -> jobs.Inspection:
     """Inspect a path before it is opened."""
     found = inspection.inspect(allowed_path(workspaces, at.path))
     collection = found.collection
     skipped = collection.skipped
-    return jobs.Found(
+    return jobs.Inspection(
         path=found.path,
         pile=found.key,
         name=collection.name,
@@ -53,13 +53,13 @@ def inspect(at: jobs.Look, workspaces: OpenWorkspaces) -> jobs.Found:
 
 
 @router.post("/measure")
-def measure(wanted: jobs.Measure, workspaces: OpenWorkspaces) -> jobs.Measured:
+def measure(wanted: jobs.TimingRequest, workspaces: OpenWorkspaces) -> jobs.Timing:
     """Time an encoder on a few items."""
     path = allowed_path(workspaces, wanted.path)
     inspection.check_encoder(wanted.encoder, path)
     with MEASURING:
         found = inspection.measured(inspection.items_at(path), wanted.encoder)
-    return jobs.Measured(
+    return jobs.Timing(
         encoder=wanted.encoder,
         seconds=round(found.seconds, 2),
         per_item=round(found.per_item, 5),
@@ -70,7 +70,7 @@ def measure(wanted: jobs.Measure, workspaces: OpenWorkspaces) -> jobs.Measured:
 
 
 @router.post("/open", status_code=202)
-def open_path(wanted: jobs.Open, workspaces: OpenWorkspaces) -> jobs.JobView:
+def open_path(wanted: jobs.OpenRequest, workspaces: OpenWorkspaces) -> jobs.JobView:
     """Open a path as a job."""
     path = allowed_path(workspaces, wanted.path)
     inspection.check_encoder(wanted.encoder, path)
@@ -78,7 +78,7 @@ def open_path(wanted: jobs.Open, workspaces: OpenWorkspaces) -> jobs.JobView:
 
 
 @router.post("/again", status_code=202)
-def reopen(wanted: jobs.Reopen, workspaces: OpenWorkspaces) -> jobs.JobView:
+def reopen(wanted: jobs.ReopenRequest, workspaces: OpenWorkspaces) -> jobs.JobView:
     """Open a recent pile as a job."""
     known = workspaces.recent.find(wanted.pile)
     if known is None:
@@ -87,7 +87,7 @@ def reopen(wanted: jobs.Reopen, workspaces: OpenWorkspaces) -> jobs.JobView:
 
 
 @router.post("/forget")
-def forget(wanted: jobs.Reopen, workspaces: OpenWorkspaces) -> jobs.StartView:
+def forget(wanted: jobs.ReopenRequest, workspaces: OpenWorkspaces) -> jobs.StartView:
     """Remove a pile from the recent ones; its answers stay."""
     workspaces.recent.forget(wanted.pile)
     return start_view(workspaces)

@@ -179,14 +179,14 @@ class Health(Schema):
     version: str
 
 
-class Done(Schema):
+class AnswerResult(Schema):
     """The number of the question that a request was about, and the question that is open now."""
 
     number: int | None
     now: OpenQuestion
 
 
-class Tell(Schema):
+class NewAnswer(Schema):
     """An answer to the open question."""
 
     number: Number
@@ -219,7 +219,7 @@ class NewOrientation(Schema):
     name: OrientationName
 
 
-class Nothing(Schema):
+class Empty(Schema):
     """An empty object, for requests without details."""
 
 

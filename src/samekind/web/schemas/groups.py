@@ -59,7 +59,7 @@ class Together(Schema):
     by: Person = "me"
 
 
-class Acted(Schema):
+class ActResult(Schema):
     """The result of a change by hand: its number, which undo takes, and a sentence."""
 
     number: int
@@ -67,13 +67,13 @@ class Acted(Schema):
     now: OpenQuestion
 
 
-class PlacedView(ItemView):
+class PositionedItem(ItemView):
     """An item and its position in the collection."""
 
     position: int
 
 
-class MemberView(PlacedView):
+class MemberView(PositionedItem):
     """An item of a group."""
 
     sure: float
@@ -87,7 +87,7 @@ class GroupCard(GroupView):
 
     purity: float | None
     """The expected share of its members that belong there; None: unknown."""
-    doubtful: list[PlacedView]
+    doubtful: list[PositionedItem]
     """The least certain members first."""
 
 
@@ -129,7 +129,7 @@ class MapView(Schema):
 class MapItems(Schema):
     """Some items of the map."""
 
-    items: list[PlacedView]
+    items: list[PositionedItem]
 
 
 class OrientationView(Schema):
@@ -148,7 +148,7 @@ class OrientationList(Schema):
     orientations: list[OrientationView]
 
 
-class Share(Schema):
+class ComparedGroup(Schema):
     """A group of one orientation; number 0 stands for all that are not listed."""
 
     number: int
@@ -158,20 +158,20 @@ class Share(Schema):
     """A few representative items."""
 
 
-class Side(Schema):
+class ComparedOrientation(Schema):
     """One of two orientations that are compared."""
 
     name: str
     answers: int
     snapshot: int
-    groups: list[Share]
+    groups: list[ComparedGroup]
 
 
 class Comparison(Schema):
     """Two orientations: how many items each group of one shares with each group of the other."""
 
-    a: Side
-    b: Side
+    a: ComparedOrientation
+    b: ComparedOrientation
     items: int
     cells: list[list[int]]
     """One row per group of `a`, one column per group of `b`."""

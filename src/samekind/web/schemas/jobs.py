@@ -78,7 +78,7 @@ class StartView(Schema):
     """Kinds of data that a path may hold, and how each is read."""
 
 
-class Look(Schema):
+class InspectRequest(Schema):
     """A path to inspect before it is opened."""
 
     path: TypedPath
@@ -95,7 +95,7 @@ class EncoderView(Schema):
     """Why it cannot be used here; empty if it can."""
 
 
-class Found(Schema):
+class Inspection(Schema):
     """The items at a path, and the encoders that suit them."""
 
     path: str
@@ -115,14 +115,14 @@ class Found(Schema):
     """A few ids, to recognise the pile by."""
 
 
-class Measure(Schema):
+class TimingRequest(Schema):
     """An encoder to time on a few items."""
 
     path: TypedPath
     encoder: EncoderName
 
 
-class Measured(Schema):
+class Timing(Schema):
     """The time that an encoder would take, measured on a few items of the pile."""
 
     encoder: str
@@ -134,7 +134,7 @@ class Measured(Schema):
     words: str
 
 
-class Open(Schema):
+class OpenRequest(Schema):
     """A path to open; a job computes the vectors."""
 
     path: TypedPath
@@ -143,7 +143,7 @@ class Open(Schema):
     """For an encoder that is trained on the pictures: how long."""
 
 
-class Reopen(Schema):
+class ReopenRequest(Schema):
     """A recent pile, by its name in the address."""
 
     pile: PileKey
@@ -181,7 +181,7 @@ class NamedGroup(Schema):
     size: int
 
 
-class Moved(Schema):
+class MovedItem(Schema):
     """An item that would change its group."""
 
     item: ItemView
@@ -206,7 +206,7 @@ class PolishResult(Schema):
     groups_before: list[NamedGroup]
     groups_after: list[NamedGroup]
     flows: list[Flow]
-    moved: list[Moved]
+    moved: list[MovedItem]
 
 
 class PolishView(Schema):
@@ -225,7 +225,7 @@ class PolishView(Schema):
     """The method that polished the current groups; None: they are not polished."""
 
 
-class Polish(Schema):
+class PolishRequest(Schema):
     """A network to train on the answers so far, in the background."""
 
     method: Method
@@ -244,7 +244,7 @@ class FormatView(Schema):
     why_not: str
 
 
-class ExportMade(Schema):
+class PastExport(Schema):
     """An earlier export."""
 
     job: str
@@ -256,15 +256,15 @@ class ExportMade(Schema):
     undone: bool
 
 
-class FinishView(Schema):
+class ExportOptions(Schema):
     """Export formats and earlier exports."""
 
     paths: bool
     formats: list[FormatView]
-    made: list[ExportMade]
+    made: list[PastExport]
 
 
-class ExportWish(Schema):
+class ExportRequest(Schema):
     """What to export, and where."""
 
     format: ExportFormat
@@ -295,7 +295,7 @@ class PlanView(Schema):
     notes: list[str]
 
 
-class ExportRun(ExportWish):
+class ExportRun(ExportRequest):
     """Write an export as planned, if the groups are still those of the plan."""
 
     snapshot: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)]
@@ -307,7 +307,7 @@ class ExportUndo(Schema):
     target: TypedPath
 
 
-class Undone(Schema):
+class UndoResult(Schema):
     """The number of removed files, and those kept with the reason."""
 
     removed: int

@@ -96,7 +96,7 @@ class ConflictView(Schema):
     clash: list[AnswerView]
 
 
-class Step(Schema):
+class ContradictionStep(Schema):
     """One link of a contradiction: two items, and the answer that relates them."""
 
     number: int
@@ -105,7 +105,7 @@ class Step(Schema):
     same: bool
 
 
-class Doubt(Schema):
+class SuspectAnswer(Schema):
     """An answer of a contradiction that may be wrong."""
 
     number: int
@@ -113,20 +113,20 @@ class Doubt(Schema):
     """The choice that would fit all other answers; None: unknown."""
 
 
-class ClashView(ConflictView):
+class ContradictionView(ConflictView):
     """A contradiction link by link, and the answers worth asking again, best one first."""
 
-    steps: list[Step]
-    settle: list[Doubt]
+    steps: list[ContradictionStep]
+    settle: list[SuspectAnswer]
 
 
-class ClashList(Schema):
+class ContradictionList(Schema):
     """All contradictions."""
 
-    conflicts: list[ClashView]
+    conflicts: list[ContradictionView]
 
 
-class OddView(Schema):
+class OddAnswerView(Schema):
     """An answer that all others speak against, with a sentence that says so."""
 
     answer: AnswerView
@@ -136,7 +136,7 @@ class OddView(Schema):
     words: str
 
 
-class OddList(Schema):
+class OddAnswerList(Schema):
     """Answers worth another look, the most surprising first."""
 
-    odd: list[OddView]
+    odd: list[OddAnswerView]
