@@ -63,8 +63,8 @@ page:
 	cd page && npm ci --no-audit --no-fund && npm run build
 
 bench: $(VENV)/.dev
-	$(BIN)/python benchmarks/ledger.py
-	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python -m benchmarks.ledger.speed
+	$(BIN)/python -m benchmarks.live.scale --items 60000 1000000
 
 # Every method that needs no GPU, with simulated people: rows that are there are not made again.
 bench-quick: $(VENV)/.dev

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
-import pytest
 
-from places import ROOT
-
-FOLDER = ROOT / "benchmarks"
+from benchmarks.crosscheck import compare as crosscheck
 
 
-@pytest.fixture(scope="module")
-def crosscheck() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("crosscheck", FOLDER / "crosscheck.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_pairs_are_different_true_and_the_same_for_both_sides(crosscheck: ModuleType) -> None:
+def test_pairs_are_different_true_and_the_same_for_both_sides() -> None:
     kinds = np.arange(30) % 3
     pairs = crosscheck.drawn_pairs(kinds, 40, seed=1)
     assert len({(a, b) for a, b, _ in pairs}) == 40
@@ -34,9 +20,7 @@ def test_pairs_are_different_true_and_the_same_for_both_sides(crosscheck: Module
     assert pairs != crosscheck.drawn_pairs(kinds, 40, seed=2)
 
 
-def test_the_outside_runner_speaks_json_lines_and_brings_nothing_of_ours(
-    crosscheck: ModuleType, tmp_path: Path
-) -> None:
+def test_the_outside_runner_speaks_json_lines_and_brings_nothing_of_ours(tmp_path: Path) -> None:
     """An interpreter whose outside package is a stand-in of two lines."""
     package = tmp_path / "active_semi_clustering" / "semi_supervised" / "pairwise_constraints"
     package.mkdir(parents=True)
@@ -65,12 +49,12 @@ def test_the_outside_runner_speaks_json_lines_and_brings_nothing_of_ours(
     assert sum(row["failures"] for row in got) > 0, "a failed start is tried again and counted"
 
 
-def test_answers_that_follow_from_earlier_ones_are_counted(crosscheck: ModuleType) -> None:
+def test_answers_that_follow_from_earlier_ones_are_counted() -> None:
     asked = [(0, 1, True), (1, 2, True), (0, 2, True), (2, 3, False), (0, 3, False), (0, 4, True)]
     assert crosscheck.implied_among(5, asked) == 2
 
 
-def test_the_table_tells_means_errors_and_what_had_no_result(crosscheck: ModuleType) -> None:
+def test_the_table_tells_means_errors_and_what_had_no_result() -> None:
     rows = []
     for program, scores, missing in (("theirs", [0.5, 0.7], 1), ("ours", [0.8, 0.8], 0)):
         row = crosscheck._row("COBRAS", "iris", 25, program)
@@ -80,7 +64,7 @@ def test_the_table_tells_means_errors_and_what_had_no_result(crosscheck: ModuleT
     assert "| iris | 25 | 0.800 ± 0.000 | 0.600 ± 0.100 (1 without) |" in text
 
 
-def test_what_was_measured_is_complete(crosscheck: ModuleType) -> None:
+def test_what_was_measured_is_complete() -> None:
     results = json.loads(crosscheck.RESULTS.read_text())
     found = {(r["method"], r["set"], r["answers"], r["program"]): r for r in results["rows"]}
     assert results["seeds"] >= 10 and "cobras-ts" in results["versions"]["theirs"]

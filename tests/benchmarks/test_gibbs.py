@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from places import ROOT
-
-sys.path.insert(0, str(ROOT / "benchmarks"))
-
-import gibbs
-
+from benchmarks.ncp import gibbs
 from samekind.clusterers.ncp.amortized.exact import DirichletGaussians
 from samekind.clusterers.ncp.amortized.partitions import all_partitions
 

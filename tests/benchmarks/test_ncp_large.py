@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from places import ROOT
-
-sys.path.insert(0, str(ROOT / "benchmarks"))
-
-import ncp_large as large
-
+from benchmarks.ncp import large
 from samekind.clusterers.ncp.amortized.weights import read_tensors
 
 

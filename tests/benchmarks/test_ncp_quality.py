@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from places import ROOT
-
-sys.path.insert(0, str(ROOT / "benchmarks"))
-
-import ncp_quality as quality
+from benchmarks.ncp import quality
 
 
 def four_clouds(n: int = 60) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""What benchmarks/loss_gap.py measures: the gap is a gap, and an answer's effect is the real one."""
+"""What benchmarks/theory/loss_gap.py measures: the gap is a gap, and an answer's effect is the real one."""
 
 from __future__ import annotations
 
@@ -11,14 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from places import ROOT
-from samekind.constraints import Constraints
-from samekind.objectives import BatchLinks
-
-BENCHMARKS = ROOT / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
-
-from gaps import (  # noqa: E402
+from benchmarks.theory.gaps import (
     OBJECTIVES,
     STRATEGIES,
     Gap,
@@ -30,6 +23,9 @@ from gaps import (  # noqa: E402
     relations,
     told,
 )
+from places import ROOT
+from samekind.constraints import Constraints
+from samekind.objectives import BatchLinks
 
 EVERY_LOSS = pytest.mark.parametrize("name", sorted(OBJECTIVES))
 N = 10
@@ -139,7 +135,8 @@ def test_the_script_measures_a_small_case_and_keeps_other_entries(tmp_path: Path
     words = [word for name, size in sizes.items() for word in (f"--{name}", str(size))]
     words += ["--out", str(out), "--figure", str(picture)]
     done = subprocess.run(
-        [sys.executable, str(BENCHMARKS / "loss_gap.py"), *words],
+        [sys.executable, "-m", "benchmarks.theory.loss_gap", *words],
+        cwd=ROOT,
         capture_output=True,
         text=True,
     )

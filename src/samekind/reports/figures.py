@@ -13,14 +13,16 @@ DASH = "\u2013"
 """Shown where nothing was measured."""
 
 
-def score(value: float) -> str:
-    """A score with three decimals.
+def score(value: float, digits: int = 3) -> str:
+    """A score without its leading zero; one that ends in 5 is rounded up.
 
-    >>> score(0.81249), score(1.0), score(-0.02), score(-0.0001)
-    ('.812', '1.000', '-.020', '.000')
+    >>> score(0.81249), score(1.0), score(-0.02), score(-0.0001), score(0.4135, 2)
+    ('.812', '1.000', '-.020', '.000', '.41')
     """
-    text = f"{value:.3f}" if abs(value) >= 0.0005 else "0.000"
-    return text.replace("0.", ".", 1) if abs(value) < 0.9995 else text
+    text = f"{value + 1e-9:.{digits}f}"
+    sign, text = ("-", text[1:]) if text.startswith("-") else ("", text)
+    text = text.removeprefix("0")
+    return text if float(text) == 0 else sign + text
 
 
 def signed(value: float) -> str:

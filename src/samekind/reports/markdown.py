@@ -39,14 +39,21 @@ def _folded(part: Folded) -> list[str]:
 def _table(table: Table) -> list[str]:
     if not table.rows:
         return [f"### {_plain(table.title)}", _plain(table.note)]
-    words = table.words
-    lines = [
-        _line(table.columns),
-        _line(["---"] * words + ["---:"] * (len(table.columns) - words)),
-        *(_line([_cell(cell) for cell in row]) for row in table.rows),
-    ]
-    found = [f"### {_plain(table.title)}", "\n".join(lines)]
+    cells = [[_cell(cell) for cell in row] for row in table.rows]
+    found = [f"### {_plain(table.title)}", pipe_table(table.columns, cells, table.words)]
     return [*found, _plain(table.note)] if table.note else found
+
+
+def pipe_table(head: Sequence[str], rows: Sequence[Sequence[str]], words: int | None = None) -> str:
+    """A Markdown table of cells that are escaped already.
+
+    Parameters
+    ----------
+    words : columns at the left that hold words; the others are aligned right. None: all words.
+    """
+    n = len(head) if words is None else words
+    rule = "|" + "---|" * n + "---:|" * (len(head) - n)
+    return "\n".join([_line(head), rule, *map(_line, rows)])
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -50,8 +50,8 @@ class Result:
         suite, name, orientation = (str(row.get(k) or "-") for k in ("suite", "set", "orientation"))
         points, budget, seed = finite_points(row), row.get("budget"), row.get("seed")
         return cls(
-            Block(suite, name, orientation, str(row["person"])),
-            str(row["system"]),
+            Block(suite, name, orientation, str(row.get("person") or "-")),
+            str(row.get("system") or "-"),
             seed if isinstance(seed, int) else 0,
             points,
             float(budget) if isinstance(budget, int | float) else points[-1]["questions"],

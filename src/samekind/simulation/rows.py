@@ -140,7 +140,7 @@ def upgraded(row: Row) -> dict[str, Any]:
         return dict(row)
     new = {_RENAMED.get(key, key): value for key, value in row.items()}
     if "told" in new and "budget" not in new:
-        new |= {"budget": new["questions"], "questions": new["told"]}
+        new |= {"budget": new.get("questions"), "questions": new["told"]}
     new["curve"] = [_point(point) for point in curve if isinstance(point, dict)]
     if "suite" not in new or not new.get("person"):
         new["person"] = person_name(

@@ -16,7 +16,7 @@ import numpy as np
 
 from samekind.errors import Infeasible, InputError
 from samekind.ledger.recordings import recorded_answers
-from samekind.protocols import Oracle
+from samekind.protocols import Oracle, Store
 from samekind.registry import find
 from samekind.session import Session
 from samekind.simulation.curve_recorder import CurveRecorder
@@ -50,10 +50,17 @@ class Runner:
     ----------
     retry : see :func:`~samekind.simulation.loop.run_segment`.
     on_record : called with the session and the number of answers after each point of the curve.
+    store : where the session keeps its ledger; None: in memory.
     """
 
     def __init__(
-        self, run: Run, dataset: Dataset, *, retry: bool = True, on_record: OnRefit | None = None
+        self,
+        run: Run,
+        dataset: Dataset,
+        *,
+        retry: bool = True,
+        on_record: OnRefit | None = None,
+        store: Store | None = None,
     ) -> None:
         self.run, self.dataset, self.retry = run, dataset, retry
         self.began, self.memory = time.perf_counter(), PeakMemory()
@@ -64,6 +71,7 @@ class Runner:
         self.session = Session(
             dataset.labelled.collection,
             dataset.X,
+            store=store,
             clusterer=model,
             strategy=find("strategy", settings.strategy)(**settings.strategy_with),
             seed=run.seed,

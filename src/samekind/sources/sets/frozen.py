@@ -2,7 +2,7 @@
 
 Each file in ``frozen/`` holds int8 vectors (``q`` times ``scale``), the number of each item in the
 set that it was taken from, its part (0 train, 1 test) and label columns; no pickles and no
-pictures. ``benchmarks/freeze.py`` made them. Two families must not stand in one table:
+pictures. ``benchmarks/sets/freeze.py`` made them. Two families must not stand in one table:
 
 * CIFAR: our own SimCLR network, trained from scratch without labels on all 60,000 pictures (the
   test pictures too, as OCC and IDC do). May stand beside PCL, OCC and IDC.

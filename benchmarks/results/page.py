@@ -1,0 +1,119 @@
+"""Writes docs/results.md from the kept rows, the published tables and the prose in results/.
+
+    python -m benchmarks.results.page            # write the page
+    python -m benchmarks.results.page --check    # exit 1 when the page is not what would be written
+
+``results/page.md`` is the plan of the page. On a line of its own, ``{{part NAME}}`` puts in
+``results/NAME.md`` (``{{part NAME if there}}`` where the file may be missing), ``{{table NAME}}`` a
+published table with our rows (``results/ours.toml`` says which), ``{{curves NAME}}`` scores over
+answers (``results/curves.toml``), ``{{suite NAME}}`` the summary of ``rows/NAME.jsonl`` if there is
+one, ``{{people NAME}}`` its table by person, ``{{contents}}`` the list of sections.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.results.rows import ROWS, read
+from benchmarks.results.suites import cost_table, curves_table, people_table, suite_table
+from benchmarks.results.tables import published_table
+from samekind.simulation.rows import Row
+
+PARTS = Path(__file__).parent
+PAGE = PARTS.parents[1] / "docs" / "results.md"
+BOUND = {"table": ("ours", published_table), "curves": ("curves", curves_table)}
+SUITES = {"suite": suite_table, "people": people_table, "cost": cost_table}
+PLACE = re.compile(r"^\{\{(\w+) ?([\w-]*)( if there)?\}\}$")
+FIRST = (
+    "<!-- Written by benchmarks/results/page.py: change benchmarks/results/ or the rows. -->\n\n"
+)
+
+
+def page(parts: Path = PARTS, rows_folder: Path = ROWS) -> str:
+    """The whole page."""
+    binding = {
+        name: tomllib.loads((parts / f"{name}.toml").read_text(encoding="utf-8"))
+        for name in ("ours", "curves")
+    }
+    rows = read(rows_folder)
+    lines = filled((parts / "page.md").read_text(encoding="utf-8"), parts, binding, rows)
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
+    return FIRST + text.replace("{{contents}}", contents(text))
+
+
+def filled(text: str, parts: Path, binding: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
+    """The lines of a part with its places filled, parts within parts too."""
+    out: list[str] = []
+    for line in text.splitlines():
+        place = PLACE.match(line.strip())
+        if place is None or place[1] == "contents":
+            out.append(line)
+            continue
+        kind, name, may_miss = place.groups()
+        file = parts / f"{name}.md"
+        if kind == "part":
+            if file.is_file() or not may_miss:
+                out += filled(file.read_text(encoding="utf-8"), parts, binding, rows)
+        elif kind in SUITES:
+            out += SUITES[kind](name, rows).splitlines()
+        elif kind in BOUND:
+            source, table = BOUND[kind]
+            out += table(name, binding[source], rows).splitlines()
+        else:
+            known = ", ".join(["part", *BOUND, *SUITES])
+            raise SystemExit(f"{line.strip()!r} is no place. Use one of: {known}.")
+    return out
+
+
+def contents(text: str) -> str:
+    """The sections with links as the usual renderers name them; published tables one level down."""
+    lines, fenced = [], False
+    for line in text.splitlines():
+        fenced ^= line.startswith("```")
+        head = re.match(r"^(##|###) (.+)$", line)
+        if head and not fenced:
+            lines.append(f"{'    ' if head[1] == '###' else ''}* [{head[2]}](#{anchor(head[2])})")
+    return "\n".join(lines)
+
+
+def anchor(title: str) -> str:
+    """The name of a section in an address."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 on a difference"
+    )
+    parser.add_argument("--out", type=Path, default=PAGE, help="where the page lies")
+    wanted = parser.parse_args(arguments)
+    new = page()
+    if not wanted.check:
+        wanted.out.write_text(new, encoding="utf-8")
+        return 0
+    old = wanted.out.read_text(encoding="utf-8") if wanted.out.is_file() else ""
+    if old == new:
+        return 0
+    changes = difflib.unified_diff(
+        old.splitlines(),
+        new.splitlines(),
+        str(wanted.out),
+        "as it would be written",
+        n=0,
+        lineterm="",
+    )
+    sys.stderr.write("\n".join([*list(changes)[:40], ""]))
+    sys.stderr.write("Run: python -m benchmarks.results.page\n")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
