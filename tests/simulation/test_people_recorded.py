@@ -168,7 +168,7 @@ def test_a_record_that_is_not_there_or_of_another_program_is_refused(tmp_path: P
     with pytest.raises(ForeignFile):
         recorded_answers(tmp_path / "text.samekind", points(48))
     (tmp_path / "empty.jsonl").write_text("\n")
-    with pytest.raises(SourceError, match="no answers"):
+    with pytest.raises(SourceError, match="Expected recorded answers"):
         recorded_answers(tmp_path / "empty.jsonl", points(48))
 
 
