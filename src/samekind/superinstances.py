@@ -1,10 +1,10 @@
-"""Super-instances: small sets of like items that are asked about through their middle item.
+"""Super-instances: small sets of similar items, represented by their middle item.
 
 COBRA and COBRAS decide what to ask while they group, so method and strategy have to agree: both
-replay the whole algorithm over the answers so far, from the beginning. The first pair that nobody
-knows about is the next question; the last merging that was completed gives the groups, and before
-there is one, the first cut with what has been merged of it. All that takes time, the cuts by
-k-means, hangs in a tree that is grown once and shared while anyone uses it.
+replay the whole algorithm over the answers so far, from the beginning. The first pair without a
+known answer is the next question. The last merging that was completed gives the groups; before
+there is one, the first cut does, with what has been merged of it. Cuts by k-means take time, so
+they are kept in a tree that is grown once and shared while anything uses it.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 Pair = frozenset[int]
 
-SAMPLE = 20_000
-"""Items that k-means looks at in a larger set; the others go to the nearest centre."""
+MAX_KMEANS_ITEMS = 20_000
+"""Items on which k-means runs in a larger set; the others go to the nearest centre."""
 RESTARTS = 3
-"""Starts of each k-means. Ten make the first cut of the digits too coarse: see docs/results.md."""
+"""Restarts of each k-means. Ten make the first cut of the digits too coarse: docs/results.md."""
 HALVES = "Is this one kind? These two stand for its halves."
 NEAREST = "They stand for the two nearest sets that may be one kind."
 
 
 class SuperInstance:
-    """Some items, their mean, the item nearest to it, and how k-means cuts them.
+    """Some items, their mean, the item nearest to it, and their cuts by k-means.
 
     Parameters
     ----------
@@ -49,15 +49,15 @@ class SuperInstance:
         for part in self._parts():
             total += rows[part].sum(axis=0, dtype=np.float64)
         self.centre: Floats = total / len(items)
-        apart = [((rows[part] - self.centre) ** 2).sum(axis=1) for part in self._parts()]
-        self.middle = int(items[np.concatenate(apart).argmin()])
+        distances = [((rows[part] - self.centre) ** 2).sum(axis=1) for part in self._parts()]
+        self.middle = int(items[np.concatenate(distances).argmin()])
         self._cuts: dict[int, tuple[SuperInstance, ...]] = {}
 
     def __len__(self) -> int:
         return len(self.items)
 
     def cut(self, k: int) -> tuple[SuperInstance, ...]:
-        """Up to `k` parts, by k-means; only itself when all its items are alike."""
+        """Up to `k` parts, by k-means; only itself when all its items are equal."""
         if k not in self._cuts:
             group = self._grouped(min(k, len(self)))
             parts = [self.items[group == g] for g in np.unique(group)]
@@ -71,8 +71,8 @@ class SuperInstance:
 
         rng = np.random.default_rng((self.seed, int(self.items[0]), len(self), k))
         some = self.items
-        if len(some) > SAMPLE:
-            some = np.sort(rng.choice(some, SAMPLE, replace=False))
+        if len(some) > MAX_KMEANS_ITEMS:
+            some = np.sort(rng.choice(some, MAX_KMEANS_ITEMS, replace=False))
         model = KMeans(k, n_init=RESTARTS, random_state=int(rng.integers(2**31)))
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # fewer different items than parts: fewer parts
@@ -82,7 +82,7 @@ class SuperInstance:
             return np.concatenate([model.predict(self.rows[part]) for part in self._parts()])
 
     def _parts(self) -> Iterator[Ints]:
-        """The items in pieces: the set may be a whole pile."""
+        """The items in chunks, as the set may be large."""
         return (self.items[at : at + 16_384] for at in range(0, len(self.items), 16_384))
 
 
@@ -90,7 +90,7 @@ _TREES: WeakValueDictionary[tuple[bytes, int], SuperInstance] = WeakValueDiction
 
 
 def tree(rows: Any, seed: int) -> SuperInstance:
-    """All items as one super-instance; the same object for the same vectors while it is in use."""
+    """All items as one super-instance, the same object for the same vectors while it is in use."""
     rows = np.ascontiguousarray(np.asarray(rows).reshape(len(rows), -1))
     key = (blake2b(rows.reshape(-1).view(np.uint8)).digest(), seed)
     found = _TREES.get(key)
@@ -101,14 +101,14 @@ def tree(rows: Any, seed: int) -> SuperInstance:
 
 @dataclass(frozen=True, eq=False)
 class Replayed:
-    """Where the algorithm stands after all answers so far.
+    """State of the algorithm after all answers so far.
 
     Parameters
     ----------
-    parts : super-instances of the last merging that was completed; before that, of the first cut as
-        far as it is known.
+    parts : super-instances of the last completed merging; before that, of the first cut as far as
+        it is known.
     question : the two items to ask about next, the smaller first; None when there is none.
-    merged : whether it is known of all parts which of them are one kind.
+    merged : whether it is known which of the parts are one kind.
     """
 
     parts: tuple[SuperInstance, ...]
@@ -120,11 +120,11 @@ class Replayed:
 def replay_cobras(
     whole: SuperInstance, known: Constraints, passed: Collection[Pair] = ()
 ) -> Replayed:
-    """COBRAS: cut the largest super-instance, merge what is one kind, and so on.
+    """COBRAS: cut the largest super-instance, merge what is one kind, and repeat.
 
-    Pairs that the person passed on count as different where sets would be merged, and as an end
-    where it is asked how finely to cut. Until the first merging is complete, which can take a
-    hundred answers where there are many kinds, the parts are those of the first cut.
+    Pairs that the person passed on count as different where sets would be merged, and end the
+    search for how finely to cut. Until the first merging is complete, which can take a hundred
+    answers where there are many kinds, the parts are those of the first cut.
     """
     parts: tuple[SuperInstance, ...] = (whole,)
     done: tuple[SuperInstance, ...] | None = None
@@ -157,10 +157,10 @@ def replay_cobra(
 def _fineness(
     part: SuperInstance, known: Constraints, passed: Collection[Pair]
 ) -> tuple[int, tuple[int, int] | None]:
-    """Into how many parts to cut: halve, and go on in the smaller half while halves differ.
+    """Into how many parts to cut: halve, and continue in the smaller half while halves differ.
 
-    Each "different" doubles the number. Comes with a question when an answer is missing; the number
-    is then what the answers so far say.
+    Each "different" doubles the number. When an answer is missing, its question comes with the
+    number that the answers so far imply.
     """
     level, at = 0, part
     while len(halves := at.cut(2)) > 1:
@@ -168,7 +168,7 @@ def _fineness(
         same = known.same(*pair)
         if same is None and frozenset(pair) not in passed:
             return min(len(part), 2**level), pair
-        if same is not False:  # one kind, or nobody can tell
+        if same is not False:  # one kind, or the person cannot tell
             break
         level += 1
         larger = [half for half in halves if len(half) > 1]
@@ -181,7 +181,7 @@ def _fineness(
 def _open_pair(
     parts: Sequence[SuperInstance], known: Constraints, passed: Collection[Pair]
 ) -> tuple[int, int] | None:
-    """The middles of the two nearest parts of which nobody knows whether they are one kind."""
+    """The middles of the two nearest parts that are not known to be one kind or different."""
     middles = np.array([part.middle for part in parts])
     kinds, kind = np.unique(known.components[middles], return_inverse=True)
     unknown = ~np.eye(len(kinds), dtype=bool)
@@ -199,10 +199,10 @@ def _open_pair(
         return None
     centres = np.stack([part.centre for part in parts])
     squares = (centres**2).sum(axis=1)
-    apart = squares[:, None] - 2 * centres @ centres.T + squares
+    distances = squares[:, None] - 2 * centres @ centres.T + squares
     # Rounded, so that the same question comes out on every machine.
-    apart = np.where(open_pairs, np.round(apart, 6), np.inf)
-    first, second = divmod(int(apart.argmin()), len(parts))
+    distances = np.where(open_pairs, np.round(distances, 6), np.inf)
+    first, second = divmod(int(distances.argmin()), len(parts))
     return _pair(parts[first], parts[second])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.clusterers.kmeans.centres import Blocks, nearest, seed_centres, sweep
+from samekind.clusterers.kmeans.centres import Blocks, assign_free, nearest, seed_centres
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 
@@ -24,8 +24,8 @@ def checked_constraints(constraints: Constraints | None, n: int) -> Constraints 
     """Check that the constraints are about as many items as there are vectors."""
     if constraints is not None and constraints.n_items != n:
         raise InputError(
-            f"Expected answers about {n} items, one for each vector, got answers about "
-            f"{constraints.n_items}. Fit on the collection that the questions were asked about."
+            f"Expected answers about {n} items, as many as vectors, got answers about "
+            f"{constraints.n_items} items. Fit on the items that the questions were asked about."
         )
     return constraints
 
@@ -103,7 +103,7 @@ def _quick_groups(sample: Floats, k: int, rng: np.random.Generator) -> NDArray[n
     for _ in range(2):
         centres = seed_centres(sample, free, k, rng, np.empty(0, dtype=np.intp))
         for _ in range(15):
-            step = sweep(sample, centres, everything)
+            step = assign_free(sample, centres, everything)
             filled = step.counts > 0
             centres[filled] = step.sums[filled] / step.counts[filled, None]
         labels, distance = nearest(sample, centres)

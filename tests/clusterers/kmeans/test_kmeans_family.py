@@ -20,7 +20,7 @@ from places import VECTORS
 from samekind.clusterers.kmeans.centres import Blocks, sums_by
 from samekind.clusterers.kmeans.constrained import KMeans
 from samekind.clusterers.kmeans.copkmeans import COPKMeans, cop_kmeans
-from samekind.clusterers.kmeans.pckmeans import PCKMeans, Priced
+from samekind.clusterers.kmeans.pckmeans import LinkPenalties, PCKMeans
 from samekind.constraints import Constraints, as_links
 from samekind.errors import Infeasible, InputError
 from samekind.evaluation import ari
@@ -322,7 +322,7 @@ def test_items_choose_as_in_a_slow_loop_over_the_whole_objective(case: Case, w: 
         best = min(options, key=objective)
         if objective(best) < objective(slow) - 1e-12:
             slow = best
-    priced = Priced(X, as_links(Link(*link) for link in links), w)
+    priced = LinkPenalties(X, as_links(Link(*link) for link in links), w)
     priced.choose(labels, centres, np.random.default_rng(3))
     assert objective(labels) == pytest.approx(objective(slow), abs=1e-9)
 

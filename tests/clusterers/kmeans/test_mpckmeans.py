@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from samekind.clusterers.kmeans.mpckmeans import MPCKMeans
-from samekind.clusterers.kmeans.mpckmeans_metric import LEAST, Metrics, Penalised
+from samekind.clusterers.kmeans.mpckmeans import MIN_SPREAD, Metrics, MetricSteps, MPCKMeans
 from samekind.constraints import Constraints, as_links
 from samekind.errors import InputError
 from samekind.evaluation import ari
@@ -29,14 +28,14 @@ def true_links(kind: NDArray[Any], count: int, seed: int = 0) -> list[tuple[int,
     return [(a, b, bool(kind[a] == kind[b])) for a, b in pairs]
 
 
-def small_case() -> tuple[Penalised, NDArray[Any], Metrics]:
+def small_case() -> tuple[MetricSteps, NDArray[Any], Metrics]:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(12, 3)) * [1.0, 3.0, 0.5]
     drawn = [rng.choice(12, 2, replace=False).tolist() for _ in range(14)]
     links = as_links([Link(a, b, k % 2 == 0) for k, (a, b) in enumerate(drawn)])
     labels = np.arange(12) % 3
     metrics = Metrics(rng.normal(size=(3, 3)), rng.uniform(0.3, 2.0, size=(3, 3)))
-    return Penalised(X, links, w=0.7, shrinkage=2.0), labels, metrics
+    return MetricSteps(X, links, w=0.7, shrinkage=2.0), labels, metrics
 
 
 def test_the_objective_is_that_of_a_slow_loop() -> None:
@@ -75,7 +74,7 @@ def test_the_metrics_are_those_of_a_slow_loop() -> None:
             if not same and labels[a] == labels[b] == h:
                 spread += 0.7 * np.maximum(far[h] - apart, 0.0)
         variance = (spread + 2.0 * common) / ((labels == h).sum() + 2.0)
-        variance += LEAST * variance.sum()
+        variance += MIN_SPREAD * variance.sum()
         np.testing.assert_allclose(found.weights[h], 1 / variance, rtol=1e-9)
     np.testing.assert_allclose(found.centres, means)
 

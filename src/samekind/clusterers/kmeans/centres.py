@@ -1,4 +1,4 @@
-"""Blocks of items that move as one, and what every k-means here does with centres.
+"""Blocks of items that move as one, and operations on centres that every k-means here uses.
 
 Distances are computed chunk by chunk, so memory stays near that of the vectors themselves.
 """
@@ -19,17 +19,17 @@ from samekind.constraints import Constraints, Links
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
-_CHUNK_NUMBERS = 1 << 18
+CHUNK_NUMBERS = 1 << 18
 """Numbers per chunk of vectors: large enough for fast products, small beside the vectors."""
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """The items that answers speak of, gathered so that "same" holds by construction.
+    """Items with answers, gathered into blocks so that "same" holds by construction.
 
     Parameters
     ----------
-    of : (n,) block of each item; -1 for a free item, of which no answer speaks.
+    of : (n,) block of each item; -1 for a free item, about which there is no answer.
     size, mean, spread : (t,), (t, d), (t,) items, mean, and squared distances to the mean.
     apart : (t, t) symmetric; how many links say that two blocks are different.
     """
@@ -42,11 +42,11 @@ class Blocks:
 
     @classmethod
     def from_constraints(cls, X: Floats, constraints: Constraints | None) -> Self:
-        """Blocks of the answers in force, with everything that follows from them."""
+        """Blocks of the answers in force, with everything implied by them."""
         if constraints is None:
             return cls._gathered(X, np.arange(len(X)), np.empty((0, 2), np.intp), np.empty(0))
         pairs, components = constraints.component_links(), constraints.components
-        # What is known through items that are gone is no link, but it counts as one.
+        # Knowledge through items that are gone is no link, but it counts as one.
         told = constraints.links()
         told_pairs = np.stack([components[told.a], components[told.b]], axis=1)[~told.same]
         known = dict.fromkeys(map(tuple, pairs.tolist()), 1.0)
@@ -59,7 +59,7 @@ class Blocks:
 
     @classmethod
     def from_links(cls, X: Floats, links: Links) -> Self:
-        """Blocks of bare links, which may contradict each other (then :attr:`torn` is positive)."""
+        """Blocks of bare links, which may contradict each other (see :attr:`contradictions`)."""
         n = len(X)
         together = csr_array(
             (np.ones(int(links.same.sum())), (links.a[links.same], links.b[links.same])), (n, n)
@@ -93,11 +93,11 @@ class Blocks:
 
     @property
     def n_movable(self) -> int:
-        """Free items and blocks together: no more groups than this are possible."""
+        """Free items and blocks together, the largest possible number of groups."""
         return int((self.of < 0).sum()) + len(self.size)
 
     @property
-    def torn(self) -> int:
+    def contradictions(self) -> int:
         """Links that say "different" about two items of one block."""
         return int(self.apart.diagonal().sum() / 2)
 
@@ -105,10 +105,10 @@ class Blocks:
         """(t, k) what each block adds to the inertia at each centre."""
         return self.size[:, None] * squared_distances(self.mean, centres) + self.spread[:, None]
 
-    def violations(self, placed: Ints) -> int:
-        """Links that say "different" about blocks placed together."""
+    def violations(self, assigned: Ints) -> int:
+        """Links that say "different" about blocks at the same centre."""
         edges = self.apart.tocoo()
-        return int(edges.data[placed[edges.row] == placed[edges.col]].sum() / 2)
+        return int(edges.data[assigned[edges.row] == assigned[edges.col]].sum() / 2)
 
     def distinct(self, rng: np.random.Generator | None = None) -> Ints:
         """Blocks that all differ from each other: a clique, grown greedily by degree, then size."""
@@ -127,8 +127,8 @@ class Blocks:
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
-    """Free items at their nearest centres, and per centre the sum and number of its free items."""
+class FreeItems:
+    """Nearest centre of each item, and per centre the sum and number of its free items."""
 
     labels: Ints
     distance: Floats
@@ -138,7 +138,7 @@ class Sweep:
 
 def chunks(X: Floats) -> Iterator[slice]:
     """Slices of rows that fit a small working memory."""
-    rows = max(1, _CHUNK_NUMBERS // max(1, X.shape[1]))
+    rows = max(1, CHUNK_NUMBERS // max(1, X.shape[1]))
     return (slice(at, min(at + rows, len(X))) for at in range(0, len(X), rows))
 
 
@@ -170,14 +170,14 @@ def nearest(X: Floats, centres: Floats) -> tuple[Ints, Floats]:
     return labels, distance
 
 
-def sweep(X: Floats, centres: Floats, free: NDArray[np.bool_]) -> Sweep:
-    """One pass over the items; those that are not `free` get a label but do not count."""
+def assign_free(X: Floats, centres: Floats, free: NDArray[np.bool_]) -> FreeItems:
+    """Assign items to their nearest centres; those that are not `free` do not count in sums."""
     k = len(centres)
     labels, distance = nearest(X, centres)
     sums, counts = np.zeros(centres.shape), np.bincount(labels[free], minlength=k).astype(float)
     for rows in chunks(X):
         sums += sums_by(labels[rows], X[rows], k, free[rows].astype(X.dtype))
-    return Sweep(labels, distance, sums, counts)
+    return FreeItems(labels, distance, sums, counts)
 
 
 def seed_centres(

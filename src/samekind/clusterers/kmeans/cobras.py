@@ -1,4 +1,4 @@
-"""COBRA and COBRAS: sets of like items that are merged where the person says that they are one."""
+"""COBRA and COBRAS: sets of similar items, merged where the person says that they are one kind."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from samekind.clusterers.group_count import checked_constraints
+from samekind.clusterers.kmeans.base import CentreEstimator
 from samekind.clusterers.kmeans.centres import nearest
-from samekind.clusterers.kmeans.nearest_centre import NearestCentre
 from samekind.clusterers.live.settling import settled
 from samekind.constraints import Constraints
 from samekind.errors import InputError
@@ -21,15 +20,15 @@ from samekind.superinstances import Pair, Replayed, SuperInstance, replay_cobra,
 Ints = NDArray[np.intp]
 
 
-class COBRAS(NearestCentre):
+class COBRAS(CentreEstimator):
     """COBRAS of van Craenendonck et al. (2018): cut the largest set, merge what is one kind.
 
-    Finds the number of groups itself, and wants the answers to its own questions: use it with the
-    strategy `cobras`. Sets are cut by k-means and stand together through the items nearest to
-    their means. The groups are those of the last merging for which all answers had come. Until the
-    first is complete they are the sets of the first cut, where those told to be one kind stand
-    together, as in the published program when its questions run out. Answers about single items are
-    honoured on top of that, which the published program does not do.
+    Finds the number of groups itself, and needs the answers to its own questions: use it with the
+    strategy `cobras`. Sets are cut by k-means and represented by the items nearest to their means.
+    The groups are those of the last merging for which all answers had come. Until the first is
+    complete they are the sets of the first cut, with those known to be one kind merged, as in the
+    published program when its questions run out. Answers about single items are honoured on top of
+    that, which the published program does not do.
 
     Parameters
     ----------
@@ -66,7 +65,7 @@ class COBRAS(NearestCentre):
         p = np.zeros((len(X), len(kinds)), dtype=np.float32)
         for part, group in zip(found.parts, kind.tolist(), strict=True):
             p[part.items, group] = 1.0
-        # What was merged speaks for all that is known to be the same kind, wherever it lies.
+        # A merged set holds for all items known to be of the same kind, wherever they are.
         for item in known.touched.tolist():
             group = int(np.searchsorted(kinds, known.components[item]))
             if group < len(kinds) and kinds[group] == known.components[item]:
@@ -74,16 +73,15 @@ class COBRAS(NearestCentre):
         groups = settled(p, known)
         self.labels_ = groups.labels
         self.n_clusters_ = len(np.unique(groups.labels))
-        left = np.isin(kind, groups.columns)  # a set whose items were all answered may be gone
+        left = np.isin(kind, groups.columns)  # a set whose items were all answered may be empty
         self.part_centers_ = np.stack([part.centre for part in found.parts])[left].astype(X.dtype)
         self.part_labels_ = np.searchsorted(groups.columns, kind[left]).astype(np.intp)
         return self
 
     def predict(self, X: Any) -> Ints:
         """Group of each row: that of the nearest set."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
-        return np.asarray(self.part_labels_[nearest(X, self.part_centers_)[0]])
+        near = nearest(self._checked_again(X), self.part_centers_)[0]
+        return np.asarray(self.part_labels_[near])
 
     def _replayed(self, whole: SuperInstance, known: Constraints, passed: set[Pair]) -> Replayed:
         return replay_cobras(whole, known, passed)
@@ -94,7 +92,7 @@ class COBRAS(NearestCentre):
         return int(self._generator().integers(2**31))
 
     def __getstate__(self) -> Any:
-        """Without the tree, which holds the vectors; it is for the next refit only."""
+        """Omit the tree, which holds the vectors and serves the next refit only."""
         state = dict(super().__getstate__())
         state.pop("_tree", None)
         return state
@@ -123,7 +121,7 @@ class COBRA(COBRAS):
 
     def _replayed(self, whole: SuperInstance, known: Constraints, passed: set[Pair]) -> Replayed:
         if self.n_parts < 1:
-            raise InputError(f"n_parts must be at least 1; {self.n_parts!r} came. Try 50.")
+            raise InputError(f"Expected n_parts to be at least 1, got {self.n_parts!r}. Try 50.")
         return replay_cobra(whole, known, passed, self.n_parts)
 
 

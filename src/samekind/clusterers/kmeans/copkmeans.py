@@ -9,15 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from samekind.clusterers.group_count import checked_constraints, resolved_count
-from samekind.clusterers.kmeans.centres import (
-    Blocks,
-    nearest,
-    scaled_tolerance,
-    seed_centres,
-    sweep,
-)
-from samekind.clusterers.kmeans.constrained import Fit, updated_centres
-from samekind.clusterers.kmeans.nearest_centre import NearestCentre
+from samekind.clusterers.kmeans.base import CentreEstimator, Solution, lloyd
+from samekind.clusterers.kmeans.centres import Blocks, scaled_tolerance, seed_centres
 from samekind.constraints import Constraints
 from samekind.errors import Infeasible, InputError
 
@@ -25,13 +18,13 @@ Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
 
-class COPKMeans(NearestCentre):
+class COPKMeans(CentreEstimator):
     """COP-KMeans of Wagstaff et al. (2001), with "same" answers expanded to blocks first.
 
-    Block by block, in one order per sweep, the nearest centre is taken at which no block stands
-    that is known to be different. Where none is left the sweep is tried again in another order;
-    after `max_tries` failures :class:`~samekind.errors.Infeasible` is raised. It may be raised
-    although a grouping exists: the method never takes back a placement within a sweep.
+    Block by block, in one order per sweep, each takes the nearest centre that holds no block known
+    to be different. Where none is left the sweep is tried again in another order; after `max_tries`
+    failures :class:`~samekind.errors.Infeasible` is raised. It may be raised although a grouping
+    exists: the method never takes back a choice within a sweep.
 
     Parameters
     ----------
@@ -58,13 +51,11 @@ class COPKMeans(NearestCentre):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(
+            n_clusters, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state
+        )
         self.start = start
-        self.n_init = n_init
         self.max_tries = max_tries
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
         """Group the rows of X. `y` is ignored."""
@@ -74,25 +65,22 @@ class COPKMeans(NearestCentre):
         start = None if self.start is None else _checked_start(self.start, X, self.n_clusters)
         k = resolved_count(self.n_clusters, X, blocks, rng) if start is None else len(start)
         tolerance = scaled_tolerance(X, self.tol)
-        fits: list[Fit] = []
+        solutions: list[Solution] = []
         failure: Infeasible | None = None
         for _ in range(self.n_init if start is None else 1):
-            if start is None:
+            centres = start
+            if centres is None:
                 centres = seed_centres(X, blocks, k, rng, np.empty(0, dtype=np.intp))
-            else:
-                centres = start
             try:
-                fits.append(
+                solutions.append(
                     cop_kmeans(X, blocks, centres, rng, self.max_tries, self.max_iter, tolerance)
                 )
             except Infeasible as error:
                 failure = error
-        if not fits:
+        if not solutions:
             assert failure is not None
             raise failure
-        best = min(fits, key=lambda found: found.inertia)
-        self._keep(best.labels, best.centres)
-        self.inertia_, self.n_iter_, self.n_violations_ = best.inertia, best.n_iter, 0
+        self.n_violations_ = self._keep_best(solutions).violations
         return self
 
 
@@ -104,63 +92,53 @@ def cop_kmeans(
     max_tries: int,
     max_iter: int,
     tolerance: float,
-) -> Fit:
-    """One run from given centres; the first order is that of the items."""
-    if blocks.torn:
+) -> Solution:
+    """Run it once from given centres; the first order is that of the items."""
+    if blocks.contradictions:
         raise Infeasible(
-            f"{blocks.torn} links say 'different' about items that others say are the same, so no "
-            "grouping fits. Take one of the answers back, or use 'pckmeans', which weighs them."
+            f"{blocks.contradictions} links say 'different' about items that others say are the "
+            "same, so no grouping fits. Take one of the answers back, or use 'pckmeans', which "
+            "weighs them."
         )
-    free, n_iter, tries = blocks.of < 0, 0, max_tries
-    order = np.arange(len(blocks.size))
-    placed = order
-    for n_iter in range(1, max_iter + 1):  # noqa: B007
-        step = sweep(X, centres, free)
-        placed, order, tries = _placed(blocks.cost(centres), blocks.apart, order, tries, rng)
-        moved = updated_centres(X, blocks, step, placed, centres)
-        shift = float(((moved - centres) ** 2).sum())
-        centres = moved
-        if shift <= tolerance:
-            break
-    centres = centres.astype(X.dtype)
-    labels, distance = nearest(X, centres)
-    members, cost = blocks.members, blocks.cost(centres)
-    labels[members] = placed[blocks.of[members]]
-    inertia = float(distance[free].sum(dtype=np.float64))
-    inertia += float(cost[np.arange(len(cost)), placed].sum())
-    return Fit(labels, centres, inertia, 0, n_iter)
+    assign = _InOrder(blocks.apart, rng, max_tries)
+    return lloyd(X, blocks, centres, assign, max_iter, tolerance, assign_last=False)
 
 
-def _placed(
-    cost: Floats, apart: csr_array, order: Ints, tries: int, rng: np.random.Generator
-) -> tuple[Ints, Ints, int]:
-    """A placement, the order that led to it, and how many failures are left."""
-    while (placed := _placed_in_order(cost, apart, order)) is None:
-        tries -= 1
-        if tries <= 0:
-            raise Infeasible(
-                f"COP-KMeans found no place for some item, in any order that it tried: "
-                f"{cost.shape[1]} groups are too few for the answers, or the method is too hasty. "
-                "Raise n_clusters, or use 'kmeans' or 'pckmeans', which always give a result."
-            )
-        order = rng.permutation(len(order))
-    return placed, order, tries
+class _InOrder:
+    """Assigns blocks one after the other, in an order that changes after each failure."""
 
+    def __init__(self, apart: csr_array, rng: np.random.Generator, max_tries: int) -> None:
+        self.apart, self.rng, self.tries_left = apart, rng, max_tries
+        self.order = np.arange(apart.shape[0])
 
-def _placed_in_order(cost: Floats, apart: csr_array, order: Ints) -> Ints | None:
-    """Nearest centre without a foe, block by block; None when some block finds none."""
-    placed = np.asarray(cost.argmin(axis=1), dtype=np.intp)
-    degree = np.diff(apart.indptr)
-    done = degree == 0
-    for b in order[degree[order] > 0].tolist():
-        foes = apart.indices[apart.indptr[b] : apart.indptr[b + 1]]
-        allowed = cost[b].copy()
-        allowed[placed[foes[done[foes]]]] = np.inf
-        placed[b] = allowed.argmin()
-        if not np.isfinite(allowed[placed[b]]):
-            return None
-        done[b] = True
-    return placed
+    def __call__(self, cost: Floats, before: Ints | None) -> Ints:
+        while (assigned := self._try(cost)) is None:
+            self.tries_left -= 1
+            if self.tries_left <= 0:
+                raise Infeasible(
+                    f"COP-KMeans found no group for some item, in any order that it tried: "
+                    f"{cost.shape[1]} groups are too few for the answers, or its greedy search "
+                    "failed. Raise n_clusters, or use 'kmeans' or 'pckmeans', which always give a "
+                    "result."
+                )
+            self.order = self.rng.permutation(len(self.order))
+        return assigned
+
+    def _try(self, cost: Floats) -> Ints | None:
+        """Nearest allowed centre, block by block; None when some block finds none."""
+        apart = self.apart
+        assigned = np.asarray(cost.argmin(axis=1), dtype=np.intp)
+        degree = np.diff(apart.indptr)
+        done = degree == 0
+        for b in self.order[degree[self.order] > 0].tolist():
+            others = apart.indices[apart.indptr[b] : apart.indptr[b + 1]]
+            allowed = cost[b].copy()
+            allowed[assigned[others[done[others]]]] = np.inf
+            assigned[b] = allowed.argmin()
+            if not np.isfinite(allowed[assigned[b]]):
+                return None
+            done[b] = True
+        return assigned
 
 
 def _checked_start(start: Any, X: Floats, n_clusters: int | None) -> Floats:
@@ -168,7 +146,7 @@ def _checked_start(start: Any, X: Floats, n_clusters: int | None) -> Floats:
     k = len(centres) if n_clusters is None and centres.ndim else n_clusters
     if centres.shape != (k, X.shape[1]) or not 1 <= len(centres) <= len(X):
         raise InputError(
-            f"start must hold one centre per group, {(k, X.shape[1])}, and at most {len(X)} of "
-            f"them; shape {centres.shape} came."
+            f"Expected start to hold one centre per group, of shape {(k, X.shape[1])}, and at most "
+            f"{len(X)} of them, got shape {centres.shape}."
         )
     return centres

@@ -1,4 +1,4 @@
-"""PCK-means: every answer has a price, so contradictory answers are weighed, not refused."""
+"""PCK-means: every broken answer has a price, so contradictory answers are weighed."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from samekind.clusterers.group_count import checked_constraints, resolved_count
+from samekind.clusterers.kmeans.base import CentreEstimator, updated_centres
 from samekind.clusterers.kmeans.centres import (
     Blocks,
+    assign_free,
     chunks,
     nearest,
     scaled_tolerance,
     seed_centres,
     squared_distances,
     sums_by,
-    sweep,
 )
-from samekind.clusterers.kmeans.constrained import updated_centres
-from samekind.clusterers.kmeans.nearest_centre import NearestCentre
 from samekind.constraints import Constraints, Links, as_links
 from samekind.errors import InputError
 
@@ -29,7 +28,7 @@ Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
 
-class PCKMeans(NearestCentre):
+class PCKMeans(CentreEstimator):
     """Penalised k-means of Basu, Banerjee and Mooney (2004).
 
     Minimises the squared distances to the centres plus `w` for each link that is not honoured.
@@ -70,30 +69,28 @@ class PCKMeans(NearestCentre):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(
+            n_clusters, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state
+        )
         self.w = w
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
         """Group the rows of X. `y` is ignored."""
         X = self._checked(X)
         if self.w is not None and not self.w >= 0:
-            raise InputError(f"w is a price and cannot be negative; {self.w!r} came.")
+            raise InputError(f"Expected the price w to be at least 0, got {self.w!r}.")
         blocks = Blocks.from_constraints(X, checked_constraints(constraints, len(X)))
         links = as_links([]) if constraints is None else constraints.asked_links()
         w = scaled_tolerance(X, 1.0) * X.shape[1] if self.w is None else float(self.w)
         rng = self._generator()
         k = resolved_count(self.n_clusters, X, blocks, rng)
-        priced = Priced(X, links, w)
+        penalties = LinkPenalties(X, links, w)
         fits = [
-            priced.fit(blocks, k, rng, self.max_iter, scaled_tolerance(X, self.tol))
+            penalties.fit(blocks, k, rng, self.max_iter, scaled_tolerance(X, self.tol))
             for _ in range(self.n_init)
         ]
         best = min(fits, key=lambda found: found.objectives[-1])
-        self.inertia_ = best.objectives[-1] - w * priced.broken(best.labels)
+        self.inertia_ = best.objectives[-1] - w * penalties.broken(best.labels)
         self.objectives_ = np.array(best.objectives)
         self.objective_, self.n_iter_ = best.objectives[-1], best.n_iter
         together = best.labels[links.a] == best.labels[links.b]
@@ -103,15 +100,17 @@ class PCKMeans(NearestCentre):
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
+class PenalisedSolution:
+    """Result of one restart."""
+
     labels: Ints
     centres: Floats
     objectives: list[float]
     n_iter: int
 
 
-class Priced:
-    """The vectors with the priced links between them."""
+class LinkPenalties:
+    """The vectors, and the price of each broken link between them."""
 
     def __init__(self, X: Floats, links: Links, w: float) -> None:
         self.X, self.w, self.links = X, w, links
@@ -126,7 +125,7 @@ class Priced:
             np.empty(0),
             csr_array((0, 0)),
         )
-        # A "same" link rewards standing together; up to a constant that is a price for apart.
+        # A "same" link rewards being together; up to a constant that is a price for being apart.
         price = w * np.where(links.same, -links.weight, links.weight)
         at = (np.searchsorted(self.linked, links.a), np.searchsorted(self.linked, links.b))
         half = csr_array((price, at), shape=(len(self.linked), len(self.linked)))
@@ -139,7 +138,7 @@ class Priced:
 
     def fit(
         self, blocks: Blocks, k: int, rng: np.random.Generator, max_iter: int, tolerance: float
-    ) -> _Run:
+    ) -> PenalisedSolution:
         """Sweep until the centres rest; the labels returned belong to the centres returned."""
         X = self.X
         centres = seed_centres(X, blocks, k, rng, blocks.distinct(rng))
@@ -149,7 +148,7 @@ class Priced:
         objectives: list[float] = []
         n_iter = 0
         for n_iter in range(1, max_iter + 1):  # noqa: B007
-            step = sweep(X, centres, self.free)
+            step = assign_free(X, centres, self.free)
             self.choose(labels, centres, rng)
             chosen, sums, counts = labels[self.linked], step.sums, step.counts
             sums += sums_by(chosen, X[self.linked].astype(np.float64), k)
@@ -165,10 +164,10 @@ class Priced:
         labels[self.free] = nearest(X, centres)[0][self.free]
         self.choose(labels, centres, rng)
         objectives.append(self._objective(labels, centres))
-        return _Run(labels, centres, objectives, n_iter)
+        return PenalisedSolution(labels, centres, objectives, n_iter)
 
     def choose(self, labels: Ints, centres: Floats, rng: np.random.Generator) -> None:
-        """Items with links, in random order, each to its cheapest group given the others."""
+        """Move items with links, in random order, each to its cheapest group given the others."""
         chosen = labels[self.linked]
         every = np.arange(len(chosen) + 1)
         at = csr_array((np.ones(len(chosen)), chosen, every), shape=(len(chosen), len(centres)))

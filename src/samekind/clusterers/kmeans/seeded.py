@@ -9,15 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.clusterers.group_count import checked_constraints, resolved_count, told_count
-from samekind.clusterers.kmeans.centres import (
-    Blocks,
-    nearest,
-    scaled_tolerance,
-    seed_centres,
-    sweep,
-)
-from samekind.clusterers.kmeans.constrained import Fit, updated_centres
-from samekind.clusterers.kmeans.nearest_centre import NearestCentre
+from samekind.clusterers.kmeans.base import Assign, CentreEstimator, lloyd
+from samekind.clusterers.kmeans.centres import Blocks, scaled_tolerance, seed_centres
 from samekind.constraints import Constraints, as_links
 from samekind.questions import Link
 
@@ -25,11 +18,11 @@ Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
 
-class SeededKMeans(NearestCentre):
-    """Seeded k-means of Basu et al. (2002): the kinds told apart are where the centres begin.
+class SeededKMeans(CentreEstimator):
+    """Seeded k-means of Basu et al. (2002): centres begin at the kinds told apart.
 
     From there on it is plain k-means: the answers are used for nothing else, and an answered item
-    may end in another group. Centres beyond the kinds come from k-means++.
+    may end up in another group. Centres beyond the kinds come from k-means++.
 
     Parameters
     ----------
@@ -56,21 +49,6 @@ class SeededKMeans(NearestCentre):
 
     _held: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_init: int = 4,
-        max_iter: int = 300,
-        tol: float = 1e-4,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
         """Group the rows of X. `y` is ignored."""
         X = self._checked(X)
@@ -82,21 +60,16 @@ class SeededKMeans(NearestCentre):
         kinds = kinds if len(kinds) > 1 else []  # one kind alone tells nothing apart
         seeds = _blocks(X, kinds)
         first = np.array([seeds.of[kind[0]] for kind in kinds], dtype=np.intp)
+        # Block b is assigned to the centre that began with it, whatever the order of blocks.
+        assigned = np.argsort(first) if self._held else np.empty(0, dtype=np.intp)
+        blocks = seeds if self._held else Blocks.from_constraints(X, None)
         tolerance = scaled_tolerance(X, self.tol)
-        fits = []
+        solutions = []
         for _ in range(1 if len(kinds) == k else self.n_init):
             start = seed_centres(X, seeds, k, rng, first)
-            if self._held:
-                # Block b stands at the centre that began with it, whatever the order of blocks.
-                placed = np.argsort(first).astype(np.intp)
-                fits.append(_swept(X, seeds, placed, start, self.max_iter, tolerance))
-            else:
-                free = Blocks.from_constraints(X, None)
-                placed = np.empty(0, dtype=np.intp)
-                fits.append(_swept(X, free, placed, start, self.max_iter, tolerance))
-        best = min(fits, key=lambda found: found.inertia)
-        self._keep(best.labels, best.centres)
-        self.inertia_, self.n_iter_ = best.inertia, best.n_iter
+            stay = _stay(assigned.astype(np.intp))
+            solutions.append(lloyd(X, blocks, start, stay, self.max_iter, tolerance))
+        self._keep_best(solutions)
         return self
 
 
@@ -110,30 +83,14 @@ class ConstrainedSeededKMeans(SeededKMeans):
     _held = True
 
 
+def _stay(assigned: Ints) -> Assign:
+    """Leave every block at its centre."""
+    return lambda cost, before: assigned
+
+
 def _blocks(X: Floats, kinds: Sequence[Ints]) -> Blocks:
     """The kinds as blocks, all other items free."""
     together = [Link(int(kind[0]), int(i), True) for kind in kinds for i in kind[1:]]
     # A link that says "different" makes a block of a kind with one item.
     apart = [Link(int(kinds[0][0]), int(kind[0]), False) for kind in kinds[1:]]
     return Blocks.from_links(X, as_links(together + apart))
-
-
-def _swept(
-    X: Floats, blocks: Blocks, placed: Ints, centres: Floats, max_iter: int, tolerance: float
-) -> Fit:
-    """Lloyd's sweeps in which blocks stay where they are placed."""
-    free, n_iter = blocks.of < 0, 0
-    for n_iter in range(1, max_iter + 1):  # noqa: B007
-        step = sweep(X, centres, free)
-        moved = updated_centres(X, blocks, step, placed, centres)
-        shift = float(((moved - centres) ** 2).sum())
-        centres = moved
-        if shift <= tolerance:
-            break
-    centres = centres.astype(X.dtype)
-    labels, distance = nearest(X, centres)
-    members = blocks.members
-    labels[members] = placed[blocks.of[members]]
-    inertia = float(distance[free].sum(dtype=np.float64))
-    inertia += float(blocks.cost(centres)[np.arange(len(placed)), placed].sum())
-    return Fit(labels, centres, inertia, 0, n_iter)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.clusterers.kmeans.assignment import Assigner
 from samekind.clusterers.kmeans.centres import Blocks, sums_by
-from samekind.clusterers.kmeans.placing import Placer
 from samekind.constraints import Constraints
 
 Floats = NDArray[Any]
@@ -65,7 +65,7 @@ def _honoured(p: Floats, labels: Ints, known: Constraints) -> Ints:
     if not len(members):
         return labels
     cost = sums_by(blocks.of[members], -np.log(p[members] + 1e-9), len(blocks.size))
-    placed = Placer(blocks.apart, p.shape[1]).place(cost)
+    placed = Assigner(blocks.apart, p.shape[1]).assign(cost)
     edges = blocks.apart.tocoo()
     clashing = np.flatnonzero(placed[edges.row] == placed[edges.col])
     for a, b in zip(edges.row[clashing].tolist(), edges.col[clashing].tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""Placing blocks that must be kept apart, and colouring, against brute force."""
+"""Assignment of blocks that must be kept apart, and colouring, against brute force."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from samekind.clusterers.kmeans.assignment import Assigner
 from samekind.clusterers.kmeans.colouring import colour, fewest_clashes
-from samekind.clusterers.kmeans.placing import Placer
 
 Graph = NDArray[Any]
 
@@ -41,13 +41,13 @@ def clashes(graph: Graph, colours: Any) -> float:
     return float(graph[colours[:, None] == colours].sum() / 2)
 
 
-def worth(graph: Graph, cost: NDArray[Any], placed: Any) -> tuple[float, float]:
-    return clashes(graph, placed), float(cost[np.arange(len(cost)), list(placed)].sum())
+def worth(graph: Graph, cost: NDArray[Any], assigned: Any) -> tuple[float, float]:
+    return clashes(graph, assigned), float(cost[np.arange(len(cost)), list(assigned)].sum())
 
 
 def best_worth(graph: Graph, cost: NDArray[Any]) -> tuple[float, float]:
     n, k = cost.shape
-    return min(worth(graph, cost, placed) for placed in product(range(k), repeat=n))
+    return min(worth(graph, cost, assigned) for assigned in product(range(k), repeat=n))
 
 
 @settings(deadline=None, max_examples=200)
@@ -90,44 +90,44 @@ def test_the_fewest_clashes_are_those_of_brute_force(graph: Graph, k: int) -> No
 
 @settings(deadline=None, max_examples=200)
 @given(graphs(), st.integers(1, 3), st.integers(0, 999))
-def test_a_placement_breaks_as_few_links_as_brute_force(graph: Graph, k: int, seed: int) -> None:
+def test_an_assignment_breaks_as_few_links_as_brute_force(graph: Graph, k: int, seed: int) -> None:
     cost = np.random.default_rng(seed).random((len(graph), k))
-    placed = Placer(csr_array(graph), k).place(cost)
-    assert clashes(graph, placed) == best_worth(graph, cost)[0]
+    assigned = Assigner(csr_array(graph), k).assign(cost)
+    assert clashes(graph, assigned) == best_worth(graph, cost)[0]
 
 
 @settings(deadline=None, max_examples=200)
 @given(graphs(), st.integers(1, 4), st.integers(0, 999))
-def test_a_placement_is_never_worse_than_the_one_before(graph: Graph, k: int, seed: int) -> None:
+def test_an_assignment_is_never_worse_than_the_one_before(graph: Graph, k: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     cost, before = rng.random((len(graph), k)), rng.integers(k, size=len(graph))
     kept = before.copy()
-    placed = Placer(csr_array(graph), k).place(cost, before)
-    new, old = worth(graph, cost, placed), worth(graph, cost, before)
+    assigned = Assigner(csr_array(graph), k).assign(cost, before)
+    new, old = worth(graph, cost, assigned), worth(graph, cost, before)
     assert new[0] <= old[0]
     assert new[0] < old[0] or new[1] <= old[1] + 1e-9
     np.testing.assert_array_equal(before, kept)
 
 
-def test_most_placements_are_the_cheapest_possible() -> None:
+def test_most_assignments_are_the_cheapest_possible() -> None:
     rng = np.random.default_rng(0)
     cheapest, gap = 0, []
     for _ in range(150):
         graph, cost = random_graph(6, 0.5, rng), rng.random((6, 3))
-        placed = Placer(csr_array(graph), 3).place(cost)
-        found, best = worth(graph, cost, placed), best_worth(graph, cost)
+        assigned = Assigner(csr_array(graph), 3).assign(cost)
+        found, best = worth(graph, cost, assigned), best_worth(graph, cost)
         cheapest += found[1] <= best[1] + 1e-9
         gap.append(found[1] / best[1] - 1)
     assert cheapest >= 0.85 * 150
     assert np.mean(gap) <= 0.012
 
 
-def test_mutually_different_blocks_are_placed_at_the_least_total_cost() -> None:
+def test_mutually_different_blocks_are_assigned_at_the_least_total_cost() -> None:
     rng = np.random.default_rng(1)
     for _ in range(20):
         graph, cost = np.ones((4, 4)) - np.eye(4), rng.random((4, 5))
-        placed = Placer(csr_array(graph), 5).place(cost)
-        assert worth(graph, cost, placed) == best_worth(graph, cost)
+        assigned = Assigner(csr_array(graph), 5).assign(cost)
+        assert worth(graph, cost, assigned) == best_worth(graph, cost)
 
 
 def test_a_chain_swaps_its_centres_as_a_whole_when_that_is_cheaper() -> None:
@@ -135,7 +135,7 @@ def test_a_chain_swaps_its_centres_as_a_whole_when_that_is_cheaper() -> None:
     before = np.array([0, 1, 0, 1, 0])
     # Only the first block gains; the others lose a little less than it gains in all.
     cost = np.array([[5.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
-    placer = Placer(csr_array(graph), 2)
-    assert placer.place(cost, before).tolist() == [1, 0, 1, 0, 1]
+    assigner = Assigner(csr_array(graph), 2)
+    assert assigner.assign(cost, before).tolist() == [1, 0, 1, 0, 1]
     cost[0] = [3.5, 0.0]
-    assert placer.place(cost, before).tolist() == before.tolist()
+    assert assigner.assign(cost, before).tolist() == before.tolist()

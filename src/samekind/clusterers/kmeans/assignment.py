@@ -1,10 +1,10 @@
-"""Placing blocks that must be kept apart: cheapest centres without breaking a "different".
+"""Assignment of blocks to centres: the cheapest one that breaks no "different".
 
-Which blocks may share a centre is a graph colouring; which of the possible ones is cheapest is an
-assignment. Mutually different blocks (the usual case when groups have been told apart) are solved
-exactly. Others are placed by regret, repaired by an exact search with a cap on its steps, and
-improved by moves that never break a link: single blocks, and chains of blocks that swap two
-centres. Where no placement honours every link, the fewest broken ones that were found are kept.
+Which blocks may share a centre is a graph colouring; which of the possible colourings is cheapest
+is an assignment problem. Mutually different blocks (the usual case when groups have been told
+apart) are solved exactly. Others are assigned by regret, repaired by an exact search of limited
+length, and improved by moves that never break a link: single blocks, and chains of blocks that swap
+two centres. Where no assignment honours every link, the one that breaks the fewest is kept.
 """
 
 from __future__ import annotations
@@ -23,15 +23,14 @@ from samekind.clusterers.kmeans.colouring import colour, fewest_clashes
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
-_PASSES = 4
+MAX_ROUNDS = 4
 """Rounds of improvement per call; Lloyd's sweeps call again, so few are enough."""
-
-_PAIRS = 200
+MAX_PAIRS = 200
 """Pairs of centres whose chains are tried per round, the most promising first."""
 
 
-class Placer:
-    """Places blocks at centres, again and again while the centres move.
+class Assigner:
+    """Assigns blocks to centres, repeatedly while the centres move.
 
     Parameters
     ----------
@@ -48,22 +47,22 @@ class Placer:
         cliques = np.flatnonzero(exact & (degree > 0))
         self._cliques = _split(cliques, part[cliques])
         self._rest = np.flatnonzero(~exact)
-        self._tangle = _Tangle(csr_array(apart[self._rest][:, self._rest]), part[self._rest], k)
+        self._searched = _Searched(csr_array(apart[self._rest][:, self._rest]), part[self._rest], k)
 
-    def place(self, cost: Floats, before: Ints | None = None) -> Ints:
-        """(t,) centre of each block; never worse than `before`, the placement of the last call."""
-        placed = np.asarray(cost.argmin(axis=1), dtype=np.intp)
+    def assign(self, cost: Floats, before: Ints | None = None) -> Ints:
+        """(t,) centre of each block; never worse than `before`, the assignment of the last call."""
+        assigned = np.asarray(cost.argmin(axis=1), dtype=np.intp)
         for blocks in self._cliques:
-            if len(set(placed[blocks].tolist())) < len(blocks):
-                placed[blocks] = linear_sum_assignment(cost[blocks])[1]
+            if len(set(assigned[blocks].tolist())) < len(blocks):
+                assigned[blocks] = linear_sum_assignment(cost[blocks])[1]
         if len(self._rest):
             last = None if before is None else before[self._rest]
-            placed[self._rest] = self._tangle.place(cost[self._rest], last)
-        return placed
+            assigned[self._rest] = self._searched.assign(cost[self._rest], last)
+        return assigned
 
 
-class _Tangle:
-    """Blocks with "different" links that no assignment solves exactly."""
+class _Searched:
+    """Blocks whose "different" links form no cliques, for which a good assignment is searched."""
 
     def __init__(self, apart: csr_array, part: Ints, k: int) -> None:
         t = apart.shape[0]
@@ -74,23 +73,23 @@ class _Tangle:
         self.weight = [apart.data[apart.indptr[i] : apart.indptr[i + 1]] for i in range(t)]
         self._spare: dict[int, Ints] = {}
 
-    def place(self, cost: Floats, before: Ints | None) -> Ints:
+    def assign(self, cost: Floats, before: Ints | None) -> Ints:
         if before is not None:
             return self._improved(cost, before.copy())
-        placed = self._by_regret(cost)
-        clashing = _at(self._taken(placed), placed) > 0
+        assigned = self._by_regret(cost)
+        clashing = _at(self._taken(assigned), assigned) > 0
         for at, blocks in enumerate(self.parts):
             if clashing[blocks].any():
-                placed[blocks] = self._repaired(at, blocks, cost[blocks], placed[blocks])
-        return self._improved(cost, placed)
+                assigned[blocks] = self._repaired(at, blocks, cost[blocks], assigned[blocks])
+        return self._improved(cost, assigned)
 
-    def _taken(self, placed: Ints) -> Floats:
+    def _taken(self, assigned: Ints) -> Floats:
         """(t, k) weight of the links that each block would break at each centre."""
-        every = np.arange(len(placed) + 1)
-        ones = csr_array((np.ones(len(placed)), placed, every), shape=(len(placed), self.k))
+        every = np.arange(len(assigned) + 1)
+        ones = csr_array((np.ones(len(assigned)), assigned, every), shape=(len(assigned), self.k))
         return np.asarray((self.apart @ ones).toarray())
 
-    def _repaired(self, at: int, blocks: Ints, cost: Floats, placed: Ints) -> Ints:
+    def _repaired(self, at: int, blocks: Ints, cost: Floats, assigned: Ints) -> Ints:
         """A part with fewer broken links, each colour at the centre where it costs least."""
         local = csr_array(self.apart[blocks][:, blocks])
         rows = [slice(local.indptr[i], local.indptr[i + 1]) for i in range(len(blocks))]
@@ -99,90 +98,90 @@ class _Tangle:
             # Which colourings exist does not depend on where the centres are: found only once.
             found = colour(near, self.k)
             self._spare[at] = (
-                fewest_clashes(near, weight, placed, self.k) if found is None else found
+                fewest_clashes(near, weight, assigned, self.k) if found is None else found
             )
         spare = self._spare[at]
-        if _broken(local, spare) >= _broken(local, placed):
-            return placed
+        if _broken(local, spare) >= _broken(local, assigned):
+            return assigned
         totals = np.zeros((self.k, self.k))  # (colour, centre)
         np.add.at(totals, spare, cost)
         return np.asarray(linear_sum_assignment(totals)[1], dtype=np.intp)[spare]
 
     def _by_regret(self, cost: Floats) -> Ints:
-        """Whoever would lose most by waiting chooses first among the centres still allowed."""
-        taken = np.zeros(cost.shape)  # weight of placed foes at each centre
-        placed = np.full(len(cost), -1, dtype=np.intp)
+        """The block that would lose most by waiting chooses first among the allowed centres."""
+        taken = np.zeros(cost.shape)  # weight of the links that each centre would break
+        assigned = np.full(len(cost), -1, dtype=np.intp)
         version = np.zeros(len(cost), dtype=np.intp)
         heap = [(-_regret(cost[b]), 0, b) for b in range(len(cost))]
         heapify(heap)
         while heap:
             _, seen, b = heappop(heap)
-            if placed[b] >= 0 or seen != version[b]:
+            if assigned[b] >= 0 or seen != version[b]:
                 continue
-            placed[b] = _cheapest(cost[b], taken[b])
+            assigned[b] = _cheapest(cost[b], taken[b])
             for foe, weight in zip(self.near[b].tolist(), self.weight[b].tolist(), strict=True):
-                taken[foe, placed[b]] += weight
-                if placed[foe] < 0:
+                taken[foe, assigned[b]] += weight
+                if assigned[foe] < 0:
                     version[foe] += 1
                     allowed = cost[foe][taken[foe] == 0]
                     heappush(heap, (-_regret(allowed), int(version[foe]), foe))
-        return placed
+        return assigned
 
-    def _improved(self, cost: Floats, placed: Ints) -> Ints:
-        """Cheaper placements by single moves and by swaps; no step breaks more links."""
+    def _improved(self, cost: Floats, assigned: Ints) -> Ints:
+        """A cheaper assignment by single moves and by swaps; no step breaks more links."""
         least = 1e-9 * (1.0 + float(np.abs(cost).max()))
-        for _ in range(_PASSES):
-            moved = self._moved(cost, placed, least)
-            if not self._swapped(cost, placed, least) and not moved:
+        for _ in range(MAX_ROUNDS):
+            moved = self._moved(cost, assigned, least)
+            if not self._swapped(cost, assigned, least) and not moved:
                 break
-        return placed
+        return assigned
 
-    def _moved(self, cost: Floats, placed: Ints, least: float) -> bool:
+    def _moved(self, cost: Floats, assigned: Ints, least: float) -> bool:
         """Move single blocks to cheaper centres, or to those where they break fewer links."""
-        taken, every, changed = self._taken(placed), np.arange(len(placed)), False
+        taken, every, changed = self._taken(assigned), np.arange(len(assigned)), False
         best = np.where(taken == taken.min(axis=1, keepdims=True), cost, np.inf).argmin(axis=1)
-        gain = _at(cost, placed) - cost[every, best]
-        wish = np.flatnonzero((taken[every, best] < _at(taken, placed)) | (gain > least))
+        gain = _at(cost, assigned) - cost[every, best]
+        wish = np.flatnonzero((taken[every, best] < _at(taken, assigned)) | (gain > least))
         for b in wish[np.argsort(-gain[wish])].tolist():
-            here, there = int(placed[b]), _cheapest(cost[b], taken[b])
+            here, there = int(assigned[b]), _cheapest(cost[b], taken[b])
             fewer = taken[b, there] < taken[b, here]
             if fewer or cost[b, there] < cost[b, here] - least:
-                placed[b] = there
+                assigned[b] = there
                 taken[self.near[b], here] -= self.weight[b]
                 taken[self.near[b], there] += self.weight[b]
                 changed = True
         return changed
 
-    def _swapped(self, cost: Floats, placed: Ints, least: float) -> bool:
-        """Swap two centres within chains of blocks that hang together, where that is cheaper.
+    def _swapped(self, cost: Floats, assigned: Ints, least: float) -> bool:
+        """Swap two centres within chains of connected blocks, where that is cheaper.
 
         A chain holds all blocks of the two centres that can be reached from each other, so each
         link inside it stays as it was, and none leads from it to another block of the two.
         """
         wish = np.zeros((self.k, self.k))  # (from, to) what blocks would gain by themselves
-        np.add.at(wish, placed, np.maximum(_at(cost, placed)[:, None] - cost - least, 0.0))
+        np.add.at(wish, assigned, np.maximum(_at(cost, assigned)[:, None] - cost - least, 0.0))
         wish = np.triu(wish + wish.T, 1)
         changed = False
-        for pair in np.argsort(-wish, axis=None)[: min(_PAIRS, np.count_nonzero(wish))].tolist():
+        for pair in np.argsort(-wish, axis=None)[: min(MAX_PAIRS, np.count_nonzero(wish))].tolist():
             here, there = divmod(pair, self.k)
-            blocks = np.flatnonzero((placed == here) | (placed == there))
+            blocks = np.flatnonzero((assigned == here) | (assigned == there))
             chain = connected_components(self.apart[blocks][:, blocks], directed=False)[1]
             gain = (cost[blocks, here] - cost[blocks, there]) * np.where(
-                placed[blocks] == here, 1.0, -1.0
+                assigned[blocks] == here, 1.0, -1.0
             )
             flipped = blocks[(np.bincount(chain, weights=gain) > least)[chain]]
-            placed[flipped] = here + there - placed[flipped]
+            assigned[flipped] = here + there - assigned[flipped]
             changed |= len(flipped) > 0
         return changed
 
 
-def _at(cost: Floats, placed: Ints) -> Floats:
-    """What each block costs where it stands."""
-    return np.asarray(cost[np.arange(len(placed)), placed])
+def _at(cost: Floats, assigned: Ints) -> Floats:
+    """Cost of each block at its centre."""
+    return np.asarray(cost[np.arange(len(assigned)), assigned])
 
 
 def _regret(cost: Floats) -> float:
-    """What is lost when the best of the costs is taken away; infinite when it is the only one."""
+    """Loss when the best of the costs is taken away; infinite when it is the only one."""
     if len(cost) < 2:
         return float("inf")
     best, second = np.partition(cost, 1)[:2]
@@ -190,13 +189,13 @@ def _regret(cost: Floats) -> float:
 
 
 def _cheapest(cost: Floats, taken: Floats) -> int:
-    """The centre with the least weight of foes, and among those the cheapest."""
+    """The centre with the least weight of broken links, and among those the cheapest."""
     return int(np.where(taken == taken.min(), cost, np.inf).argmin())
 
 
-def _broken(apart: csr_array, placed: Ints) -> float:
+def _broken(apart: csr_array, assigned: Ints) -> float:
     edges = apart.tocoo()
-    return float(edges.data[placed[edges.row] == placed[edges.col]].sum() / 2)
+    return float(edges.data[assigned[edges.row] == assigned[edges.col]].sum() / 2)
 
 
 def _split(values: Ints, part: Ints) -> list[Ints]:
