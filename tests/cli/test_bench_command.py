@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from command_line import Cli, cli
-from samekind.cli.bench import told
+from samekind.cli.bench import summary
 from samekind.simulation import provenance as surroundings
 from samekind.simulation.rows import append_row, read_rows
 
@@ -58,7 +58,7 @@ def test_a_suite_is_run_once_and_goes_on_where_it_stopped(cli: Cli, file: Path) 
     )
     rows = file.with_suffix(".jsonl")
     (row,) = rows_of(rows)
-    assert some.code == 0 and "1 run, 0 there already" in some.out
+    assert some.code == 0 and "1 run, 0 finished before" in some.out
     assert "1/1 digits parity, random, perfect, seed 1: ari " in some.out
     assert (
         "samekind report small.jsonl --out small-report" in some.out
@@ -71,11 +71,13 @@ def test_a_suite_is_run_once_and_goes_on_where_it_stopped(cli: Cli, file: Path) 
         "perfect",
     )
     rest = cli("bench", file)
-    assert "8 runs, 1 there already" in rest.out and "7 runs finished, 0 failed, 0 left" in rest.out
+    assert (
+        "8 runs, 1 finished before" in rest.out and "7 runs finished, 0 failed, 0 left" in rest.out
+    )
     assert rows_of(rows)[0] == row and len({r["run"] for r in rows_of(rows)}) == 8
     assert [r["seed"] for r in rows_of(rows)] == [1, 0, 0, 0, 0, 1, 1, 1]
     again = cli("bench", file)
-    assert "8 runs, 8 there already" in again.out and len(rows_of(rows)) == 8
+    assert "8 runs, 8 finished before" in again.out and len(rows_of(rows)) == 8
     cli("bench", file, "--with", "questions=4", "--seeds", "0", "--only", "random,uncertain")
     assert len(rows_of(rows)) == 12 and rows_of(rows)[-1]["protocol"]["overrides"] == {
         "questions": 4
@@ -96,7 +98,7 @@ def test_a_line_that_was_cut_off_is_passed_over_and_its_run_done_again(
     rows = file.with_suffix(".jsonl")
     rows.write_text(rows.read_text()[:-40])
     done = cli(*order)
-    assert "line 2 is broken" in done.err and "1 there already" in done.out
+    assert "line 2 is broken" in done.err and "1 finished before" in done.out
     assert [row["seed"] for row in read_rows(rows).rows] == [0, 1]
 
 
@@ -126,7 +128,7 @@ def test_a_run_that_was_cut_short_is_kept_and_done_again(
 
 def test_without_time_nothing_is_begun(cli: Cli, file: Path) -> None:
     done = cli("bench", file, "--limit-seconds", "0")
-    assert done.code == 0 and "8 left for another time" in done.out
+    assert done.code == 0 and "8 left" in done.out
     assert not file.with_suffix(".jsonl").exists()
 
 
@@ -178,12 +180,12 @@ def test_the_suites_are_listed_with_a_sentence_each(cli: Cli) -> None:
 
 def test_a_finished_run_is_told_in_one_line() -> None:
     curve = [{"questions": n, "ari": n / 100} for n in range(0, 101, 10)]
-    said = told({"curve": curve, "complete": True, "seconds": 3.21})
+    said = summary({"curve": curve, "complete": True, "seconds": 3.21})
     assert said == (
         "ari 0.000 at 0, 0.200 at 20, 0.400 at 40, 0.600 at 60, 0.800 at 80, 1.000 at 100; 3.2 s"
     )
     curve[-1]["heldout_acc"] = curve[0]["heldout_acc"] = 0.5
-    short = told({"curve": [curve[0], curve[-1]], "complete": False, "seconds": 1})
+    short = summary({"curve": [curve[0], curve[-1]], "complete": False, "seconds": 1})
     assert short == "heldout_acc 0.500 at 0, 0.500 at 100; 1.0 s; cut short"
 
 
@@ -204,7 +206,7 @@ def test_a_row_notes_the_command_that_made_it(file: Path) -> None:
         [sys.executable, "-m", "samekind", *words], capture_output=True, text=True, cwd=file.parent
     )
     (row,) = rows_of(file.with_suffix(".jsonl"))
-    assert row["command"] == f"samekind {' '.join(words)}" and "1 runs finished" in done.stdout
+    assert row["command"] == f"samekind {' '.join(words)}" and "1 run finished" in done.stdout
 
 
 def test_a_suite_that_cannot_be_read_does_not_hide_the_others(

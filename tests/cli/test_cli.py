@@ -204,13 +204,13 @@ def test_a_path_is_enough_and_the_person_comes_back(cli: Cli, table: Path) -> No
 def test_questions_end_when_enough_were_answered(cli: Cli, table: Path) -> None:
     done = cli("ask", table, "--questions", 2, typed="0\nu\n1\n1\n")
     assert "2 answers are saved" in done.out
-    assert "Nothing is left" not in done.out
+    assert "no more questions" not in done.out
 
 
 def test_the_end_of_the_questions_is_told(cli: Cli, tmp_path: Path) -> None:
     np.save(tmp_path / "two.npy", np.array([[0.0, 1.0], [5.0, 1.0]]))
     done = cli("ask", tmp_path / "two.npy", "--strategy", "random", typed="n\nn\nn\n")
-    assert "Nothing is left that would be worth asking." in done.out
+    assert "There are no more questions worth asking." in done.out
     assert "1 answer is saved" in done.out
 
 
@@ -253,7 +253,7 @@ def test_groups_go_home_as_folders_and_come_back(cli: Cli, tmp_path: Path) -> No
     cli("ask", photos, *pixels, "--strategy", "random", typed="y\nn\nq\n")
     sorted_photos = tmp_path / "sorted"
     plan = cli("export", photos, sorted_photos, *pixels)
-    assert "Nothing was written. Add --yes to do it." in plan.out
+    assert "Nothing was written. Add --yes to write it." in plan.out
     assert not sorted_photos.exists()
     assert cli("export", photos, sorted_photos, *pixels, "--yes").code == 0
     assert len(list(sorted_photos.rglob("*.png"))) == 8

@@ -55,7 +55,7 @@ def test_learning_tells_first_what_it_will_cost_and_then_what_to_type(
     assert re.search(r"About 2 epochs in \S+ (s|min) on CPU", done.err)
     assert re.search(r"200 to 1,000 epochs: here 200 would take", done.err)
     assert "simclr, learnt from 12 pictures in 2 epochs" in done.out
-    kept = re.search(r"Kept in (.+)\.$", done.out, re.MULTILINE)
+    kept = re.search(r"Saved in (.+)\.$", done.out, re.MULTILINE)
     assert kept and Path(kept[1]).is_file()
     assert f"samekind cluster {folder} --encoder simclr" in done.out
 
@@ -102,7 +102,7 @@ def test_ctrl_c_loses_nothing_and_the_same_command_goes_on(
         patch.setattr(learn_module, "Bar", Impatient)
         stopped = cli("learn", folder, "--epochs", "12")
     assert stopped.code == 130
-    at = re.search(r"Stopped at epoch ([\d.]+) of 12\. Type the same command", stopped.err)
+    at = re.search(r"Stopped at epoch ([\d.]+) of 12\. The same command resumes", stopped.err)
     assert at and 0 < float(at[1]) < 12
     assert cli("cluster", folder, "--encoder", "simclr").code == 2
     again = cli("learn", folder)  # neither minutes nor epochs: what was begun is finished
@@ -118,7 +118,7 @@ def test_learning_again_goes_on_from_where_it_was_finished(
     cli("learn", folder, "--epochs", "1")
     same = cli("learn", folder, "--epochs", "1")
     assert same.code == 0
-    assert "1 epochs are learnt already" in same.err
+    assert "1 epochs are trained already" in same.err
     more = cli("learn", folder, "--epochs", "2")
     assert "in 2 epochs" in more.out
 
@@ -148,7 +148,7 @@ def test_whoever_says_no_gets_nothing_learnt(
     monkeypatch.setattr(learn_module, "_agreed", lambda: False)
     folder = drawn()
     done = cli("learn", folder, "--epochs", "1")
-    assert (done.code, done.out) == (0, "Nothing was learnt.\n")
+    assert (done.code, done.out) == (0, "Nothing was trained.\n")
     assert cli("cluster", folder, "--encoder", "simclr").code == 2
     assert cli("learn", folder, "--epochs", "1", "--yes").code == 0
 
@@ -216,7 +216,7 @@ def test_groups_are_asked_for_where_they_are_learnt(cli: Cli, drawn: Callable[..
 def test_minutes_and_epochs_together_are_refused(cli: Cli, drawn: Callable[..., Path]) -> None:
     done = cli("learn", drawn(), "--minutes", "1", "--epochs", "1")
     assert done.code == 2
-    assert "one of the two" in done.err
+    assert "got both" in done.err
 
 
 def test_a_device_that_is_not_there_is_refused(cli: Cli, drawn: Callable[..., Path]) -> None:

@@ -91,7 +91,7 @@ def test_a_table_needs_the_names_of_its_label_columns(cli: Cli, things: Path) ->
 def test_what_cannot_be_drawn_is_told_before_the_work(cli: Cli, things: Path) -> None:
     out = things.parent / "x.png"
     neither = cli("plot", "evolution", "--out", out)
-    assert neither.code == 2 and "one of the two" in neither.err
+    assert neither.code == 2 and "Expected either a set" in neither.err
     unknown = cli("plot", "evolution", things, *QUICK, "--orientation", "sid", "--out", out)
     assert unknown.code == 5 and "'side'" in unknown.err and "Asking" not in unknown.err
     format = cli("plot", "evolution", things, "--out", things.parent / "x.gif")

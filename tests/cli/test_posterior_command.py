@@ -12,10 +12,10 @@ import torch
 
 from command_line import Cli, cli  # noqa: F401
 from piles import clouds
-from samekind.cli.plot_posterior import _Asking, _drawn
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
 from samekind.clusterers.ncp.amortized.weights import save
 from samekind.constraints import Constraints
+from samekind.reports.plots.beliefs import Beliefs, random_points
 
 pytest.importorskip("matplotlib")
 SMALL = Sizes(features=8, width=8, h_outputs=8, g_outputs=8)
@@ -58,7 +58,7 @@ def test_a_table_is_drawn_and_the_file_must_be_new(
 
 def test_what_cannot_be_drawn_is_told_before_long_work(cli: Cli, tmp_path: Path) -> None:
     many = cli("plot", "posterior", "--items", 5000, "--out", tmp_path / "x.png")
-    assert many.code != 0 and "5,000 items are too many" in many.err
+    assert many.code != 0 and "Expected --items from 1 to 600, got 5,000." in many.err
     odd = cli("plot", "posterior", "--strategy", "posterir", "--out", tmp_path / "x.png")
     assert odd.code != 0 and "Did you mean 'posterior'" in odd.err
     absent = cli("plot", "posterior", "nowhere.npz", "--out", tmp_path / "x.png")
@@ -66,9 +66,9 @@ def test_what_cannot_be_drawn_is_told_before_long_work(cli: Cli, tmp_path: Path)
 
 
 def test_every_grouping_that_is_drawn_honours_the_answers(weights: Path) -> None:
-    pile, asking = _drawn(10, seed=3), _Asking(200, weights, "random", 0)
+    pile, beliefs = random_points(10, seed=3), Beliefs(200, weights, "random", 0)
     known = Constraints.from_links(10, [(0, 1, True), (1, 2, False), (3, 4, False)])
-    belief = asking._belief("told", pile, known)
+    belief = beliefs.believe("told", pile, known)
     together = belief.together()
     assert together[0, 1] == pytest.approx(1) and together[0, 2] == together[3, 4] == 0
     assert 0 < together[5, 6] < 1
@@ -76,9 +76,9 @@ def test_every_grouping_that_is_drawn_honours_the_answers(weights: Path) -> None
 
 
 def test_the_same_seed_draws_the_same_items() -> None:
-    pile = _drawn(30, seed=5)
-    assert np.array_equal(pile.X, _drawn(30, seed=5).X) and pile.X.shape == (30, 2)
-    some = pile.some(8, seed=1)
-    assert np.array_equal(some.X, pile.some(8, seed=1).X)
-    assert (some.name, pile.some(30, 0).name) == ("8 of 30 points", "30 points")
+    pile = random_points(30, seed=5)
+    assert np.array_equal(pile.X, random_points(30, seed=5).X) and pile.X.shape == (30, 2)
+    some = pile.at_most(8, seed=1)
+    assert np.array_equal(some.X, pile.at_most(8, seed=1).X)
+    assert (some.name, pile.at_most(30, 0).name) == ("8 of 30 points", "30 points")
     assert len(some.collection) == len(some.truth) == 8

@@ -23,8 +23,9 @@ from PIL import Image
 from rich.console import Console as Screen
 
 from piles import clouds
-from samekind.cli.drawings import drawn, picture, printable
-from samekind.cli.terminal import AtTerminal, explained, menu
+from samekind.cli.console import printable
+from samekind.cli.drawings import drawn, picture
+from samekind.cli.terminal import TerminalPerson, explained, menu
 from samekind.items import Collection, Item, Preview
 from samekind.ledger.store import open_store
 from samekind.protocols import View
@@ -153,7 +154,7 @@ def test_the_menu_says_how_several_are_named() -> None:
     assert len(line) <= 120
     assert line.startswith("1-12 Type their numbers, then Enter · Enter All belong · u Not sure")
     assert menu(OddOnes((0,), (1,))).plain.startswith("1 Type its number, then Enter")
-    assert "commas do as well as spaces" in explained(TWELVE).plain
+    assert "separated by spaces or commas" in explained(TWELVE).plain
     assert "Enter    nothing typed: all belong" in explained(TWELVE).plain
 
 
@@ -178,7 +179,7 @@ def test_numbers_are_typed_as_people_do(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{typed}\n"))
     session = Session(pictures(), np.random.default_rng(0).normal(size=(26, 3)))
-    with AtTerminal(Screen(file=io.StringIO()), session) as person:
+    with TerminalPerson(Screen(file=io.StringIO()), session) as person:
         assert person.answer(TWELVE) == choice
 
 
@@ -188,12 +189,12 @@ def test_numbers_that_are_not_there_are_refused_and_asked_again(
     monkeypatch.setattr("sys.stdin", io.StringIO("2 13\n2 x\n?\n2\n"))
     screen = Screen(file=io.StringIO(), width=120)
     session = Session(pictures(), np.random.default_rng(0).normal(size=(26, 3)))
-    with AtTerminal(screen, session) as person:
+    with TerminalPerson(screen, session) as person:
         assert person.answer(TWELVE) == "2"
     written = screen.file
     assert isinstance(written, io.StringIO)
-    assert "'2 13' is not made of the numbers 1-12." in written.getvalue()
-    assert "'2 x' is not made of the numbers 1-12." in written.getvalue()
+    assert "Expected numbers from 1-12, got '2 13'." in written.getvalue()
+    assert "Expected numbers from 1-12, got '2 x'." in written.getvalue()
     assert "nothing typed: all belong" in written.getvalue()
 
 
@@ -230,7 +231,7 @@ def test_a_new_kind_of_question_gets_keys_of_its_own(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("sys.stdin", io.StringIO("o\n"))
     screen = Screen(file=io.StringIO())
     session = Session(pictures(), np.random.default_rng(0).normal(size=(26, 3)))
-    with AtTerminal(screen, session) as person:
+    with TerminalPerson(screen, session) as person:
         assert person.answer(HowOld()) == "older"
 
 
@@ -239,7 +240,7 @@ def test_the_person_can_go_back_and_finish(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     screen = Screen(file=io.StringIO(), width=100)
     session = Session(pictures(), np.random.default_rng(0).normal(size=(26, 3)), strategy="random")
-    with AtTerminal(screen, session) as person:
+    with TerminalPerson(screen, session) as person:
         log = run(session, person)
     written = screen.file
     assert isinstance(written, io.StringIO)
@@ -248,7 +249,7 @@ def test_the_person_can_go_back_and_finish(monkeypatch: pytest.MonkeyPatch) -> N
     assert log.n_answers == 2 and person.finished
     assert "There is no answer to take back yet." in shown
     assert "'nonsense' is not one of the keys." in shown
-    assert "nothing has to be confirmed" in shown
+    assert "there is nothing to confirm" in shown
 
 
 # -- a real terminal ------------------------------------------------------------------------------
@@ -393,7 +394,7 @@ def test_ctrl_c_ends_with_130_and_the_answers_are_saved(
         terminal.press("\x03")
     else:
         os.kill(terminal.process.pid, signal.SIGINT)
-    terminal.wait_for("Everything that you answered is saved.")
+    terminal.wait_for("All your answers are saved.")
     assert terminal.process.wait(20) == 130
     assert choices(ledger) == ["none"]
     assert termios.tcgetattr(terminal.inside)[3] == terminal.before[3]

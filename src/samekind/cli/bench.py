@@ -1,4 +1,4 @@
-"""``samekind bench``: run a suite of benchmarks, row by row, and go on where it stopped."""
+"""``samekind bench``: run a suite of benchmarks, row by row; an interrupted suite is resumed."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samekind.cli.console import note, say
+from samekind.cli.console import note, say, show_table
 from samekind.errors import InputError, SamekindError
+from samekind.questions.wording import plural
 
 if TYPE_CHECKING:
     from samekind.simulation.suite import Run, Suite
 
 Names = list[str] | None
-SHOWN = 6
-"""Points of a curve in the line of a finished run."""
+MAX_SHOWN_POINTS = 6
+"""Points of a curve that are printed when a run has finished."""
 
 
 def bench(
@@ -27,27 +28,27 @@ def bench(
         str | None, typer.Argument(help="A TOML file, or a name from --list.", metavar="SUITE")
     ] = None,
     data: Annotated[
-        str | None, typer.Option(help="Folder with the files of sets (or SAMEKIND_DATA).")
+        str | None, typer.Option(help="Folder with the files of sets; default: SAMEKIND_DATA.")
     ] = None,
     rows: Annotated[
-        Path | None, typer.Option(help="Rows are added to this file (SUITE.jsonl).")
+        Path | None, typer.Option(help="Append rows to this file; default: SUITE.jsonl.")
     ] = None,
-    only: Annotated[Names, typer.Option(help="Only these systems: live,random.")] = None,
+    only: Annotated[Names, typer.Option(help="Only these systems, such as live,random.")] = None,
     sets: Annotated[Names, typer.Option(help="Only these sets.")] = None,
     people: Annotated[Names, typer.Option(help="Only these simulated people.")] = None,
-    seeds: Annotated[Names, typer.Option(help="Instead of those of the suite: 0,1,2.")] = None,
-    workers: Annotated[int, typer.Option(help="Runs side by side, each in a process.")] = 1,
+    seeds: Annotated[Names, typer.Option(help="Other seeds than the suite's.")] = None,
+    workers: Annotated[int, typer.Option(help="Number of processes that run in parallel.")] = 1,
     limit_seconds: Annotated[
-        float | None, typer.Option(help="Come to an end by then, for all runs.")
+        float | None, typer.Option(help="Stop all runs after this time.")
     ] = None,
     overrides: Annotated[
         Names,
         typer.Option("--with", metavar="KEY=VALUE", help="Replace a key of [base]; repeatable."),
     ] = None,
-    commit: Annotated[str, typer.Option(help="Noted in the rows, for a copy without git.")] = "",
-    show_list: Annotated[bool, typer.Option("--list", help="Show the suites there are.")] = False,
+    commit: Annotated[str, typer.Option(help="Commit to record, without a git clone.")] = "",
+    show_list: Annotated[bool, typer.Option("--list", help="List the suites.")] = False,
 ) -> None:
-    """Run a suite of benchmarks with simulated people; what is done is not done again."""
+    """Run a suite of benchmarks with simulated people; finished runs are not repeated."""
     from samekind.simulation.suite_file import open_suite
 
     if show_list:
@@ -55,7 +56,7 @@ def bench(
         return
     if suite is None:
         raise InputError(
-            "Give a suite: a file, or one of those that `samekind bench --list` shows."
+            "Expected a suite: a TOML file, or a name that `samekind bench --list` shows."
         )
     changed = parsed_overrides(overrides or [])
     plan = open_suite(suite, changed)
@@ -81,7 +82,7 @@ def _carried_out(
     commit: str,
     changed: dict[str, Any],
 ) -> int:
-    """Do what is open and keep each row at once. Returns how many runs failed."""
+    """Do the runs that are missing, write each row at once, and return how many failed."""
     from samekind.simulation.provenance import command_line
     from samekind.simulation.provenance import commit as current_commit
     from samekind.simulation.rows import append_row, finished, read_rows
@@ -92,7 +93,7 @@ def _carried_out(
         note(kept.problem)
     done = finished(kept.rows if kept is not None else [])
     todo = [run for run in every if not run.is_in(done)]
-    say(f"{plan.name}: {_runs(len(every))}, {len(every) - len(todo)} there already.")
+    say(f"{plan.name}: {plural(len(every), 'run')}, {len(every) - len(todo)} finished before.")
     notes: dict[str, Any] = {
         "command": command_line("samekind", sys.argv[1:]),
         "commit": commit or current_commit(),
@@ -100,7 +101,11 @@ def _carried_out(
     }
     left_out = failed = ended = 0
     for name, said, some, usable in prepared(todo, data):
-        note(f"{name}: {said}" if usable else f"{name} is left out, {_runs(len(some))}: {said}")
+        note(
+            f"{name}: {said}"
+            if usable
+            else f"{name} is left out, {plural(len(some), 'run')}: {said}"
+        )
         if not usable:
             left_out += len(some)
             todo = [run for run in todo if run not in some]
@@ -112,22 +117,18 @@ def _carried_out(
             continue
         append_row(file, outcome.row)
         ended += bool(outcome.row["complete"])
-        say(f"{number}/{len(todo)} {outcome.run}: {told(outcome.row)}")
+        say(f"{number}/{len(todo)} {outcome.run}: {summary(outcome.row)}")
     left = len(todo) - ended - failed
     failed += left_out
-    say(f"{ended} runs finished, {failed} failed, {left} left for another time.")
+    say(f"{plural(ended, 'run')} finished, {failed} failed, {left} left.")
     return failed
 
 
-def _runs(count: int) -> str:
-    return "1 run" if count == 1 else f"{count:,} runs"
-
-
-def told(row: dict[str, Any]) -> str:
-    """One finished run in words: its first score along the curve, answers and seconds."""
+def summary(row: dict[str, Any]) -> str:
+    """Summarise a finished run: a score along its curve, and the seconds."""
     curve = row["curve"]
     metric = "heldout_acc" if "heldout_acc" in curve[-1] else "ari"
-    step = max(1, -(-len(curve) // SHOWN))
+    step = max(1, -(-len(curve) // MAX_SHOWN_POINTS))
     some = [*curve[:-1:step], curve[-1]]
     points = ", ".join(f"{point[metric]:.3f} at {point['questions']}" for point in some)
     short = "" if row["complete"] else "; cut short"
@@ -137,7 +138,7 @@ def told(row: dict[str, Any]) -> str:
 
 
 def separated(words: Sequence[str] | None) -> list[str]:
-    """Names given one by one or with commas between them.
+    """Split names that were given one by one or separated by commas.
 
     >>> separated(["live,random", "cobras"])
     ['live', 'random', 'cobras']
@@ -146,7 +147,7 @@ def separated(words: Sequence[str] | None) -> list[str]:
 
 
 def parsed_overrides(words: Sequence[str]) -> dict[str, Any]:
-    """KEY=VALUE, where VALUE is written as in TOML; what is no TOML is a text.
+    """Parse KEY=VALUE, where VALUE is written as in TOML, or else taken as a string.
 
     >>> parsed_overrides(["epochs=3", "start=weights.safetensors"])
     {'epochs': 3, 'start': 'weights.safetensors'}
@@ -155,7 +156,7 @@ def parsed_overrides(words: Sequence[str]) -> dict[str, Any]:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals:
-            raise InputError(f"{word!r} changes nothing. Give --with KEY=VALUE.")
+            raise InputError(f"Expected --with KEY=VALUE, got {word!r}.")
         try:
             found[key] = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:
@@ -167,23 +168,17 @@ def _numbers(words: Sequence[str]) -> list[int]:
     try:
         return [int(word) for word in separated(words)]
     except ValueError:
-        raise InputError(f"Seeds are whole numbers; {', '.join(words)} came.") from None
+        raise InputError(f"Expected whole numbers as seeds, got {', '.join(words)}.") from None
 
 
 def _show_suites() -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from samekind.cli.console import screen
     from samekind.simulation.suite_file import open_suite, shipped
 
-    table = Table("suite", "runs", "what it is for", box=None)
+    rows = []
     for name in shipped():
         try:
             plan = open_suite(name)
-        except SamekindError as problem:  # one that names what is not there must not hide the rest
-            table.add_row(Text(name, "bold"), "", Text(f"Cannot be run here: {problem}"))
-            continue
-        about = Text(" ".join(plan.about.split()))
-        table.add_row(Text(name, "bold"), f"{len(plan.runs()):,}", about)
-    screen.print(table)
+            rows.append((name, f"{len(plan.runs()):,}", " ".join(plan.about.split())))
+        except SamekindError as problem:  # a suite that cannot be opened must not hide the others
+            rows.append((name, "", f"Cannot be run here: {problem}"))
+    show_table(("suite", "runs", "description"), rows)

@@ -1,44 +1,64 @@
-"""How the command line speaks: results to stdout, everything else to stderr, in plain lines."""
+"""Output of the command line: results on stdout, everything else on stderr."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
-from rich.console import Console as Screen
+from rich.console import Console
 
-from samekind.cli.drawings import printable
 from samekind.errors import SamekindError
 
 if TYPE_CHECKING:
     from samekind.protocols import Progress
 
-screen = Screen()
-notes = Screen(stderr=True)
+screen = Console()
+notes = Console(stderr=True)
+
+
+def printable(text: str) -> str:
+    """Replace control characters: a file name or a text must not control the terminal."""
+    return "".join(c if c in "\n\t" or c.isprintable() else "?" for c in text)
 
 
 def say(text: str) -> None:
-    """A line of the result. Brackets in file names are never taken for styles."""
+    """Print a line of the result. Brackets in file names are never taken for markup."""
     screen.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def note(text: str) -> None:
-    """A line beside the result, on stderr."""
+    """Print a notice on stderr."""
     notes.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def complain(problem: SamekindError) -> None:
-    """What went wrong, in one sentence."""
+    """Print an error."""
     notes.print("samekind:", style="bold red", end=" ")
     note(str(problem))
 
 
+def show_table(columns: Iterable[str], rows: Iterable[Iterable[object]], title: str = "") -> None:
+    """Print a table; the cells are never taken for markup."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, title=title or None, title_justify="left", box=None)
+    for row in rows:
+        table.add_row(*(Text(printable(str(cell))) for cell in row))
+    screen.print(table)
+
+
+def at_terminal() -> bool:
+    """Whether somebody can be asked: stdin is a terminal."""
+    return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
+
+
 @contextmanager
 def progress_bar(title: str) -> Iterator[Progress]:
-    """A bar on stderr that appears only when there is something to wait for."""
+    """Show a progress bar on stderr, as soon as there is something to wait for."""
     from rich.progress import Progress as Bar
 
     bar = Bar(console=notes, transient=True)
@@ -62,9 +82,9 @@ def progress_bar(title: str) -> Iterator[Progress]:
 
 @contextmanager
 def plain_warnings() -> Iterator[None]:
-    """Our own warnings as one line on stderr; those of other packages are not for this person.
+    """Show warnings of samekind as one line on stderr, and hide those of other packages.
 
-    Who runs ``python -W ...`` gets the warnings of Python as they are.
+    With ``python -W ...`` warnings are shown as Python shows them.
     """
 
     def show(

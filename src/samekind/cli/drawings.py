@@ -10,42 +10,37 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from samekind.cli.console import printable
 from samekind.items import Collection, Item, Preview
 from samekind.questions import Question
 
-AROUND = 7
+RESERVED_LINES = 7
 """Lines of the screen that are not for items: heading, prompt, reason, keys, and a spare one."""
-ITEM_CELLS = 22
+ITEM_WIDTH = 22
 """Width of the picture that is asked about, when groups are shown below it."""
-WIDEST = 48
-"""Width beyond which a picture is not drawn larger."""
-FRAME = 4
-"""Columns that a frame takes, left and right together."""
-TEXT_WIDTH = 100
-ACROSS = 6
+MAX_PICTURE_WIDTH = 48
+FRAME_WIDTH = 4
+"""Columns of a frame, left and right together."""
+MAX_TEXT_WIDTH = 100
+MAX_PER_ROW = 6
 """Groups drawn side by side; more are drawn in two rows."""
 TOGETHER = "one group"
-"""Written on the frame around items that stand for one group."""
-
-
-def printable(text: str) -> str:
-    """The text without control characters: a file name or a text must not steer the terminal."""
-    return "".join(c if c in "\n\t" or c.isprintable() else "?" for c in text)
+"""Title of the frame around items that represent one group."""
 
 
 def drawn(collection: Collection, question: Question, width: int, height: int) -> RenderableType:
-    """The items of a question, so that with its keys they fit on a screen of this size."""
+    """Draw the items of a question, so that they fit on a screen of this size with its keys."""
     parts = [[collection[i] for i in part] for part in question.parts()]
     grouped = {c: question.exemplars(c) for c in question.choices() if question.exemplars(c)}
     groups = {key: [collection[i] for i in exemplars] for key, exemplars in grouped.items()}
-    room = max(8, height - AROUND)
+    room = max(8, height - RESERVED_LINES)
     if collection.kind != "text" and _is_picture(collection[question.items()[0]]):
         return _pictures(parts, groups, width, room)
     return _texts(parts, groups, width, room)
 
 
 def picture(data: bytes, cells: int) -> Text:
-    """A picture of coloured half blocks, at most `cells` wide and half as many lines high."""
+    """Draw a picture with coloured half blocks, at most `cells` wide and half as high."""
     from PIL import Image
 
     with Image.open(io.BytesIO(data)) as opened:
@@ -77,15 +72,15 @@ def _is_picture(item: Item) -> bool:
 def _pictures(
     parts: Sequence[Sequence[Item]], groups: dict[str, list[Item]], width: int, room: int
 ) -> RenderableType:
-    """Single items in one row, and below them one frame per group, side by side."""
+    """Draw single items in one row, and below them one frame per group, side by side."""
     framed = 2 if any(len(part) > 1 for part in parts) else 0
     if framed and not groups:
-        return _frames([(TOGETHER, part) for part in parts], width, room, WIDEST)
+        return _frames([(TOGETHER, part) for part in parts], width, room, MAX_PICTURE_WIDTH)
     alone = [item for part in parts for item in part]
-    largest = WIDEST if not groups else min(ITEM_CELLS, room - framed)
-    share = (width - 2 * framed) // max(1, len(alone)) - FRAME - 2
+    largest = MAX_PICTURE_WIDTH if not groups else min(ITEM_WIDTH, room - framed)
+    share = (width - 2 * framed) // max(1, len(alone)) - FRAME_WIDTH - 2
     cells = max(4, min(largest, share, 2 * (room - 2)))
-    if len(groups) > ACROSS:  # two rows of them need most of the screen
+    if len(groups) > MAX_PER_ROW:  # two rows of them need most of the screen
         cells = max(4, min(cells, 2 * (room // 3 - 4)))
     rows: list[RenderableType] = []
     if alone:
@@ -93,18 +88,18 @@ def _pictures(
         rows.append(Panel.fit(row, title=TOGETHER) if framed else row)
     if groups:
         below = room - (cells // 2 + 2 + framed if alone else 0)
-        rows.append(_frames(list(groups.items()), width, below, ITEM_CELLS - 2))
+        rows.append(_frames(list(groups.items()), width, below, ITEM_WIDTH - 2))
     return Group(*rows)
 
 
 def _frames(
     groups: Sequence[tuple[str, Sequence[Item]]], width: int, room: int, widest: int
 ) -> RenderableType:
-    """One frame per group, side by side, all as large as fit; many of them in two rows."""
-    across = len(groups) if len(groups) <= ACROSS else -(-len(groups) // 2)
+    """Draw one frame per group, side by side, as large as fits; many of them in two rows."""
+    across = len(groups) if len(groups) <= MAX_PER_ROW else -(-len(groups) // 2)
     lines = -(-len(groups) // across)
     most = max(len(items) for _, items in groups)
-    inner = min(widest, width // across - FRAME)
+    inner = min(widest, width // across - FRAME_WIDTH)
     while inner > 6 and lines * _group_height(inner, most) > room:
         inner -= 1
     panels = [_group(key, items, inner) for key, items in groups]
@@ -112,7 +107,7 @@ def _frames(
 
 
 def _group_height(inner: int, count: int) -> int:
-    """Lines of a frame with one large picture and the others, smaller, in pairs below it."""
+    """Count the lines of a frame with one large picture, and smaller ones in pairs below."""
     small = (inner - 1) // 2
     return 2 + (inner + 1) // 2 + (count // 2) * ((small + 1) // 2)
 
@@ -124,14 +119,14 @@ def _group(key: str, items: Sequence[Item], inner: int) -> Panel:
         row = Table.grid(padding=(0, 1, 0, 0))
         row.add_row(*(picture(item.preview().data, small) for item in items[at : at + 2]))
         body.append(row)
-    return Panel(Group(*body), title=Text(key, "bold"), width=inner + FRAME)
+    return Panel(Group(*body), title=Text(key, "bold"), width=inner + FRAME_WIDTH)
 
 
 def _framed(item: Item, cells: int) -> Panel:
     name = printable(item.id)
     name = name if len(name) <= cells else f"...{name[3 - cells :]}"
     body = picture(item.preview().data, cells)
-    return Panel(body, subtitle=Text(name, "dim"), width=cells + FRAME)
+    return Panel(body, subtitle=Text(name, "dim"), width=cells + FRAME_WIDTH)
 
 
 def _beside(panels: Sequence[Panel]) -> Table:
@@ -143,9 +138,9 @@ def _beside(panels: Sequence[Panel]) -> Table:
 def _texts(
     parts: Sequence[Sequence[Item]], groups: dict[str, list[Item]], width: int, room: int
 ) -> RenderableType:
-    """Single texts side by side, and below them one frame per group with a text per line."""
-    if any(len(part) > 1 for part in parts) or len(groups) > ACROSS:
-        total = min(width, TEXT_WIDTH)
+    """Draw single texts side by side, and below them a frame per group, a text per line."""
+    if any(len(part) > 1 for part in parts) or len(groups) > MAX_PER_ROW:
+        total = min(width, MAX_TEXT_WIDTH)
         deep = max(1, (room - 2 - len(groups)) // max(1, len(parts)) - 2)
         listed = [_listed(TOGETHER, [("", item) for item in part[:deep]], total) for part in parts]
         named = [(key, item) for key, items in groups.items() for item in items[:1]]
@@ -154,7 +149,7 @@ def _texts(
     most = max(1, (room - 5) // max(1, len(groups)) - 2)  # texts per group, if all are to fit
     lines = sum(min(len(items), most) + 2 for items in groups.values())
     deep = max(3, min(room - lines, 20) - 2)
-    total = min(width, TEXT_WIDTH if groups or len(alone) == 1 else width)
+    total = min(width, MAX_TEXT_WIDTH if groups or len(alone) == 1 else width)
     rows: list[RenderableType] = []
     if alone:
         share = total // len(alone)
@@ -168,7 +163,7 @@ def _texts(
 
 
 def _listed(title: str, named: Sequence[tuple[str, Item]], width: int) -> Panel:
-    """Texts in one frame, a line for each, with its key where it has one."""
+    """Draw texts in one frame, a line each, with their keys."""
     lines = []
     for key, item in named:
         line = Text(f"{key:>2}  " if key else "", "bold")
@@ -178,8 +173,8 @@ def _listed(title: str, named: Sequence[tuple[str, Item]], width: int) -> Panel:
 
 
 def _page(item: Item, width: int, deep: int) -> Panel:
-    """A text in a frame: as much of its beginning as fits."""
-    folded = Text(_text(item.preview())).wrap(Console(width=width), max(10, width - FRAME))
+    """Draw the beginning of a text in a frame."""
+    folded = Text(_text(item.preview())).wrap(Console(width=width), max(10, width - FRAME_WIDTH))
     body = Text("\n").join(folded[:deep])
     if len(folded) > deep:
         body.append(" ...")

@@ -3,71 +3,95 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samekind.cli.console import note, progress_bar, say
-from samekind.errors import InputError
+from samekind.cli import options
+from samekind.cli.console import at_terminal, note, progress_bar, say
+from samekind.errors import ExportError, InputError
+
+if TYPE_CHECKING:
+    from samekind.session import Session
 
 SUFFIX = ".orientation"
-"""That of `samekind.exports.orientation_file`, named here so that help needs no heavy import."""
-TARGET = f"A new .csv, .json, .parquet or {SUFFIX} file, or a folder."
+"""That of `samekind.exports.orientation_file`, repeated so that --help needs no heavy import."""
 
 
 def export(
-    path: Annotated[str, typer.Argument(help="A folder, a table, or a set (tiles, digits).")],
-    target: Annotated[Path | None, typer.Argument(help=TARGET)] = None,
-    format: Annotated[
-        str | None, typer.Option(help="csv, json, parquet, folders or orientation.")
+    path: options.Source,
+    target: Annotated[
+        Path | None,
+        typer.Argument(help=f"A new .csv, .json, .parquet or {SUFFIX} file, or a new folder."),
     ] = None,
-    mode: Annotated[str, typer.Option(help="For folders: copy or link.")] = "copy",
-    yes: Annotated[bool, typer.Option("--yes", help="Do it; without, only show the plan.")] = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Take an export into folders back.")] = False,
+    format: Annotated[
+        str | None,
+        typer.Option(help="csv, json, parquet, folders or orientation; default: by the suffix."),
+    ] = None,
+    mode: Annotated[str, typer.Option(help="For folders: copy or link the files.")] = "copy",
+    yes: options.Yes = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Undo an export into folders.")] = False,
     orientation: Annotated[
         str | None,
         typer.Option(
-            help="Which of your groupings. Without a target it goes, as a small file, to "
-            f"NAME{SUFFIX}, for `samekind predict`."
+            help=f"Name of the grouping. Without TARGET it is written to NAME{SUFFIX}, a small "
+            "file for `samekind predict`."
         ),
     ] = None,
-    encoder: Annotated[
-        str | None, typer.Option(help="How items become vectors; see `list`.")
-    ] = None,
-    method: Annotated[str | None, typer.Option(help="What groups the items; see `list`.")] = None,
-    groups: Annotated[int | None, typer.Option(min=1, help="How many groups, if you know.")] = None,
-    ledger: Annotated[
-        str | None,
-        typer.Option("--ledger", help="File (or database address) that keeps the answers."),
-    ] = None,
+    encoder: options.Encoder = None,
+    method: options.Method = None,
+    groups: options.Groups = None,
+    ledger: options.Ledger = None,
 ) -> None:
-    """Take the groups home: a table, one folder per group, or a file that sorts other items."""
-    from samekind.cli.results import check_free, write_groups
+    """Export the groups as a table or folders, or as a file that sorts other items."""
     from samekind.exports import undo_export
+    from samekind.exports.placements import check_new
     from samekind.workspace.pile import Request
 
     target, name = named_target(target, orientation)
     if undo:
         say(undo_export(target).describe())
         return
-    check_free(target)
-    request = Request(path, name, encoder, method, groups=groups, ledger=ledger, on_notice=note)
-    if format == "orientation" or (format is None and target.suffix == SUFFIX):
-        from samekind.exports.placements import check_new
-        from samekind.workspace.orientation import write_orientation
-
-        check_new([target])
-        with progress_bar("Encoding") as progress:
-            pile, session = request.reopen(progress)
-        say(write_orientation(pile, session, target))
-        return
+    check_new([target])
+    request = Request(path, name, encoder, method, None, groups, None, ledger, note)
     with progress_bar("Encoding") as progress:
-        _, session = request.reopen(progress)
+        pile, session = request.reopen(progress)
+    if format == "orientation" or (format is None and target.suffix == SUFFIX):
+        from samekind.workspace.orientation import orientation_of
+
+        file = orientation_of(pile, session)
+        say(f"{target}: {file.save(target) / 1e6:.2f} MB.")
+        say(f"{file.describe()}.")
+        for sentence in file.notes:
+            say(f"Note: {sentence}")
+        say(f"Sort other items with it:  samekind predict {target} NEW")
+        return
     write_groups(session, target, format, mode, yes=yes)
 
 
+def write_groups(
+    session: Session, target: Path, format: str | None, mode: str, *, yes: bool
+) -> None:
+    """Show what an export would do, and do it once that is confirmed."""
+    from samekind.exports import run_export
+    from samekind.workspace.exports import ExportRequest, plan
+
+    planned = plan(session, ExportRequest(format, mode, target, str(target)))
+    if planned.conflicts:
+        raise ExportError(" ".join(planned.conflicts))
+    if not yes:
+        say(planned.describe())
+        asked = at_terminal()
+        if not (asked and typer.confirm("Write it?")):
+            say("Nothing was written." if asked else "Nothing was written. Add --yes to write it.")
+            return
+    with progress_bar("Writing") as progress:
+        report = run_export(planned, progress)
+    say(report.describe())
+
+
 def named_target(target: Path | None, orientation: str | None) -> tuple[Path, str]:
-    """Where to write, and which grouping: one of the two may say both.
+    """Return where to write, and which grouping; either of the two can determine both.
 
     >>> named_target(None, "colour")[0].name, named_target(None, "by/colour.orientation")[1]
     ('colour.orientation', 'main')
@@ -76,8 +100,8 @@ def named_target(target: Path | None, orientation: str | None) -> tuple[Path, st
         return target, orientation or "main"
     if orientation is None:
         raise InputError(
-            f"Where to? Give a new file or folder: groups.csv, sorted, or main{SUFFIX}, which "
-            "sorts other items."
+            "Expected a new file or folder to write to, got none. Name one, such as groups.csv, "
+            f"sorted, or main{SUFFIX}, which sorts other items."
         )
     if orientation.endswith(SUFFIX):  # a file was named instead of a grouping
         return Path(orientation), "main"

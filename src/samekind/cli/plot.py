@@ -1,106 +1,96 @@
-"""``samekind plot``: pictures of simulated runs, and of runs that were saved elsewhere."""
+"""``samekind plot``: pictures of simulated runs, and of runs that were saved."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from samekind.cli import options
 from samekind.cli.console import note, progress_bar, say
-from samekind.cli.plot_posterior import posterior
-from samekind.errors import ExportError, InputError
-
-if TYPE_CHECKING:
-    from samekind.clustering import Clustering
-    from samekind.protocols import QueryStrategy
-    from samekind.reports.plots import Snapshots
-    from samekind.reports.plots.picks import Picks
-    from samekind.session import Session
-    from samekind.sources import LabelledSet
+from samekind.errors import InputError
 
 plot = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Draw pictures: what was learnt, and what an answer is worth.",
+    help="Draw pictures of runs: learnt spaces, curves, first questions, beliefs.",
 )
-CHOICES = {
+STRATEGIES = {
     "Hard": "value-hard",
     "Hard + representative": "value-hard-rep",
     "Hard + representative + diverse": "value",
     "Random": "value-random",
 }
 """The parts of value mining (IDC), one after the other: heading and strategy."""
-Out = Annotated[Path, typer.Option(help="A new .png, .svg or .pdf file.")]
-
-plot.command()(posterior)
 
 
 @plot.command()
 def evolution(
     source: Annotated[
-        str | None, typer.Argument(help="A set (tiles, digits) or a table with labels.")
+        str | None, typer.Argument(help="A named set (tiles, digits) or a table with labels.")
     ] = None,
     orientation: Annotated[
-        list[str] | None, typer.Option(help="What is asked about; give it twice or more.")
+        list[str] | None, typer.Option(help="A label column to ask about; repeatable.")
     ] = None,
-    method: Annotated[str, typer.Option(help="What groups the items; see `list`.")] = "pcl",
-    strategy: Annotated[str | None, typer.Option(help="What is asked; see `list`.")] = None,
-    encoder: Annotated[
-        str | None, typer.Option(help="How items become vectors; see `list`.")
-    ] = None,
-    questions: Annotated[int, typer.Option(min=1, help="How many for each orientation.")] = 40,
-    groups: Annotated[int | None, typer.Option(min=1, help="How many groups, if known.")] = None,
-    refit_every: Annotated[int, typer.Option(min=1, help="Answers per refit.")] = 5,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same picture.")] = 0,
-    items: Annotated[int, typer.Option(min=8, help="Draw at most so many items.")] = 3000,
+    method: options.Method = "pcl",
+    strategy: options.Strategy = None,
+    encoder: options.Encoder = None,
+    questions: Annotated[int, typer.Option(min=1, help="Answers for each orientation.")] = 40,
+    groups: options.Groups = None,
+    refit_every: options.RefitEvery = 5,
+    seed: options.Seed = 0,
+    items: options.MaxItems = 3000,
     saved: Annotated[
-        Path | None, typer.Option("--from", help="Draw what a run saved before; runs nothing.")
+        Path | None, typer.Option("--from", help="Draw a run that was saved; runs nothing.")
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="Also keep what is drawn: a .npz file.")] = None,
-    out: Out = Path("evolution.png"),
+    save: Annotated[Path | None, typer.Option(help="Also save the run to a new .npz file.")] = None,
+    out: options.Picture = Path("evolution.png"),
 ) -> None:
-    """Map the learnt space before any answer and after answers about each orientation."""
+    """Draw the learnt space before any answer and after answers about each orientation."""
+    from samekind.exports.placements import check_new
     from samekind.reports.plots.canvas import check_picture, new_figure, write_picture
     from samekind.reports.plots.evolution import draw_evolution
     from samekind.reports.plots.snapshots import Snapshots
     from samekind.strategies import DEFAULT as DEFAULT_STRATEGY
 
     check_picture(out)
-    new_figure(1, 1)  # what is not installed is told before long work begins
-    if (source is None) == (saved is None):
-        raise InputError("Name a set, such as tiles, or a file to draw --from: one of the two.")
-    if saved is not None:
+    new_figure(1, 1)  # a missing package fails early, before any long work
+    if saved is not None and source is None:
         found = Snapshots.load(saved)
         found = found.under(orientation) if orientation else found
-    else:
-        if save is not None and save.expanduser().exists():
-            raise ExportError(f"{save} exists already. Choose another name.")
-        run = _Evolution(
-            method, strategy or DEFAULT_STRATEGY, encoder, questions, groups, refit_every, seed
+    elif saved is None and source is not None:
+        from samekind.reports.plots.simulated import Evolution
+
+        check_new([save])
+        plan = Evolution(
+            str(method), strategy or DEFAULT_STRATEGY, encoder, questions, groups, refit_every, seed
         )
-        found = run.simulate(source or "", orientation or [])
+        with progress_bar("Encoding") as progress:
+            found = plan.run(source, orientation or [], on_notice=note, progress=progress)
+    else:
+        raise InputError("Expected either a set, such as tiles, or a saved run with --from FILE.")
     if save is not None:
         found.sampled(items, seed=seed).save(save)
-        say(f"Saved what is drawn in {save}.")
+        say(f"Saved the run in {save}.")
     say(f"Drew {write_picture(draw_evolution(found, most=items, seed=seed), out)}.")
 
 
 @plot.command()
 def curves(
     rows: Annotated[
-        list[Path], typer.Argument(help="Files of what `simulate --json` or a benchmark wrote.")
+        list[Path], typer.Argument(help="Files that `simulate --json` or `bench` wrote.")
     ],
     metric: Annotated[str, typer.Option(help="acc, nmi, ari, fm, pair_f1 or bcubed.")] = "acc",
     by: Annotated[
         list[str] | None, typer.Option(help="Key that tells lines apart, such as strategy.")
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option(help="Draw only rows with KEY=VALUE, as in set=tiles.")
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="Draw only these rows, such as set=tiles."),
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Logarithmic axis of answers.")] = False,
-    out: Out = Path("curves.png"),
+    out: options.Picture = Path("curves.png"),
 ) -> None:
     """Draw the score over the number of answers, for sorted and for held-out items."""
     from samekind.reports.plots.canvas import check_picture, write_picture
@@ -112,7 +102,7 @@ def curves(
     for wish in only or []:
         key, equals, value = wish.partition("=")
         if not equals:
-            raise InputError(f"{wish!r} is not a wish of the form KEY=VALUE, such as set=tiles.")
+            raise InputError(f"Expected --only KEY=VALUE, such as set=tiles, got {wish!r}.")
         values = sorted({str(row.get(key)) for row in found})
         found = [row for row in found if str(row.get(key)) == value]
         if not found:
@@ -123,179 +113,69 @@ def curves(
 
 @plot.command()
 def picks(
-    source: Annotated[str, typer.Argument(help="A set (tiles, digits) or a table with labels.")],
-    orientation: Annotated[
-        str | None, typer.Option(help="The true kinds that colour the dots.")
-    ] = None,
+    source: options.LabelledSource,
+    orientation: options.LabelColumn = None,
     choice: Annotated[
-        list[str] | None, typer.Option(help="A strategy whose picks are drawn; give several.")
+        list[str] | None, typer.Option(help="A strategy whose picks are drawn; repeatable.")
     ] = None,
-    method: Annotated[str, typer.Option(help="What groups the items; see `list`.")] = "kmeans",
-    encoder: Annotated[
-        str | None, typer.Option(help="How items become vectors; see `list`.")
-    ] = None,
-    questions: Annotated[int, typer.Option(min=1, help="How many items are picked.")] = 50,
-    groups: Annotated[
-        int | None, typer.Option(min=1, help="How many groups; else as many as there are kinds.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same picture.")] = 0,
-    items: Annotated[int, typer.Option(min=8, help="Draw at most so many other items.")] = 3000,
-    out: Out = Path("picks.png"),
+    method: options.Method = "kmeans",
+    encoder: options.Encoder = None,
+    questions: Annotated[int, typer.Option(min=1, help="Number of items picked.")] = 50,
+    groups: options.Groups = None,
+    seed: options.Seed = 0,
+    items: options.MaxItems = 3000,
+    out: options.Picture = Path("picks.png"),
 ) -> None:
-    """Map which items each way of choosing would ask about, before any answer."""
+    """Draw which items each strategy would ask about first, before any answer."""
     from samekind.reports.plots.canvas import check_picture, new_figure, write_picture
     from samekind.reports.plots.picks import draw_picks
-    from samekind.workspace.labelled import is_table, labelled_set
-    from samekind.workspace.pile import check_groups, check_names
+    from samekind.reports.plots.simulated import FirstPicks
 
     check_picture(out)
-    new_figure(1, 1)  # what is not installed is told before long work begins
-    chosen = {name: name for name in choice} if choice else CHOICES
-    for strategy in chosen.values():
-        check_names(method, strategy, encoder)
-    wanted = [orientation] if orientation and is_table(source) else []
-    labelled = labelled_set(source, wanted, option="--orientation")
-    check_groups(groups, labelled.collection)
-    column = orientation or next(iter(labelled.orientations))
-    run = _Picking(method, encoder, questions, groups, seed)
-    found = run.picked(labelled, column, chosen)
+    new_figure(1, 1)  # a missing package fails early, before any long work
+    strategies = {name: name for name in choice} if choice else STRATEGIES
+    plan = FirstPicks(str(method), encoder, questions, groups, seed)
+    with progress_bar("Encoding") as progress:
+        found = plan.run(source, orientation, strategies, progress)
     say(f"Drew {write_picture(draw_picks(found, most=items, seed=seed), out)}.")
 
 
-class _Evolution:
-    """The same beginning, then one simulated person per orientation."""
+@plot.command()
+def posterior(
+    source: Annotated[
+        str | None,
+        typer.Argument(help="A named set or a table with labels; omit it to draw random points."),
+    ] = None,
+    orientation: options.LabelColumn = None,
+    questions: Annotated[int, typer.Option(min=0, help="Number of answers.")] = 3,
+    strategy: options.Strategy = "posterior",
+    encoder: options.Encoder = None,
+    weights: Annotated[
+        Path | None, typer.Option(help="Weights of the network; default: those of the package.")
+    ] = None,
+    items: Annotated[int, typer.Option(min=1, help="Number of items, chosen at random.")] = 40,
+    samples: Annotated[int, typer.Option(min=1, help="Number of groupings sampled.")] = 2000,
+    seed: options.Seed = 0,
+    out: options.Picture = Path("posterior.png"),
+) -> None:
+    """Draw the most probable groupings of a few items, before and after answers."""
+    from samekind.reports.plots.beliefs import Beliefs, labelled_items, random_points
+    from samekind.reports.plots.canvas import check_picture, new_figure, write_picture
+    from samekind.reports.plots.posterior import MOST_ITEMS, draw_posterior
 
-    def __init__(
-        self,
-        method: str,
-        strategy: str,
-        encoder: str | None,
-        questions: int,
-        groups: int | None,
-        refit_every: int,
-        seed: int,
-    ) -> None:
-        self.method, self.strategy, self.encoder = method, strategy, encoder
-        self.questions, self.groups = questions, groups
-        self.refit_every, self.seed = refit_every, seed
-
-    def simulate(self, source: str, orientations: list[str]) -> Snapshots:
-        """Run each orientation, and keep the first and the last snapshots."""
-        from samekind.workspace.labelled import is_table, labelled_set
-        from samekind.workspace.pile import check_groups, check_names
-
-        check_names(self.method, self.strategy, self.encoder)
-        wanted = orientations if is_table(source) else []
-        labelled = labelled_set(source, wanted, option="--orientation")
-        check_groups(self.groups, labelled.collection)
-        chosen = list(dict.fromkeys(orientations)) or list(labelled.orientations)[:2]
-        for name in chosen:
-            labelled.truth(name)  # an unknown name is told before long work begins
-        found: Snapshots | None = None
-        for name in chosen:
-            note(f"Asking {self.questions} questions about {name} ...")
-            found = self._with(labelled, chosen, name, found)
-        if found is None:
-            raise InputError(f"{source!r} has no orientation. Name one with --orientation.")
-        return found
-
-    def _note(self) -> str:
-        given = "" if self.groups is None else f", {self.groups} groups given"
-        return f"Method {self.method}, strategy {self.strategy}{given}, seed {self.seed}"
-
-    def _with(
-        self, labelled: LabelledSet, chosen: list[str], asked: str, so_far: Snapshots | None
-    ) -> Snapshots:
-        """The snapshots so far, with those of one more run."""
-        from samekind.simulation import simulate
-
-        found = [] if so_far is None else [so_far]
-        last: list[tuple[Session, int]] = []
-
-        def on_record(session: Session, n_answers: int) -> None:
-            last[:] = [(session, n_answers)]
-            if not found:
-                begin = _truths(labelled, chosen, session, self._note())
-                found.append(begin.with_moment("Before any answer", session.clustering, 0))
-
+    check_picture(out)
+    new_figure(1, 1)  # a missing package fails early, before any long work
+    if items > MOST_ITEMS:
+        raise InputError(f"Expected --items from 1 to {MOST_ITEMS}, got {items:,}.")
+    if source is None:
+        pile = random_points(items, seed)
+    else:
         with progress_bar("Encoding") as progress:
-            simulate(
-                labelled, orientation=asked, method=self.method, strategy=self.strategy,
-                encoder=self.encoder, questions=self.questions, groups=self.groups,
-                refit_every=self.refit_every, seed=self.seed, progress=progress,
-                on_record=on_record,
-            )  # fmt: skip
-        ((session, n_answers),) = last
-        title = f"Asked about {asked}"
-        return found[0].with_moment(title, session.clustering, n_answers, asked=asked)
-
-
-class _Picking:
-    """What strategies would ask about first, from the same groups, without asking anybody."""
-
-    def __init__(
-        self, method: str, encoder: str | None, questions: int, groups: int | None, seed: int
-    ) -> None:
-        self.method, self.encoder, self.questions = method, encoder, questions
-        self.groups, self.seed = groups, seed
-
-    def picked(self, labelled: LabelledSet, orientation: str, choices: Mapping[str, str]) -> Picks:
-        """The items that each choice picks, under its heading."""
-        import numpy as np
-
-        from samekind.registry import find, make_method
-        from samekind.reports.plots.picks import Picks
-        from samekind.session import Session
-        from samekind.sources.sets.labelled import label_texts
-        from samekind.workspace.pile import encoded_pile
-
-        labelled.truth(orientation)  # an unknown name is told before long work begins
-        with progress_bar("Encoding") as progress:
-            pile = encoded_pile(labelled.collection, encoder=self.encoder, progress=progress)
-        kept = [labelled.collection.position(id) for id in pile.collection.ids()]
-        truth = np.asarray(label_texts(labelled.orientations[orientation]))[kept]
-        model = make_method(self.method, self.groups)
-        if self.groups is None and hasattr(model, "n_clusters"):
-            model = make_method(self.method, len(set(truth.tolist()) - {""}))
-        session = Session(pile.collection, pile.X, clusterer=model, seed=self.seed)
-        chosen: dict[str, list[int]] = {}
-        standing: set[int] = set()
-        for title, strategy in choices.items():
-            chosen[title], central = self._asked(session.clustering, find("strategy", strategy)())
-            standing |= central
-        count = session.clustering.n_groups
-        note = f"Method {self.method}, {count} groups, {pile.encoded.encoder.name}, "
-        return Picks(
-            session.clustering.space, session.clustering.labels, orientation, truth, chosen,
-            sorted(standing), labelled.name, f"{note}seed {self.seed}",
-        )  # fmt: skip
-
-    def _asked(self, clustering: Clustering, strategy: QueryStrategy) -> tuple[list[int], set[int]]:
-        """Items that are asked about, and those that stand for the groups, before any answer."""
-        import numpy as np
-
-        from samekind.constraints import Constraints
-        from samekind.protocols import View
-
-        known, rng = Constraints(len(clustering.labels)), np.random.default_rng(self.seed)
-        view = View(clustering, known, rng, budget=self.questions, seed=self.seed)
-        items: list[int] = []
-        standing: set[int] = set()
-        for question in strategy.propose(view, self.questions)[: self.questions]:
-            groups = [question.exemplars(choice) for choice in question.choices()]
-            shown = {item for group in groups for item in group}
-            items += [item for item in question.items() if item not in shown]
-            standing |= {group[0] for group in groups if group}
-        return items, standing
-
-
-def _truths(labelled: LabelledSet, chosen: list[str], session: Session, note: str) -> Snapshots:
-    """No snapshots yet, but the true kinds of the items that the session has."""
-    import numpy as np
-
-    from samekind.reports.plots.snapshots import Snapshots
-    from samekind.sources.sets.labelled import label_texts
-
-    kept = [labelled.collection.position(id) for id in session.collection.ids()]
-    kinds = {name: np.asarray(label_texts(labelled.orientations[name]))[kept] for name in chosen}
-    return Snapshots(kinds, name=labelled.name, note=note)
+            pile = labelled_items(source, orientation, encoder, progress)
+    pile = pile.at_most(items, seed)
+    plan = Beliefs(samples, weights, str(strategy), seed)
+    beliefs = plan.run(pile, questions, note)
+    figure = draw_posterior(
+        pile.X, beliefs, truth=pile.truth, name=pile.name, note=plan.note(), seed=seed
+    )
+    say(f"Drew {write_picture(figure, out)}.")

@@ -1,24 +1,28 @@
-"""``samekind predict``: place other items by a session, or by an orientation file alone."""
+"""``samekind predict``: sort other items, by a session or by an orientation file alone."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samekind.cli.console import note, progress_bar, say, screen
+from samekind.cli import options
+from samekind.cli.console import note, progress_bar, say, screen, show_table
 from samekind.errors import InputError
+from samekind.questions.wording import plural
 
 if TYPE_CHECKING:
     from samekind.exports.orientation_file import OrientationFile
     from samekind.exports.placements import Placements
     from samekind.items import Collection
+    from samekind.workspace.pile import Request
 
-TABLES = (".csv", ".tsv", ".parquet", ".npy", ".npz", ".txt")
-"""Files that hold a pile; any other file is taken for an orientation."""
-MOST_NAMED = 20
-"""Items that fit no group and are named; of the others only the number is told."""
+PILE_SUFFIXES = (".csv", ".tsv", ".parquet", ".npy", ".npz", ".txt")
+"""Files that hold a pile; any other file is taken for an orientation file."""
+MAX_NAMED_STRANGERS = 20
+"""Items that fit no group and are named; the others are only counted."""
 
 
 def predict(
@@ -26,77 +30,88 @@ def predict(
         str,
         typer.Argument(help="An orientation file, or the folder, table or set that you sorted."),
     ],
-    new: Annotated[str, typer.Argument(help="Other items of the same sort: a folder or table.")],
-    out: Annotated[Path | None, typer.Option(help="A new .csv, .json or .parquet file.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="A new .csv file, one row per item.")] = None,
-    json: Annotated[Path | None, typer.Option(help="A new .json file.")] = None,
+    new: options.NewItems,
+    out: options.TableOut = None,
+    csv: Annotated[Path | None, typer.Option(help="Write a new .csv file, a row per item.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write a new .json file.")] = None,
     copy_to: Annotated[
-        Path | None, typer.Option(help="A new folder: one folder per group, with copies.")
+        Path | None, typer.Option(help="Copy the files into a new folder, by group.")
     ] = None,
-    link_to: Annotated[Path | None, typer.Option(help="The same, with links.")] = None,
+    link_to: Annotated[
+        Path | None, typer.Option(help="Link the files into a new folder, by group.")
+    ] = None,
     tolerance: Annotated[
-        float, typer.Option(min=0.1, help="More than 1 lists fewer items that fit no group.")
+        float, typer.Option(min=0.1, help="Above 1, fewer items are reported to fit no group.")
     ] = 1.0,
-    orientation: Annotated[str, typer.Option(help="Which of your groupings of a pile.")] = "main",
-    encoder: Annotated[
-        str | None, typer.Option(help="How items become vectors; see `list`.")
-    ] = None,
-    method: Annotated[str | None, typer.Option(help="What groups the items; see `list`.")] = None,
-    groups: Annotated[int | None, typer.Option(min=1, help="How many groups, if you know.")] = None,
-    ledger: Annotated[
-        str | None,
-        typer.Option("--ledger", help="File (or database address) that keeps the answers."),
-    ] = None,
+    orientation: options.Orientation = "main",
+    encoder: options.Encoder = None,
+    method: options.Method = None,
+    groups: options.Groups = None,
+    ledger: options.Ledger = None,
 ) -> None:
-    """Place other items into the groups that you made, without asking anything."""
-    from samekind.cli.results import check_free, place_others
+    """Sort other items into the groups that you made, without asking any questions."""
     from samekind.exports.orientation_file import OrientationFile
     from samekind.exports.placements import check_new
     from samekind.workspace.pile import Request, check_source
 
-    check_free(out)
-    targets = {"--csv": csv, "--json": json, "--copy-to": copy_to, "--link-to": link_to}
-    if is_orientation(path):
-        if out is not None:
-            raise InputError("With an orientation file say --csv, --json, --copy-to or --link-to.")
-        check_new([csv, json, copy_to, link_to])
-        check_source(new)
-        file = OrientationFile.load(path)
-        items, placements = _placements(file, new, encoder, tolerance)
-        write_placed(items, placements, csv=csv, json=json, copy_to=copy_to, link_to=link_to)
-        if not any(targets.values()):
-            show_placed(placements)
-        show_summary(placements)
-        return
-    given = [option for option, target in targets.items() if target is not None]
-    if given:
-        raise InputError(
-            f"{given[0]} needs an orientation file; {path!r} is none. Make one: samekind export "
-            f"{path} FILE.orientation. Or say --out FILE."
-        )
+    check_new([out, csv, json, copy_to, link_to])
     check_source(new)
-    request = Request(
-        path, orientation, encoder, method, groups=groups, ledger=ledger, on_notice=note
-    )
-    with progress_bar("Encoding") as progress:
-        pile, session = request.reopen(progress)
-    place_others(pile, session, new, out)
+    targets = {"--csv": csv, "--json": json, "--copy-to": copy_to, "--link-to": link_to}
+    if not is_orientation(path):
+        given = [option for option, target in targets.items() if target is not None]
+        if given:
+            raise InputError(
+                f"Expected an orientation file for {given[0]}, got {path!r}. Make one: samekind "
+                f"export {path} FILE.orientation. Or use --out FILE."
+            )
+        request = Request(path, orientation, encoder, method, None, groups, None, ledger, note)
+        place_by_session(request, new, out)
+        return
+    if out is not None:
+        raise InputError(
+            f"Expected no --out with the orientation file {path!r}. Use --csv, --json, --copy-to "
+            "or --link-to instead."
+        )
+    items, placements = place_by_file(OrientationFile.load(path), new, encoder, tolerance)
+    write_placements(items, placements, csv=csv, json=json, copy_to=copy_to, link_to=link_to)
+    if not any(targets.values()):
+        show_placements(placements)
+    show_summary(placements)
 
 
 def is_orientation(path: str) -> bool:
-    """Whether this is, or is called like, an orientation file, and no pile."""
+    """Whether a path is, or is named like, an orientation file."""
     from samekind.exports.orientation_file import SUFFIX
 
     place = Path(path).expanduser()
     if place.suffix.lower() == SUFFIX:
         return not place.is_dir()
-    return place.is_file() and place.suffix.lower() not in TABLES
+    return place.is_file() and place.suffix.lower() not in PILE_SUFFIXES
 
 
-def _placements(
+def place_by_session(request: Request, new: str, out: Path | None) -> None:
+    """Place items by a session: lines of id, number and name, or a table in a file."""
+    from samekind.exports import plan_export, run_export
+    from samekind.workspace.pile import skipped_notices
+    from samekind.workspace.predict import place_others
+
+    with progress_bar("Encoding") as progress:
+        pile, session = request.reopen(progress)
+    with progress_bar("Encoding") as progress:
+        items, clustering = place_others(pile, session, new, progress)
+    for notice in skipped_notices(items.skipped):
+        note(notice)
+    if out is not None:
+        say(run_export(plan_export(items, clustering, out)).describe())
+        return
+    for id, number in zip(items.ids(), clustering.labels.tolist(), strict=True):
+        typer.echo(f"{id}\t{number}\t{clustering.name(number)}")
+
+
+def place_by_file(
     file: OrientationFile, new: str, encoder: str | None, tolerance: float
 ) -> tuple[Collection, Placements]:
-    """Apply an orientation to a folder or table; says what it is and what is skipped."""
+    """Place items by an orientation file."""
     from samekind.sources import open_source
     from samekind.workspace.pile import skipped_notices
     from samekind.workspace.predict import place_items
@@ -114,7 +129,7 @@ def _placements(
     return items, placements
 
 
-def write_placed(
+def write_placements(
     items: Collection,
     placements: Placements,
     *,
@@ -123,15 +138,15 @@ def write_placed(
     copy_to: Path | None = None,
     link_to: Path | None = None,
 ) -> None:
-    """Write tables and folders; what fits no group gets a folder of its own."""
+    """Write tables and folders; items that fit no group get a folder of their own."""
     from samekind.exports import plan_export, run_export
 
     if csv is not None:
         placements.write_csv(csv)
-        say(f"{csv}: {len(placements.items):,} rows.")
+        say(f"{csv}: {plural(len(placements.items), 'row')}.")
     if json is not None:
         placements.write_json(json)
-        say(f"{json}: {len(placements.items):,} items.")
+        say(f"{json}: {plural(len(placements.items), 'item')}.")
     for target, mode in ((copy_to, "copy"), (link_to, "link")):
         if target is None:
             continue
@@ -141,45 +156,32 @@ def write_placed(
             say(run_export(plan, progress).describe())
 
 
-def show_placed(placements: Placements) -> None:
-    """A line for each item: a table for a person, or cells between tabs for a program."""
-    if not screen.is_terminal:
-        for item in placements.items:
-            fits = "fits" if item.fits else "fits-none"
-            cells = (item.id, item.group, item.name, f"{item.confidence:.2f}", fits)
-            typer.echo("\t".join(map(str, cells)))
-        return
-    from rich.table import Table
-    from rich.text import Text
-
-    from samekind.cli.drawings import printable
-
-    table = Table("item", "group", "name", "confidence", "", box=None)
-    for item in placements.items:
-        table.add_row(
-            Text(printable(item.id)),
-            str(item.group),
-            Text(printable(item.name)),
-            f"{item.confidence:.2f}",
-            "" if item.fits else "fits no group",
+def show_placements(placements: Placements) -> None:
+    """Print a line per item: a table for a person, tab-separated cells for a program."""
+    if screen.is_terminal:
+        rows = (
+            (i.id, i.group, i.name, f"{i.confidence:.2f}", "" if i.fits else "fits no group")
+            for i in placements.items
         )
-    screen.print(table)
+        show_table(("item", "group", "name", "confidence", ""), rows)
+        return
+    for item in placements.items:
+        fits = "fits" if item.fits else "fits-none"
+        cells = (item.id, item.group, item.name, f"{item.confidence:.2f}", fits)
+        typer.echo("\t".join(map(str, cells)))
 
 
 def show_summary(placements: Placements) -> None:
-    """Beside the result: how many came where, and which items fit no group."""
-    counts: dict[tuple[int, str], int] = {}
-    for item in placements.items:
-        if item.fits:
-            counts[item.group, item.name] = counts.get((item.group, item.name), 0) + 1
+    """Print on stderr how many items each group got, and which items fit none."""
+    counts = Counter((item.group, item.name) for item in placements.items if item.fits)
     for (_, name), count in sorted(counts.items()):
         note(f"{count:,} in {name}")
     strangers = placements.strangers
     if not strangers:
         note("Every item fits a group.")
         return
-    note(f"{len(strangers):,} fit no group:")
-    for item in strangers[:MOST_NAMED]:
+    note(f"{plural(len(strangers), 'item fits', 'items fit')} no group:")
+    for item in strangers[:MAX_NAMED_STRANGERS]:
         note(f"  {item.id} (nearest: {item.name}; {item.strangeness:.1f} times the limit)")
-    if len(strangers) > MOST_NAMED:
-        note(f"  ... and {len(strangers) - MOST_NAMED} more.")
+    if len(strangers) > MAX_NAMED_STRANGERS:
+        note(f"  ... and {len(strangers) - MAX_NAMED_STRANGERS:,} more.")

@@ -1,4 +1,4 @@
-"""``samekind report``: rows of benchmarks as one page with curves, tables and tests."""
+"""``samekind report``: a page with curves, tables and tests from the rows of benchmarks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from samekind.cli.console import note, say
+from samekind.questions.wording import plural
 
 
 def report(
@@ -17,14 +18,14 @@ def report(
         str, typer.Option(help="acc, nmi, ari, ..., heldout_acc, unasked_ari, ...")
     ] = "ari",
     quality: Annotated[
-        list[float] | None, typer.Option(help="A score whose cost is told; give several.")
+        list[float] | None, typer.Option(help="A score whose cost is reported; repeatable.")
     ] = None,
     title: Annotated[str, typer.Option(help="Heading of the page.")] = "",
     systems: Annotated[
-        list[str] | None, typer.Option("--systems", help="Only this system; give several.")
+        list[str] | None, typer.Option("--systems", help="Only this system; repeatable.")
     ] = None,
     sets: Annotated[
-        list[str] | None, typer.Option("--sets", help="Only this set; give several.")
+        list[str] | None, typer.Option("--sets", help="Only this set; repeatable.")
     ] = None,
 ) -> None:
     """Write a page with curves, tables and tests from the rows of benchmarks."""
@@ -33,11 +34,11 @@ def report(
     from samekind.reports.results import read_results
     from samekind.reports.study import Study
 
-    new_figure(1, 1)  # what is not installed is told before long work begins
+    new_figure(1, 1)  # a missing package fails early, before any long work
     check_folder(out.expanduser())
     found = read_results(rows).only(systems or [], sets or []).scored(metric)
     for line in found.notes:
         note(line)
     qualities = tuple(sorted(set(quality or (0.8, 0.9, 0.95))))
     page = Report.of(Study(found, metric, qualities), title).write(out)
-    say(f"Wrote {page} from {len(found.runs)} runs, with report.md and tables beside it.")
+    say(f"Wrote {page} from {plural(len(found.runs), 'run')}, with report.md and tables beside it.")

@@ -1,4 +1,4 @@
-"""The terminal door: questions drawn with characters, one key per answer."""
+"""Questions in the terminal: drawn with characters, answered with one key each."""
 
 from __future__ import annotations
 
@@ -8,39 +8,41 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
-from rich.console import Console as Screen
+from rich.console import Console
 from rich.text import Text
 
+from samekind.cli.console import at_terminal
 from samekind.cli.drawings import drawn
-from samekind.cli.keys import KEYS, Console
 from samekind.questions import NONE, Question, wording
-from samekind.session import Session, review
+from samekind.session import Session
 from samekind.session.quality import describe_quality
-from samekind.session.review import doubtful_answers
+from samekind.session.review import describe_doubt, doubtful_answers
 from samekind.simulation.people import BACK, SKIP, STOP
 
-COMMANDS = {BACK: "Back", SKIP: "Skip for now", STOP: "Finish"}
-FINISH = KEYS[STOP][0]
+COMMANDS = {BACK: ("back", "Back"), SKIP: ("skip", "Skip for now"), STOP: ("finish", "Finish")}
+"""Commands beside answering: the names of their keys in `wording.ACTS`, and their labels."""
+FINISH = wording.ACTS["finish"][0][0]
 END_OF_INPUT = "\x04"
 ESCAPE = "\x1b"
-ERASING = ("\x7f", "\b")
-LOOK_EVERY = 25
-"""Answers between two looks at the groups."""
+BACKSPACES = ("\x7f", "\b")
+SUMMARY_EVERY = 25
+"""Answers between two summaries of the groups."""
+MAX_SIZES = 12
+"""Groups whose sizes a summary lists."""
 
 
-class AtTerminal:
-    """The person in front of this terminal, as something that answers.
+class TerminalPerson:
+    """The person at this terminal, who answers questions.
 
-    Use it as a context: meanwhile keys come one by one and are not echoed.
+    Use it as a context manager: meanwhile keys are read one by one and are not echoed.
     """
 
-    def __init__(self, screen: Screen, session: Session) -> None:
+    def __init__(self, screen: Console, session: Session) -> None:
         self.finished = False
-        """Whether the person has had enough (and not the questions come to an end)."""
+        """Whether the person chose to finish (rather than the questions running out)."""
         self._screen = screen
         self._session = session
         self._keyboard = Keyboard()
-        self._console = Console(self._show, self._read, self._refuse)
         self._several = False
 
     def __enter__(self) -> Self:
@@ -56,8 +58,10 @@ class AtTerminal:
         self._keyboard.close()
 
     def answer(self, question: Question) -> str:
-        """What the person says to a question."""
-        choice = self._console.answer(question)
+        """Show a question until the person gives a choice or a command."""
+        self._show(question)
+        while (choice := choice_of(typed := self._read(), question)) is None:
+            self._refuse(typed, question)
         if choice == STOP:
             self.finished = True
         elif choice == BACK and not self._session.answers:
@@ -69,26 +73,18 @@ class AtTerminal:
     def _read(self) -> str:
         return self._keyboard.line(self._echo) if self._several else self._keyboard.read()
 
-    def _echo(self, written: str) -> None:
-        self._screen.file.write(written)
+    def _echo(self, text: str) -> None:
+        self._screen.file.write(text)
         self._screen.file.flush()
 
     def _show(self, question: Question) -> None:
         progress = self._session.progress()
         answered = progress["answers"]
         self._several = question.many
-        self._keyboard.forget()
+        self._keyboard.flush()
         self._screen.print()
-        if answered and answered % LOOK_EVERY == 0:
-            sizes = sorted(self._session.clustering.sizes().values(), reverse=True)
-            shown = ", ".join(f"{size:,}" for size in sizes[:12])
-            more = f" and {len(sizes) - 12} smaller ones" if len(sizes) > 12 else ""
-            self._screen.print(f"After {answered} answers: groups of {shown}{more} items.")
-            if said := describe_quality(progress):
-                self._screen.print(said)
-            for odd in doubtful_answers(self._session)[:3]:
-                self._screen.print(f"Worth another look (answer {odd.number}): ", end="")
-                self._screen.print(Text(review.describe_doubt(self._session, odd)))
+        if answered and answered % SUMMARY_EVERY == 0:
+            self._summarise(progress)
         self._screen.rule(f"[bold]Question {answered + 1}[/bold]", align="left")
         self._screen.print(Text(question.prompt, "bold"))
         if question.why:
@@ -97,27 +93,40 @@ class AtTerminal:
         self._screen.print(drawn(self._session.collection, question, self._screen.width, height))
         self._screen.print(menu(question))
 
+    def _summarise(self, progress: dict[str, Any]) -> None:
+        sizes = sorted(self._session.clustering.sizes().values(), reverse=True)
+        shown = ", ".join(f"{size:,}" for size in sizes[:MAX_SIZES])
+        rest = len(sizes) - MAX_SIZES
+        more = f" and {wording.plural(rest, 'smaller group')}" if rest > 0 else ""
+        answered = wording.plural(progress["answers"], "answer")
+        self._screen.print(f"After {answered}: groups of {shown} items{more}.")
+        if quality := describe_quality(progress):
+            self._screen.print(quality)
+        for doubt in doubtful_answers(self._session)[:3]:
+            self._screen.print(f"Worth another look (answer {doubt.number}): ", end="")
+            self._screen.print(Text(describe_doubt(self._session, doubt)))
+
     def _refuse(self, typed: str, question: Question) -> None:
         if typed.strip() == "?":
             self._screen.print(explained(question))
         elif typed.strip() or self._keyboard.is_terminal:
-            said = repr(typed) if typed.isprintable() else "That"
-            wrong = f"{said} is not one of the keys."
+            given = repr(typed) if typed.isprintable() else "That"
+            message = f"{given} is not one of the keys."
             if question.many and len(typed) > 1:
-                wrong = f"{said} is not made of the numbers {span(question)}."
-            self._screen.print(wrong, markup=False, highlight=False)
+                message = f"Expected numbers from {span(question)}, got {given}."
+            self._screen.print(message, markup=False, highlight=False)
             self._screen.print(menu(question))
 
 
 class Keyboard:
-    """Keys one by one from a terminal, lines from anything else; the end of input means finish."""
+    """Reads keys from a terminal, and lines from anything else; the end of input means finish."""
 
     def __init__(self) -> None:
         self._saved: Any = None
-        self.is_terminal = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
+        self.is_terminal = at_terminal()
 
     def open(self) -> None:
-        """Stop echoing, and give keys without waiting for Enter. Ctrl-C works as ever."""
+        """Stop echoing, and read keys without waiting for Enter. Ctrl-C still works."""
         if self.is_terminal:
             import termios
             import tty
@@ -126,22 +135,22 @@ class Keyboard:
             tty.setcbreak(sys.stdin, termios.TCSADRAIN)
 
     def close(self) -> None:
-        """Give the terminal back as it was."""
+        """Restore the terminal."""
         if self._saved is not None:
             import termios
 
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._saved)
             self._saved = None
 
-    def forget(self) -> None:
-        """Drop keys pressed before the question was on the screen: they were not meant for it."""
+    def flush(self) -> None:
+        """Drop keys pressed before the question was shown: they were not meant for it."""
         if self._saved is not None:
             import termios
 
             termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
     def read(self) -> str:
-        """The next key or line."""
+        """Return the next key or line."""
         if not self.is_terminal:
             if sys.stdin is None or sys.stdin.closed:
                 return FINISH
@@ -149,17 +158,17 @@ class Keyboard:
             return line.rstrip("\r\n") if line else FINISH
         key = self._character()
         if key == ESCAPE:  # an arrow or function key: several characters, and none of our keys
-            self.forget()
+            self.flush()
         return FINISH if key in ("", END_OF_INPUT) else key
 
     def line(self, echo: Callable[[str], None]) -> str:
-        """Numbers up to Enter, shown as they are typed; any other key at once and alone."""
+        """Return numbers typed up to Enter, echoing them; any other key is returned at once."""
         if not self.is_terminal:
             return self.read()
         typed = ""
         while True:
             key = self.read()
-            if typed and key in ERASING:
+            if typed and key in BACKSPACES:
                 typed = typed[:-1]
                 echo("\b \b")
             elif key.isdecimal() or (typed and key in " ,"):
@@ -185,20 +194,21 @@ class Keyboard:
 
 
 def span(question: Question) -> str:
-    """The numbers among the choices, as in "1-5"; empty when there are none."""
+    """Return the range of numbers among the choices, such as "1-5"; empty without any."""
     numbers = [choice for choice in question.choices() if choice.isdecimal()]
     return "-".join(dict.fromkeys((numbers[0], numbers[-1]))) if numbers else ""
 
 
 def menu(question: Question) -> Text:
-    """All keys in one line."""
+    """Return all keys in one line."""
     numbers = span(question)
     parts = [
         ((*given, choice)[0], wording.label(choice, question.words))
         for choice, given in wording.keys(question.choices(), many=question.many).items()
         if not choice.isdecimal()
     ]
-    parts += [(KEYS[verb][0], label) for verb, label in COMMANDS.items()] + [("?", "Help")]
+    parts += [(wording.ACTS[act][0][0], label) for act, label in COMMANDS.values()]
+    parts.append(("?", "Help"))
     if numbers:
         one = "-" not in numbers
         words = "This group" if one else "That group"
@@ -211,14 +221,30 @@ def menu(question: Question) -> Text:
     return line
 
 
+_STRIPPED_KEYS = {"\x7f": "Backspace", "\b": "Backspace", " ": " "}
+"""Keys that stripping white space would lose."""
+
+
+def choice_of(typed: str, question: Question) -> str | None:
+    """Return the choice or command that a key or a typed word means; None: neither."""
+    word = _STRIPPED_KEYS.get(typed) or typed.strip().lower()
+    for choice, keys in wording.keys(question.choices()).items():
+        if word and (word == choice or word in keys):
+            return choice
+    for command, (act, _) in COMMANDS.items():
+        if word and (word == act or word in wording.ACTS[act][0]):
+            return command
+    return wording.typed_numbers(typed, question.choices()) if question.many else None
+
+
 def explained(question: Question) -> Text:
-    """What the keys do."""
-    lines = ["One key is an answer; nothing has to be confirmed, and each answer is saved at once."]
+    """Explain the keys."""
+    lines = ["Press one key to answer; there is nothing to confirm. Every answer is saved at once."]
     if question.many:
         none = wording.label(NONE, question.words).lower()
         lines = [
-            f"{question.prompt} Type their numbers and press Enter; each answer is saved at once.",
-            "  2 5      Enter: those two; commas do as well as spaces, and the order is free",
+            f"{question.prompt} Type their numbers and press Enter. Every answer is saved at once.",
+            "  2 5      Enter: those two; separated by spaces or commas, in any order",
             f"  Enter    nothing typed: {none}",
         ]
     elif span(question):
@@ -227,6 +253,6 @@ def explained(question: Question) -> Text:
         lines.append("  y        the same kind                 n  different kinds")
     lines += [
         "  u, space you are not sure              s  not now, ask me later",
-        "  z        take the last answer back     q  finish (come back any time)",
+        "  z        take the last answer back     q  finish (continue any time)",
     ]
     return Text("\n".join(lines))

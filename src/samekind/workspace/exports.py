@@ -41,13 +41,13 @@ class ExportRequest:
 
     Parameters
     ----------
-    format : one of :data:`samekind.exports.FORMATS`, or ``orientation``.
+    format : one of :data:`samekind.exports.FORMATS`, or ``orientation``; None: by the suffix.
     mode : for folders, ``copy`` or ``link``.
     target : an absolute path.
     typed : the target as the person typed it, for messages.
     """
 
-    format: str
+    format: str | None
     mode: str
     target: Path
     typed: str

@@ -1,9 +1,8 @@
-"""From a session to an orientation file: encoder, head and names, put together."""
+"""Build an orientation file from a session: encoder, head and names of the groups."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def orientation_of(pile: Pile, session: Session) -> OrientationFile:
-    """What the session has learnt, so that it can be applied to other items elsewhere."""
+    """Collect what the session has learnt, so that it can sort other items elsewhere."""
     from samekind.clusterers.live.portable import portable_head
     from samekind.encoders.cached import most_outside
     from samekind.workspace.pile import cache_folder
@@ -26,14 +25,14 @@ def orientation_of(pile: Pile, session: Session) -> OrientationFile:
     encoder: Any = pile.encoded.encoder
     if not hasattr(encoder, "state"):
         raise InputError(
-            f"Vectors of the encoder {encoder.name!r} cannot be made from a small file. Answer "
-            "with another encoder (samekind list), or keep the pile: samekind predict PATH NEW"
+            f"The encoder {encoder.name!r} does not fit into an orientation file. Answer with "
+            "another encoder (samekind list), or sort with the pile: samekind predict PATH NEW"
         )
     if session.settings.get("polish"):
         raise InputError(
-            f"The groups of {session.name!r} are polished: they rest on a whole network, which "
-            "such a file does not hold. Take the groups home as a table or folders, or take the "
-            "polish back on the page."
+            f"The groups of {session.name!r} are polished: they depend on a whole network, which "
+            "does not fit into an orientation file. Export a table or folders, or undo the polish "
+            "on the page."
         )
     head, note = portable_head(session.model, session.X)
     return OrientationFile(
@@ -56,17 +55,8 @@ def orientation_of(pile: Pile, session: Session) -> OrientationFile:
     )
 
 
-def write_orientation(pile: Pile, session: Session, target: Path) -> str:
-    """Write the file; what it holds, how large it is and what to type next, in words."""
-    file = orientation_of(pile, session)
-    size = file.save(target)
-    lines = [f"{target}: {size / 1e6:.2f} MB.", file.describe() + "."]
-    lines += [f"Note: {note}" for note in file.notes]
-    return "\n".join([*lines, f"Apply it to other items:  samekind predict {target} NEW"])
-
-
 def _groups(session: Session, labels: Any) -> tuple[Group, ...]:
-    """The groups in the order of the head's labels, with the numbers that the person knows."""
+    """List the groups in the order of the head's labels, with the numbers that people see."""
     clustering, sizes = session.clustering, session.clustering.sizes()
     found = []
     for label in labels:

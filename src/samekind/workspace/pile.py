@@ -258,8 +258,8 @@ def check_groups(groups: int | None, collection: Collection) -> None:
     """Raise when more groups than items are wanted."""
     if groups is not None and groups > len(collection):
         raise InputError(
-            f"Expected --groups from 1 to {len(collection)}, the number of items, got {groups}. "
-            "Choose fewer groups, or omit the option."
+            f"Expected at most {len(collection)} groups for {plural(len(collection), 'item')}, "
+            f"got {groups}. Choose fewer with --groups, or omit it."
         )
 
 

@@ -1,11 +1,13 @@
-"""An orientation file applied to other items: the same encoder, the head, and what fits nowhere."""
+"""Place other items into groups: by a session, or by an orientation file alone."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from samekind.clustering import Clustering
 from samekind.errors import InputError, SamekindError, SourceError, VectorError
 from samekind.exports.orientation_file import OrientationFile
 from samekind.exports.placements import Placed, Placements
@@ -15,6 +17,42 @@ if TYPE_CHECKING:
     from samekind.encoders import Encoded
     from samekind.items import Collection
     from samekind.protocols import Progress
+    from samekind.session import Session
+    from samekind.workspace.pile import Pile
+
+
+def place_others(
+    pile: Pile, session: Session, source: str, progress: Progress | None = None
+) -> tuple[Collection, Clustering]:
+    """Place the items at a path into the groups of a session.
+
+    Returns the items that could be read, with those that could not among its `skipped`, and the
+    groups that they belong to.
+    """
+    from samekind.sources import open_source
+
+    if session.settings.get("polish"):
+        raise InputError(
+            f"The groups of {session.name!r} are polished: they depend on a network that is not "
+            "kept for other items. Undo the polish on the page, then place them."
+        )
+    items = open_source(source)
+    if items.kind != pile.collection.kind:
+        raise InputError(
+            f"Expected {pile.collection.kind} items, as in {pile.collection.name!r}, got "
+            f"{items.kind} items in {source!r}. Give items of the same kind."
+        )
+    more = pile.vectors_of(items, progress)
+    if not len(more.X):
+        raise SourceError(f"None of the {len(items)} items of {source!r} could be read.")
+    if more.X.shape[1] != pile.X.shape[1]:
+        raise VectorError(
+            f"Expected vectors with {pile.X.shape[1]} numbers, as in {pile.collection.name!r}, got "
+            f"{more.X.shape[1]} in {source!r}. Give vectors made in the same way."
+        )
+    placed = replace(items.take(more.positions.tolist()), skipped=(*items.skipped, *more.failed))
+    names = dict(session.clustering.names)
+    return placed, Clustering(session.predict(more.X), more.X, names=names)
 
 
 def place_items(
@@ -25,21 +63,21 @@ def place_items(
     tolerance: float = 1.0,
     progress: Progress | None = None,
 ) -> Placements:
-    """Place items into the groups of an orientation; the same items come to the same groups.
+    """Place items into the groups of an orientation file.
 
     Parameters
     ----------
-    encoder : must be named when the file asks for one that is not part of samekind: a file does not
-        decide which program is run.
-    tolerance : items up to this strangeness fit; more than 1 lists fewer that fit no group.
+    encoder : must be given when the file needs one that is not part of samekind: a file must not
+        decide which code is run.
+    tolerance : items up to this strangeness fit; above 1, fewer items fit no group.
     """
     from samekind.encoders import Encoded, encode_more
     from samekind.workspace.pile import cache_folder
 
     if items.kind != file.kind:
         raise InputError(
-            f"{items.name!r} holds {items.kind} items, but the orientation {file.orientation!r} "
-            f"sorts {file.kind} items. Give items of the same sort."
+            f"Expected {file.kind} items for the orientation {file.orientation!r}, got "
+            f"{items.kind} items in {items.name!r}. Give items of the same kind."
         )
     head = _head(file)
     reader = fitted_encoder(file, encoder)
@@ -53,8 +91,8 @@ def place_items(
         raise SourceError(f"None of the {len(items)} items of {items.name!r} could be read.")
     if more.X.shape[1] != len(head.mean):
         raise VectorError(
-            f"The vectors of {items.name!r} have {more.X.shape[1]} numbers, those of the "
-            f"orientation {len(head.mean)}. Give vectors made in the same way."
+            f"Expected vectors with {len(head.mean)} numbers, got {more.X.shape[1]} in "
+            f"{items.name!r}. Give vectors made in the same way."
         )
     ids = [items.id(int(i)) for i in more.positions]
     placed = _placed(file, head, ids, more, tolerance)
@@ -62,18 +100,18 @@ def place_items(
 
 
 def fitted_encoder(file: OrientationFile, wanted: str | None = None) -> Any:
-    """The encoder that the file asks for, as it was fitted then; any other is an error."""
+    """Return the encoder of the file, as it was fitted then; any other is an error."""
     from samekind.encoders import ENCODERS, make_encoder
 
     if wanted is not None and wanted != file.encoder:
         raise InputError(
-            f"The orientation {file.orientation!r} needs the encoder {file.encoder!r}; "
-            f"{wanted!r} came. Leave --encoder away, or name that one."
+            f"Expected the encoder {file.encoder!r} for the orientation {file.orientation!r}, got "
+            f"{wanted!r}. Omit --encoder, or name that one."
         )
     if wanted is None and file.encoder not in ENCODERS:
         raise InputError(
             f"The orientation {file.orientation!r} needs the encoder {file.encoder!r}, which is "
-            f"not part of samekind. If you trust it, say so: --encoder {file.encoder}"
+            f"not part of samekind. If you trust it, add --encoder {file.encoder}"
         )
     encoder: Any = make_encoder(file.encoder)
     problem: Exception | None = None
@@ -85,20 +123,20 @@ def fitted_encoder(file: OrientationFile, wanted: str | None = None) -> Any:
         problem = error
     if encoder.fingerprint != file.fingerprint:
         raise InputError(
-            f"The orientation {file.orientation!r} needs the encoder {file.fingerprint!r}; here is "
-            f"{encoder.fingerprint!r}, whose vectors differ. Install the version that it was made "
-            f"with (samekind {file.samekind}), or export it again on this machine."
+            f"Expected the encoder {file.fingerprint!r} for the orientation {file.orientation!r}, "
+            f"got {encoder.fingerprint!r}, whose vectors differ. Install samekind {file.samekind}, "
+            "with which the file was made, or export it again on this machine."
         )
     if problem is not None:
         raise SourceError(
-            f"The orientation file of {file.orientation!r} is damaged: the encoder cannot be "
-            f"built from it ({problem}). Export it again."
+            f"The orientation file of {file.orientation!r} is damaged: its encoder cannot be "
+            f"restored ({problem}). Export it again."
         ) from problem
     return encoder
 
 
 def check_columns(file: OrientationFile, items: Collection) -> None:
-    """Refuse a table whose columns are not those that were sorted by."""
+    """Raise when the columns of a table are not those of the orientation."""
     columns = tuple(getattr(items, "columns", ()))
     if columns == file.columns:
         return
@@ -106,12 +144,12 @@ def check_columns(file: OrientationFile, items: Collection) -> None:
     extra = [name for name in columns if name not in file.columns]
     what = "; ".join(
         f"{word}: {', '.join(names[:5])}"
-        for word, names in (("missing", missing), ("not known", extra))
+        for word, names in (("missing", missing), ("unknown", extra))
         if names
     )
     raise VectorError(
-        f"The columns of {items.name!r} are not those that {file.orientation!r} was sorted by "
-        f"({what or 'another order'}). Give a table with the columns {', '.join(file.columns)}."
+        f"Expected a table with the columns {', '.join(file.columns)}, got other columns in "
+        f"{items.name!r} ({what or 'in another order'}). Give a table with the same columns."
     )
 
 

@@ -1,0 +1,101 @@
+"""``samekind ask`` and ``samekind cluster``: group a pile in the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from samekind.cli import options
+from samekind.cli.console import note, progress_bar, say, screen, show_table
+from samekind.questions.wording import plural
+
+if TYPE_CHECKING:
+    from samekind.session import Session
+
+
+def ask(
+    path: options.Source,
+    questions: Annotated[
+        int | None, typer.Option(min=1, help="Stop after this many answers.")
+    ] = None,
+    orientation: options.Orientation = "main",
+    encoder: options.Encoder = None,
+    method: options.Method = None,
+    strategy: options.Strategy = None,
+    groups: options.Groups = None,
+    seed: options.SessionSeed = None,
+    ledger: options.Ledger = None,
+) -> None:
+    """Answer questions in this terminal, with one key per answer."""
+    from samekind.cli.terminal import TerminalPerson
+    from samekind.simulation.loop import run
+    from samekind.workspace.pile import Request
+
+    request = Request(path, orientation, encoder, method, strategy, groups, seed, ledger, note)
+    request = request.remembered()
+    collection = request.items()
+    store = request.store()
+    with progress_bar("Encoding") as progress:
+        session = request.session(request.pile(collection, progress), store)
+    with TerminalPerson(screen, session) as person:
+        log = run(session, person, questions)
+    if session.progress()["until_refit"] < session.refit_every:
+        session.refit()
+    screen.print()
+    show_groups(session)
+    screen.print()
+    show_contradictions(session)
+    if not person.finished and (questions is None or log.n_answers < questions):
+        say("There are no more questions worth asking.")
+    count = session.progress()["answers"]
+    say(f"{plural(count, 'answer is', 'answers are')} saved in {request.shown_target}.")
+    say(f"Continue:           samekind ask {request.arguments()}")
+    say(f"Export the groups:  samekind export {request.arguments()} groups.csv")
+
+
+def cluster(
+    path: options.Source,
+    groups: options.Groups = None,
+    method: options.Method = "kmeans",
+    encoder: options.Encoder = None,
+    seed: options.Seed = 0,
+    out: options.TableOut = None,
+) -> None:
+    """Group a pile without asking any questions."""
+    from samekind.cli.export import write_groups
+    from samekind.exports.placements import check_new
+    from samekind.ledger.store import MemoryStore
+    from samekind.workspace.pile import Request
+
+    check_new([out])
+    request = Request(
+        path, encoder=encoder, method=method, groups=groups, seed=seed, on_notice=note
+    )
+    with progress_bar("Encoding") as progress:
+        session = request.session(request.pile(request.items(), progress), MemoryStore())
+    show_groups(session)
+    if out is not None:
+        write_groups(session, out, None, "copy", yes=True)
+
+
+def show_groups(session: Session) -> None:
+    """Print the groups with their sizes and a few of their items."""
+    clustering = session.clustering
+    say(f"{session.collection.name}: {plural(clustering.n_groups, 'group')}")
+    rows = []
+    for number, size in sorted(clustering.sizes().items(), key=lambda pair: -pair[1]):
+        examples = [session.collection.id(int(i)) for i in clustering.members(number)[:3]]
+        more = ", ..." if size > len(examples) else ""
+        rows.append((clustering.name(number), f"{size:,}", ", ".join(examples) + more))
+    show_table(("group", "items", "examples"), rows)
+
+
+def show_contradictions(session: Session) -> None:
+    """Print which answers cannot all be true; none of them is lost."""
+    for conflict in session.constraints.conflicts:
+        numbers = " and ".join(str(answer.number) for answer in conflict.clash)
+        say(
+            f"Answers {numbers} contradict each other. Answer {conflict.answer.number} was set "
+            "aside; nothing is lost, and you can change any of them on the page."
+        )

@@ -1,0 +1,94 @@
+"""Options that several commands share, each defined once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Source = Annotated[str, typer.Argument(help="A folder, a table, or a named set (tiles, digits).")]
+LabelledSource = Annotated[
+    str, typer.Argument(help="A named set (tiles, digits) or a table with labels.")
+]
+NewItems = Annotated[
+    str, typer.Argument(help="Other items of the same kind: a folder, a table or a set.")
+]
+
+Orientation = Annotated[
+    str, typer.Option(help="Name of the grouping; one pile can have several, such as colour.")
+]
+LabelColumn = Annotated[
+    str | None, typer.Option("--orientation", help="The label column to group by.")
+]
+Encoder = Annotated[
+    str | None, typer.Option(help="How items are turned into vectors; see `samekind list`.")
+]
+Method = Annotated[str | None, typer.Option(help="How vectors are grouped; see `samekind list`.")]
+Strategy = Annotated[
+    str | None, typer.Option(help="How the next question is chosen; see `samekind list`.")
+]
+Groups = Annotated[int | None, typer.Option(min=1, help="Number of groups, if you know it.")]
+RefitEvery = Annotated[int, typer.Option(min=1, help="Answers between two refits.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same result.")]
+SessionSeed = Annotated[
+    int | None,
+    typer.Option("--seed", help="The same seed and answers give the same questions."),
+]
+Ledger = Annotated[
+    str | None, typer.Option(help="File or database URL in which your answers are stored.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+TableOut = Annotated[
+    Path | None,
+    typer.Option("--out", help="Write to a new .csv, .json or .parquet file."),
+]
+Picture = Annotated[Path, typer.Option("--out", help="A new .png, .svg or .pdf file.")]
+MaxItems = Annotated[int, typer.Option("--items", min=8, help="Draw at most this many items.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free port.")]
+Browser = Annotated[bool, typer.Option("--browser", help="Open the page in your browser.")]
+
+Person = Annotated[
+    str,
+    typer.Option(
+        help="The simulated person. shown: knows the kinds and looks at the items shown. matched: "
+        "the protocol of IDC. boundary: errs between similar kinds. drifting: changes their mind. "
+        "two: two people. replay: a recorded session."
+    ),
+]
+Noise = Annotated[float, typer.Option(min=0, max=1, help="Share of wrong answers.")]
+Unsure = Annotated[float, typer.Option(min=0, max=1, help="Share of answers that are “not sure”.")]
+Second = Annotated[
+    str | None, typer.Option(help="For drifting and two: the label column of the second grouping.")
+]
+Change = Annotated[
+    str | None,
+    typer.Option(help="Instead of --second: merge the most similar kinds, or split the largest."),
+]
+Start = Annotated[int | None, typer.Option(min=0, help="For drifting: answers before the change.")]
+Over = Annotated[
+    int | None, typer.Option(min=0, help="For drifting: answers over which the change happens.")
+]
+Share = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        help="For two: share of the second person; default: they alternate.",
+    ),
+]
+Replay = Annotated[
+    str | None, typer.Option(help="For replay: a ledger, or a .jsonl file of answers.")
+]
+ReplaySession = Annotated[
+    str | None, typer.Option(help="For replay: the session, if the ledger has several.")
+]
+Otherwise = Annotated[
+    str | None, typer.Option(help="For replay, where no answer follows: unsure or stop.")
+]
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """Return the options that are not None."""
+    return {name: value for name, value in options.items() if value is not None}
