@@ -123,7 +123,7 @@ test("recent collections and the demo are one click away", async () => {
 test("what was found is shown with the encoder, its reason and a measured time", async () => {
   await looked();
   expect(text()).toContain("1 file skipped");
-  expect(text()).toContain("Recommended: it works offline.");
+  expect(text()).toContain("A network. It works offline.");
   await vi.waitFor(() => expect(text()).toContain("About 40 s."));
   expect(document.querySelector<HTMLInputElement>("[value=none]")?.disabled).toBe(true);
 });

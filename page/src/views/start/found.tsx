@@ -109,7 +109,7 @@ function EncoderOption({ encoder, checked, reason, choose }: OptionProps) {
         {reason && <span class="recommended">recommended</span>}
         <span class="muted">
           {encoder.line}
-          {reason && ` Recommended: ${reason}.`}
+          {reason && ` ${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`}
           {encoder.why_not && ` Not available: ${encoder.why_not}.`}
         </span>
       </span>
