@@ -31,7 +31,7 @@ PRESSED = """() => {
     const working = document.querySelector(".progress .working") !== null;
     const look = () => {
       const now = document.querySelector(".question");
-      const there = now && now !== before && !now.classList.contains("nothing");
+      const there = now && now !== before && !now.classList.contains("none");
       const pictures = there ? [...now.querySelectorAll("img")] : [];
       if (there && pictures.every((one) => one.complete && one.naturalWidth > 0)) {
         const seen = performance.now();  // drawn in this frame; the next one tells so

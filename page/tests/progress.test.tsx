@@ -67,31 +67,31 @@ test("one sentence says whether to continue", () => {
   expect(verdict(report({}))).toContain("still taking shape");
 });
 
-const doubts: SuspectAnswer[] = [
+const suspects: SuspectAnswer[] = [
   { number: 7, implied: "different" },
   { number: 3, implied: null },
   { number: 9, implied: "same" },
 ];
 
 test("another choice changes the answer that was asked about", () => {
-  const found = outcomeOf(doubts, [], doubts[0] as SuspectAnswer, "same", "different");
+  const found = outcomeOf(suspects, [], suspects[0] as SuspectAnswer, "same", "different");
   expect(found).toEqual({ change: 7, to: "different", forced: false });
 });
 
 test("the same choice confirms an answer, and the next one is asked", () => {
-  const found = outcomeOf(doubts, [], doubts[0] as SuspectAnswer, "same", "same");
-  expect(found).toEqual({ ask: doubts[1], confirmed: [7] });
+  const found = outcomeOf(suspects, [], suspects[0] as SuspectAnswer, "same", "same");
+  expect(found).toEqual({ ask: suspects[1], confirmed: [7] });
 });
 
 test("when all but one are confirmed, that one is what follows from the others", () => {
-  const found = outcomeOf(doubts, [7], doubts[1] as SuspectAnswer, "2", "2");
+  const found = outcomeOf(suspects, [7], suspects[1] as SuspectAnswer, "2", "2");
   expect(found).toEqual({ change: 9, to: "same", forced: true });
 });
 
 test("an answer whose choice does not follow is asked about, and after that nothing is forced", () => {
-  const open = outcomeOf(doubts, [7], doubts[2] as SuspectAnswer, "different", "different");
-  expect(open).toEqual({ ask: doubts[1], confirmed: [7, 9] });
-  expect(outcomeOf(doubts, [7, 9], doubts[1] as SuspectAnswer, "2", "2")).toEqual({ stuck: true });
+  const open = outcomeOf(suspects, [7], suspects[2] as SuspectAnswer, "different", "different");
+  expect(open).toEqual({ ask: suspects[1], confirmed: [7, 9] });
+  expect(outcomeOf(suspects, [7, 9], suspects[1] as SuspectAnswer, "2", "2")).toEqual({ stuck: true });
 });
 
 test("an answer that was confirmed is not doubted again, unless it is changed", () => {

@@ -77,7 +77,7 @@ def open_by_keyboard(page: Any, path: Path, encoder: str = "pixels") -> None:
     page.focus("#path")
     page.keyboard.type(str(path))
     page.keyboard.press("Enter")
-    page.wait_for_selector(".found")
+    page.wait_for_selector(".inspection")
     page.focus(f"input[value={encoder}]")
     page.keyboard.press("Space")
     page.keyboard.press("Enter")
@@ -167,7 +167,7 @@ def test_an_opening_is_cancelled_and_goes_on_later(
     page.focus("#path")
     page.keyboard.type(str(photos))
     page.keyboard.press("Enter")
-    page.wait_for_selector(".found")
+    page.wait_for_selector(".inspection")
     found = served.workspaces.recent.all()
     assert found == [], "looking leaves no trace"
     # The estimate would wait for the slow encoder too: the choice alone is what counts here.
@@ -227,7 +227,7 @@ def test_start_and_finish_fit_a_phone_and_everything_has_a_name(
     check("start")
     page.fill("#path", str(photos))
     page.tap(".path-form button")
-    page.wait_for_selector(".found")
+    page.wait_for_selector(".inspection")
     check("what was found")
     page.check("input[value=pixels]")
     page.tap("text=Start sorting")

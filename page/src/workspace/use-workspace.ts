@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ApiError, Client } from "../api/client";
 import { subscribe } from "../api/events";
-import type { AnswerView, AnswerResult, OpenQuestion, SessionView, NewAnswer } from "../api/schema";
+import type { AnswerResult, AnswerView, NewAnswer, OpenQuestion, SessionView } from "../api/schema";
 import { useResource } from "../api/use-resource";
 import { currentPile } from "../router";
 import { createOutbox, retryDelay } from "./outbox";

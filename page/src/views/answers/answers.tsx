@@ -52,7 +52,7 @@ export function AnswersPage({ workspace }: { workspace: Workspace }) {
   );
   const conflicts = useConflicts(workspace);
   const odd = conflicts.data?.odd ?? [];
-  const aside = new Set(conflicts.data?.clashes.map((clash) => clash.answer.number));
+  const aside = new Set(conflicts.data?.contradictions.map(({ answer }) => answer.number));
   const { total = 0, answers = [] } = list.data ?? {};
   return (
     <main class="answers">

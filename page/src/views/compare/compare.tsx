@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { Client } from "../../api/client";
-import type { Comparison, ComparedGroup } from "../../api/schema";
+import type { ComparedGroup, Comparison } from "../../api/schema";
 import { useResource } from "../../api/use-resource";
 import { ErrorNotice } from "../../components/error-notice";
 import { Item } from "../../components/item";

@@ -17,8 +17,8 @@ export function ConflictsPage({ workspace }: { workspace: Workspace }) {
   const { data, error, reload } = useConflicts(workspace);
   const [editing, setEditing] = useState<AnswerView | null>(null);
   const [resolution, setResolution] = useState<Resolution | null>(null);
-  const clashes = data?.clashes ?? [];
-  const first = clashes[0];
+  const contradictions = data?.contradictions ?? [];
+  const first = contradictions[0];
   const undo = () => {
     resolution?.undo();
     setResolution(null);
@@ -40,15 +40,15 @@ export function ConflictsPage({ workspace }: { workspace: Workspace }) {
       {first && (
         <Settle
           key={identify(first)}
-          clash={first}
+          contradiction={first}
           workspace={workspace}
           edit={setEditing}
           resolved={setResolution}
           muted={editing !== null}
         />
       )}
-      {clashes.length > 1 && (
-        <p class="muted">{count(clashes.length - 1, "more contradiction")} after this one.</p>
+      {contradictions.length > 1 && (
+        <p class="muted">{count(contradictions.length - 1, "more contradiction")} after this one.</p>
       )}
       <OddAnswers workspace={workspace} odd={data?.odd ?? []} edit={setEditing} />
       {editing && <EditAnswer answer={editing} workspace={workspace} close={() => setEditing(null)} />}
@@ -57,6 +57,6 @@ export function ConflictsPage({ workspace }: { workspace: Workspace }) {
 }
 
 /** Identifies a contradiction: other answers, or other choices, make another one. */
-function identify(clash: ContradictionView): string {
-  return [clash.answer, ...clash.clash].map(({ number, choice }) => `${number}=${choice}`).join(";");
+function identify({ answer, clash }: ContradictionView): string {
+  return [answer, ...clash].map(({ number, choice }) => `${number}=${choice}`).join(";");
 }

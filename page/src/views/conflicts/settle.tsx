@@ -1,7 +1,7 @@
 /** One contradiction: its answers side by side, and the one question that resolves it. */
 
 import { useState } from "preact/hooks";
-import type { AnswerView, ContradictionView, SuspectAnswer, ContradictionStep } from "../../api/schema";
+import type { AnswerView, ContradictionStep, ContradictionView, SuspectAnswer } from "../../api/schema";
 import { Item } from "../../components/item";
 import { Question } from "../../components/question/question";
 import { useMarks } from "../../components/question/use-marks";
@@ -28,7 +28,7 @@ export type Outcome =
  * confirmed, the last one must be wrong, and its right choice follows from the others.
  */
 export function outcomeOf(
-  doubts: SuspectAnswer[],
+  suspects: SuspectAnswer[],
   confirmed: number[],
   asked: SuspectAnswer,
   before: string,
@@ -36,7 +36,7 @@ export function outcomeOf(
 ): Outcome {
   if (choice !== before) return { change: asked.number, to: choice, forced: false };
   const nowConfirmed = [...confirmed, asked.number];
-  const left = doubts.filter((doubt) => !nowConfirmed.includes(doubt.number));
+  const left = suspects.filter((suspect) => !nowConfirmed.includes(suspect.number));
   const next = left[0];
   if (next === undefined) return { stuck: true };
   if (left.length === 1 && next.implied !== null) {
@@ -46,7 +46,7 @@ export function outcomeOf(
 }
 
 interface Props {
-  clash: ContradictionView;
+  contradiction: ContradictionView;
   workspace: Workspace;
   edit: (answer: AnswerView) => void;
   resolved: (resolution: Resolution) => void;
@@ -54,13 +54,13 @@ interface Props {
   muted: boolean;
 }
 
-export function Settle({ clash, workspace, edit, resolved, muted }: Props) {
-  const answers = [...clash.clash, clash.answer].sort((a, b) => a.number - b.number);
+export function Settle({ contradiction, workspace, edit, resolved, muted }: Props) {
+  const answers = [...contradiction.clash, contradiction.answer].sort((a, b) => a.number - b.number);
   const [confirmed, setConfirmed] = useState<number[]>([]);
-  const [asked, setAsked] = useState<SuspectAnswer | null>(clash.settle[0] ?? null);
+  const [asked, setAsked] = useState<SuspectAnswer | null>(contradiction.settle[0] ?? null);
   const { bindQuestion } = useShortcuts();
-  const doubted = answers.find((answer) => answer.number === asked?.number) ?? null;
-  const question = doubted && bindQuestion(doubted.question);
+  const suspect = answers.find((answer) => answer.number === asked?.number) ?? null;
+  const question = suspect && bindQuestion(suspect.question);
 
   const change = (number: number, to: string, message: string) => {
     const before = answers.find((answer) => answer.number === number)?.choice;
@@ -68,8 +68,8 @@ export function Settle({ clash, workspace, edit, resolved, muted }: Props) {
     void workspace.change(number, to).then(() => resolved({ message, undo }));
   };
   const choose = (choice: string) => {
-    if (asked === null || doubted === null) return;
-    const outcome = outcomeOf(clash.settle, confirmed, asked, doubted.choice, choice);
+    if (asked === null || suspect === null) return;
+    const outcome = outcomeOf(contradiction.settle, confirmed, asked, suspect.choice, choice);
     if ("ask" in outcome) {
       setConfirmed(outcome.confirmed);
       setAsked(outcome.ask);
@@ -101,8 +101,8 @@ export function Settle({ clash, workspace, edit, resolved, muted }: Props) {
           <ClashingAnswer
             key={answer.number}
             answer={answer}
-            steps={clash.steps.filter((step) => step.number === answer.number)}
-            aside={answer.number === clash.answer.number}
+            steps={contradiction.steps.filter((step) => step.number === answer.number)}
+            aside={answer.number === contradiction.answer.number}
             confirmed={confirmed.includes(answer.number)}
             edit={() => edit(answer)}
           />

@@ -5,18 +5,18 @@ import { type Resource, useResource } from "../../api/use-resource";
 import type { Workspace } from "../../workspace/use-workspace";
 
 export interface Conflicts {
-  clashes: ContradictionView[];
+  contradictions: ContradictionView[];
   odd: OddAnswerView[];
 }
 
 export function useConflicts({ client, recent, now }: Workspace): Resource<Conflicts> {
   return useResource(
     async (signal) => {
-      const [{ conflicts: clashes }, { odd }] = await Promise.all([
+      const [{ conflicts: contradictions }, { odd }] = await Promise.all([
         client.get("/api/conflicts", { signal }),
         client.get("/api/odd", { signal }),
       ]);
-      return { clashes, odd };
+      return { contradictions, odd };
     },
     [client],
     { refreshOn: [recent, now?.progress.snapshot] },

@@ -14,19 +14,19 @@ import "./export.css";
 
 interface Props {
   workspace: Workspace;
-  finish: ExportOptions;
+  options: ExportOptions;
   reload: () => void;
 }
 
-export function Export({ workspace, finish, reload }: Props) {
-  const [chosen, setChosen] = useState<string>(finish.formats[0]?.name ?? "csv");
+export function Export({ workspace, options, reload }: Props) {
+  const [chosen, setChosen] = useState<string>(options.formats[0]?.name ?? "csv");
   const [message, setMessage] = useState("");
-  const format = finish.formats.find(({ name }) => name === chosen);
+  const format = options.formats.find(({ name }) => name === chosen);
   return (
     <section class="export" aria-labelledby="export-title">
       <h2 id="export-title">Format</h2>
       <div class="option-cards" role="radiogroup" aria-label="Export format">
-        {finish.formats.map(({ name, label, line, why_not }) => (
+        {options.formats.map(({ name, label, line, why_not }) => (
           <label key={name} class={name === chosen ? "option-card chosen" : "option-card"}>
             <input
               type="radio"
@@ -48,13 +48,13 @@ export function Export({ workspace, finish, reload }: Props) {
           key={`${format.name} ${workspace.session?.session}`}
           workspace={workspace}
           format={format}
-          paths={finish.paths}
+          paths={options.paths}
           reload={reload}
           announce={setMessage}
         />
       )}
       {message && <Notice tone="info">{message}</Notice>}
-      <PastExports workspace={workspace} finish={finish} reload={reload} announce={setMessage} />
+      <PastExports workspace={workspace} options={options} reload={reload} announce={setMessage} />
     </section>
   );
 }
@@ -82,7 +82,7 @@ function FormatDetails({ workspace, format, paths, reload, announce }: FormatPro
   const [error, setError] = useState<ApiError | null>(null);
   const [started, setStarted] = useState<JobView | null>(null);
   const [planning, setPlanning] = useState(false);
-  const wish = { format: format.name, mode, target };
+  const request = { format: format.name, mode, target };
 
   const job = useJob(started, (ended) => {
     setStarted(null);
@@ -96,7 +96,7 @@ function FormatDetails({ workspace, format, paths, reload, announce }: FormatPro
     announce("");
     setPlanning(true);
     client
-      .post("/api/finish/plan", { body: wish })
+      .post("/api/finish/plan", { body: request })
       .then(
         (found) => {
           setPlan(found);
@@ -113,7 +113,7 @@ function FormatDetails({ workspace, format, paths, reload, announce }: FormatPro
   const write = ({ snapshot }: PlanView) => {
     setPlan(null);
     client
-      .post("/api/finish/run", { body: { ...wish, snapshot } })
+      .post("/api/finish/run", { body: { ...request, snapshot } })
       .then(setStarted, (problem: unknown) => setError(ApiError.from(problem)));
   };
 
@@ -182,8 +182,8 @@ function FormatDetails({ workspace, format, paths, reload, announce }: FormatPro
   );
 }
 
-function PastExports({ workspace, finish, reload, announce }: Props & Pick<FormatProps, "announce">) {
-  if (finish.made.length === 0) return null;
+function PastExports({ workspace, options, reload, announce }: Props & Pick<FormatProps, "announce">) {
+  if (options.made.length === 0) return null;
   const undo = (target: string) =>
     workspace.client.post("/api/finish/undo", { body: { target } }).then(
       ({ message, kept }) => {
@@ -199,7 +199,7 @@ function PastExports({ workspace, finish, reload, announce }: Props & Pick<Forma
     <div class="past-exports">
       <h3>Past exports</h3>
       <ul>
-        {finish.made.map((made) => (
+        {options.made.map((made) => (
           <li key={made.job}>
             <code>{made.target}</code>
             <span class="muted">

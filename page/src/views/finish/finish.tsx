@@ -25,7 +25,7 @@ export function FinishPage({ workspace }: { workspace: Workspace }) {
       )}
       <ErrorNotice error={error} retry={reload} />
       <div class="finish-columns">
-        {data && <Export workspace={workspace} finish={data} reload={reload} />}
+        {data && <Export workspace={workspace} options={data} reload={reload} />}
         <PolishSection workspace={workspace} />
       </div>
     </main>

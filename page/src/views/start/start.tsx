@@ -8,7 +8,7 @@ import { ErrorNotice } from "../../components/error-notice";
 import { JobBar } from "../../components/job-bar";
 import { Notice } from "../../components/notice";
 import { isRunning, useJob } from "../../components/use-job";
-import { FoundCollection } from "./found";
+import { InspectionResult } from "./inspection";
 import { RecentCollections } from "./recent";
 import "./start.css";
 
@@ -25,10 +25,10 @@ export function StartPage({ wanted, opened }: Props) {
   const start = useResource((signal) => server.get("/api/start", { signal }), []);
   const jobs = useResource((signal) => server.get("/api/jobs", { signal }), []);
   const [path, setPath] = useState("");
-  const [found, setFound] = useState<Inspection | null>(null);
+  const [inspection, setInspection] = useState<Inspection | null>(null);
   const [started, setStarted] = useState<JobView | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
-  const [looking, setLooking] = useState(false);
+  const [inspecting, setInspecting] = useState(false);
   const fail = (problem: unknown) => setError(ApiError.from(problem));
   const openings = jobs.data?.jobs.filter((job) => job.kind === "open") ?? [];
 
@@ -57,13 +57,13 @@ export function StartPage({ wanted, opened }: Props) {
     else if (wanted) begin(reopen(wanted));
   }, [jobs.data]);
 
-  const look = () => {
+  const inspect = () => {
     setError(null);
-    setLooking(true);
+    setInspecting(true);
     server
       .post("/api/start/look", { body: { path } })
-      .then(setFound, fail)
-      .finally(() => setLooking(false));
+      .then(setInspection, fail)
+      .finally(() => setInspecting(false));
   };
   const openPath = (target: string, encoder: string | null, minutes: number | null) =>
     begin(server.post("/api/start/open", { body: { path: target, encoder, minutes } }));
@@ -81,11 +81,11 @@ export function StartPage({ wanted, opened }: Props) {
           <JobBar job={job} />
           <p class="muted">You can close this tab. The work continues, and this address leads back to it.</p>
         </>
-      ) : found ? (
-        <FoundCollection
-          found={found}
-          back={() => setFound(null)}
-          open={(encoder, minutes) => openPath(found.path, encoder, minutes)}
+      ) : inspection ? (
+        <InspectionResult
+          inspection={inspection}
+          back={() => setInspection(null)}
+          open={(encoder, minutes) => openPath(inspection.path, encoder, minutes)}
         />
       ) : (
         <>
@@ -95,7 +95,7 @@ export function StartPage({ wanted, opened }: Props) {
             everything the way you have in mind. Nothing leaves this computer.
           </p>
           {start.data?.paths && (
-            <PathForm path={path} setPath={setPath} look={look} looking={looking} kinds={start.data.kinds} />
+            <PathForm path={path} setPath={setPath} inspect={inspect} inspecting={inspecting} kinds={start.data.kinds} />
           )}
           {start.data && !start.data.paths && (
             <p>Other people can reach this server, so folders cannot be opened from this page.</p>
@@ -141,12 +141,12 @@ export function StartPage({ wanted, opened }: Props) {
 interface FormProps {
   path: string;
   setPath: (path: string) => void;
-  look: () => void;
-  looking: boolean;
+  inspect: () => void;
+  inspecting: boolean;
   kinds: StartView["kinds"];
 }
 
-function PathForm({ path, setPath, look, looking, kinds }: FormProps) {
+function PathForm({ path, setPath, inspect, inspecting, kinds }: FormProps) {
   const empty = path.trim() === "";
   return (
     <>
@@ -154,7 +154,7 @@ function PathForm({ path, setPath, look, looking, kinds }: FormProps) {
         class="path-form"
         onSubmit={(event) => {
           event.preventDefault();
-          if (!empty) look();
+          if (!empty) inspect();
         }}
       >
         <label for="path">Folder or table on this computer</label>
@@ -169,8 +169,8 @@ function PathForm({ path, setPath, look, looking, kinds }: FormProps) {
             autocapitalize="off"
             onInput={(event) => setPath(event.currentTarget.value)}
           />
-          <button type="submit" class="primary" disabled={empty || looking}>
-            {looking ? "Opening…" : "Open"}
+          <button type="submit" class="primary" disabled={empty || inspecting}>
+            {inspecting ? "Opening…" : "Open"}
           </button>
         </div>
       </form>

@@ -1,4 +1,4 @@
-/** What was found at a path, and how its items should be compared. */
+/** What is at a path, and how its items should be compared. */
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { server } from "../../api/client";
@@ -12,34 +12,34 @@ const DEFAULT_MINUTES = 10;
 const MAX_MINUTES = 1440;
 
 interface Props {
-  found: Inspection;
+  inspection: Inspection;
   open: (encoder: string | null, minutes: number | null) => void;
   back: () => void;
 }
 
-export function FoundCollection({ found, open, back }: Props) {
-  const [name, setName] = useState(found.encoder);
+export function InspectionResult({ inspection, open, back }: Props) {
+  const [name, setName] = useState(inspection.encoder);
   const [minutes, setMinutes] = useState(DEFAULT_MINUTES);
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => heading.current?.focus(), []);
-  const learns = found.encoders.find((encoder) => encoder.name === name)?.learns ?? false;
+  const learns = inspection.encoders.find((encoder) => encoder.name === name)?.learns ?? false;
   const submit = () => {
-    const unchanged = name === found.encoder && found.answers === 0;
+    const unchanged = name === inspection.encoder && inspection.answers === 0;
     open(unchanged ? null : name, learns ? Math.min(MAX_MINUTES, Math.max(1, minutes)) : null);
   };
   return (
-    <section class="found" aria-labelledby="found-title">
-      <h2 id="found-title" ref={heading} tabIndex={-1}>
-        {countItems(found.items, found.kind)} in {found.name}
+    <section class="inspection" aria-labelledby="inspection-title">
+      <h2 id="inspection-title" ref={heading} tabIndex={-1}>
+        {countItems(inspection.items, inspection.kind)} in {inspection.name}
       </h2>
-      <p class="collection-path">{found.path}</p>
-      {found.answers > 0 && (
+      <p class="collection-path">{inspection.path}</p>
+      {inspection.answers > 0 && (
         <Notice tone="info">
-          You have given {count(found.answers, "answer")} here before. They are saved, and you continue where
+          You have given {count(inspection.answers, "answer")} here before. They are saved, and you continue where
           you left off.
         </Notice>
       )}
-      <SkippedFiles total={found.skipped_total} files={found.skipped} />
+      <SkippedFiles total={inspection.skipped_total} files={inspection.skipped} />
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -48,12 +48,12 @@ export function FoundCollection({ found, open, back }: Props) {
       >
         <fieldset class="option-cards">
           <legend>How should they be compared?</legend>
-          {found.encoders.map((encoder) => (
+          {inspection.encoders.map((encoder) => (
             <EncoderOption
               key={encoder.name}
               encoder={encoder}
               checked={encoder.name === name}
-              reason={encoder.name === found.encoder ? found.reason : ""}
+              reason={encoder.name === inspection.encoder ? inspection.reason : ""}
               choose={() => setName(encoder.name)}
             />
           ))}
@@ -71,11 +71,11 @@ export function FoundCollection({ found, open, back }: Props) {
             minutes. You can stop at any time and continue later.
           </label>
         ) : (
-          <Estimate path={found.path} encoder={name} />
+          <Estimate path={inspection.path} encoder={name} />
         )}
         <div class="form-actions">
           <button type="submit" class="primary">
-            {found.answers > 0 ? "Continue sorting" : "Start sorting"}
+            {inspection.answers > 0 ? "Continue sorting" : "Start sorting"}
           </button>
           <button type="button" class="quiet" onClick={back}>
             Back
