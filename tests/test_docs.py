@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import shutil
+import subprocess
+import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -102,3 +106,32 @@ def test_the_finders_find_what_they_should() -> None:
     assert resolved(dotted).__name__ == "ask"
     with pytest.raises((AttributeError, ModuleNotFoundError)):
         resolved("samekind.session.Hall")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("git") is None, reason="git applies the diffs")
+def test_the_additions_of_contributing_apply_and_keep_their_contracts(tmp_path: Path) -> None:
+    diffs = re.findall(r"```diff\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.S)
+    assert len(diffs) == 5
+    for folder in ("src/samekind", "tests"):
+        skipped = shutil.ignore_patterns("__pycache__", "page", "recorded")
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=skipped)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for diff in diffs:
+        apply = [shutil.which("git") or "", "apply", "-C1", "-"]
+        done = subprocess.run(apply, cwd=tmp_path, input=diff, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    lines = ["tests/testing", "tests/test_house.py", "-q", "-p", "no:cacheprovider", "-n", "0"]
+    chosen = "closest or consistent or brightness or question or one_line or public"
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path / 'src'}:{tmp_path / 'tests'}"}
+    contracts = subprocess.run(
+        [sys.executable, "-m", "pytest", *lines, "-k", chosen],
+        cwd=tmp_path, env=environment, capture_output=True, text=True,
+    )  # fmt: skip
+    assert contracts.returncode == 0, contracts.stdout
+    (tmp_path / "notes.jsonl").write_text('{"id": "a", "text": "one"}\nbroken\n')
+    code = "from samekind import open_source; p = open_source('notes.jsonl'); print(p.skipped)"
+    opened = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert "line 2" in opened.stdout, opened.stderr
