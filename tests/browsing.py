@@ -1,10 +1,11 @@
-"""What all tests in a real browser share: Chromium, a server that can be stopped, a key press."""
+"""Shared by all tests in a real browser: Chromium, a server that can be stopped, pages."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,9 +15,11 @@ from samekind.web.app import PAGE, create_app
 from samekind.web.server import listen
 from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
+from waiting import PATIENCE, until
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.")
 expect = playwright_api.expect
+expect.set_options(timeout=1000 * PATIENCE)
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 FLAGS = [
     "--no-sandbox",
@@ -38,9 +41,9 @@ needs_browser = [
 
 
 class Served:
-    """A desk behind a real server that can be stopped and started again at the same port."""
+    """A workspace behind a real server, which can be stopped and started at the same port."""
 
-    lifespan: Any = "off"  # the desk outlives the server
+    lifespan: Any = "off"  # the workspace outlives the server
 
     def __init__(self, workspace: Workspace | None = None) -> None:
         self.workspace, self.port = workspace, 0
@@ -57,7 +60,7 @@ class Served:
         self.thread.start()
 
     def app(self) -> Any:
-        """What is served."""
+        """Build the application to serve."""
         assert self.workspace is not None
         return create_app(Workspaces.around(self.workspace), port=self.port)
 
@@ -70,7 +73,81 @@ class Served:
         return f"http://127.0.0.1:{self.port}"
 
 
+ALLOWED_MESSAGES = ("Failed to load resource", "GL Driver Message", "net::ERR")
+"""Console messages that do not fail a test."""
+
+
+class Pages:
+    """Opens pages; errors, console messages, and requests to other servers fail the test."""
+
+    def __init__(self, browsers: Callable[[str], Any]) -> None:
+        self._browsers = browsers
+        self.contexts: list[Any] = []
+        self._servers: list[Served] = []
+        self._messages: list[str] = []
+
+    def __call__(
+        self,
+        target: Workspace | Served | str,
+        path: str = "/",
+        *,
+        ready: str = ".question .choice",
+        phone: bool = False,
+        flag: str = "",
+        before: Callable[[Any], object] = bool,
+        **options: Any,
+    ) -> Any:
+        """Open a page and wait until it is ready.
+
+        Parameters
+        ----------
+        target : an address, a server, or a workspace, which gets a server of its own.
+        ready : a selector that the page matches once it is ready.
+        flag : one more flag for Chromium.
+        before : is called with the page before it is loaded.
+        """
+        if isinstance(target, Workspace):
+            target = Served(target)
+            self._servers.append(target)
+        address = target if isinstance(target, str) else target.address
+        size = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 800}
+        chosen = {"viewport": size, "has_touch": phone, "is_mobile": phone, **options}
+        context = self._browsers(flag).new_context(**chosen)
+        context.set_default_timeout(1000 * PATIENCE)
+        self.contexts.append(context)
+        context.on("request", lambda request: self._check(request.url, address))
+        context.on("weberror", lambda error: self._messages.append(str(error.error)))
+        context.on("console", lambda message: self._messages.append(message.text))
+        page = context.new_page()
+        before(page)
+        page.goto(address + ("" if path == "/" else path))
+        page.wait_for_selector(ready)
+        return page
+
+    def _check(self, url: str, address: str) -> None:
+        if not url.startswith(("data:", "blob:", address.split("?")[0].rstrip("/"))):
+            self._messages.append(f"a request to {url}")
+
+    def close(self) -> None:
+        for context in self.contexts:
+            context.close()
+        for server in self._servers:
+            server.stop()
+        told = [text for text in self._messages if not any(m in text for m in ALLOWED_MESSAGES)]
+        assert told == []
+
+
 def press(page: Any, key: str, answers: int) -> None:
     """Press a key and wait until the page counts so many answers."""
     page.keyboard.press(key)
+    counts(page, answers)
+
+
+def counts(page: Any, answers: int) -> None:
+    """Wait until the page counts so many answers."""
     expect(page.locator(".progress span").first).to_have_text(re.compile(f"^{answers} answers?$"))
+
+
+def becomes(page: Any, condition: Callable[[], object]) -> None:
+    """Wait until a condition holds, while the page goes on."""
+    until(condition, lambda seconds: page.wait_for_timeout(1000 * seconds))

@@ -1,4 +1,4 @@
-"""A small pile on a desk: real sessions over drawn pictures, with a strategy that needs no data."""
+"""A small workspace: real sessions over drawn pictures, with a strategy that needs no data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from samekind.workspace.workspaces import Workspaces
 
 COLOURS = ("#c0392b", "#2471a3", "#229954", "#d4ac0d")
 ORIGIN = "http://127.0.0.1:8765"
-MakeDesk = Callable[..., Workspace]
+MakeWorkspace = Callable[..., Workspace]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -39,27 +39,61 @@ def pytest_runtest_makereport(
     report = yield
     if report.when != "call" or not report.failed:
         return report
-    browser = getattr(item, "funcargs", {}).get("browser")
-    pages = [page for context in getattr(browser, "contexts", ()) for page in context.pages]
+    opened = getattr(item, "funcargs", {}).get("open_page")
+    pages = [page for context in getattr(opened, "contexts", ()) for page in context.pages]
     for k, page in enumerate(pages):
         folder = item.config.rootpath / "build" / "screenshots"
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{re.sub(r'[^a-z0-9]+', '-', item.name)[:120]}-{k}.png"
         with suppress(Exception):  # a page that has crashed cannot be shown
-            page.screenshot(path=file, timeout=5_000)
+            page.screenshot(path=file)
             report.sections.append(("Screenshot", str(file.relative_to(item.config.rootpath))))
     return report
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium without a window."""
+def browsers() -> Iterator[Callable[[str], Any]]:
+    """Chromium without a window, by one more flag; each is launched once."""
     from browsing import CHROMIUM, FLAGS, playwright_api
 
     with playwright_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
+        running: dict[str, Any] = {}
+
+        def launch(flag: str) -> Any:
+            if flag not in running:
+                flags = [*FLAGS, flag] if flag else FLAGS
+                running[flag] = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+            return running[flag]
+
+        yield launch
+        for browser in running.values():
+            browser.close()
+
+
+@pytest.fixture
+def open_page(browsers: Callable[[str], Any]) -> Iterator[Callable[..., Any]]:
+    """Opens pages in a real browser; see :class:`browsing.Pages`."""
+    from browsing import Pages
+
+    pages = Pages(browsers)
+    yield pages
+    pages.close()
+
+
+@pytest.fixture
+def served(workspace: Workspace) -> Iterator[Any]:
+    """The workspace behind a real server."""
+    from browsing import Served
+
+    server = Served(workspace)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def page(served: Any, open_page: Callable[..., Any]) -> Any:
+    """A page with an open question."""
+    return open_page(served)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +106,7 @@ def tiles() -> tuple[Collection, Any]:
 
 
 @pytest.fixture
-def tile_desk(tiles: tuple[Collection, Any]) -> Iterator[Workspace]:
+def tile_workspace(tiles: tuple[Collection, Any]) -> Iterator[Workspace]:
     """The demo with the default method, which learns from what is told."""
     collection, X = tiles
     store = MemoryStore()
@@ -194,7 +228,7 @@ def vectors(n: int = 48) -> Any:
 
 
 @pytest.fixture
-def make_desk() -> Iterator[MakeDesk]:
+def make_workspace() -> Iterator[MakeWorkspace]:
     """Builds desks; a desk built again with the same store continues the same sessions."""
     desks: list[Workspace] = []
 
@@ -233,10 +267,10 @@ def make_desk() -> Iterator[MakeDesk]:
 
 
 @pytest.fixture
-def workspace(make_desk: MakeDesk, request: pytest.FixtureRequest) -> Workspace:
+def workspace(make_workspace: MakeWorkspace, request: pytest.FixtureRequest) -> Workspace:
     """A desk; ``parametrize("workspace", ["about groups"], indirect=True)`` makes it ask about those."""
     asking = {"alternating": Alternating(), "about groups": AboutGroups()}
-    return make_desk(strategy=asking[getattr(request, "param", "alternating")])
+    return make_workspace(strategy=asking[getattr(request, "param", "alternating")])
 
 
 @pytest.fixture

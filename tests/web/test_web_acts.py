@@ -14,9 +14,9 @@ from samekind.workspace.workspace import Workspace
 
 
 @pytest.fixture
-def live(make_desk: Callable[..., Workspace]) -> Workspace:
+def live(make_workspace: Callable[..., Workspace]) -> Workspace:
     """A desk with the live learner, which honours what it is told."""
-    return make_desk(clusterer="live")
+    return make_workspace(clusterer="live")
 
 
 def act(client: TestClient, name: str, **body: Any) -> dict[str, Any]:
@@ -148,9 +148,9 @@ def test_a_contradiction_is_told_with_the_act(client: TestClient) -> None:
 
 
 def test_a_large_act_is_shown_by_some_of_its_items(
-    make_desk: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
+    make_workspace: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
 ) -> None:
-    client = client_for(make_desk(collection=open_source("tiles")))
+    client = client_for(make_workspace(collection=open_source("tiles")))
     act(client, "together", items=list(range(300)))
     (told,) = client.get("/api/answers").json()["answers"]
     assert [len(part) for part in told["question"]["parts"]] == [24]

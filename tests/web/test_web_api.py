@@ -237,14 +237,14 @@ def test_orientations_are_separate_over_the_same_items(client: TestClient) -> No
 
 
 def test_reopening_the_store_gives_the_same_next_question(
-    make_desk: Callable[..., Workspace], client_for: ClientFor
+    make_workspace: Callable[..., Workspace], client_for: ClientFor
 ) -> None:
     store = MemoryStore()
-    before = client_for(make_desk(store=store))
+    before = client_for(make_workspace(store=store))
     answer(before, "same")
     before.post("/api/orientations", json={"name": "second"})
     question = before.get("/api/question").json()["question"]
-    after = client_for(make_desk(store=store))
+    after = client_for(make_workspace(store=store))
     reopened = after.get("/api/question").json()["question"]
     assert (reopened["number"], reopened["kind"]) == (question["number"], question["kind"])
     assert [i["id"] for i in reopened["items"]] == [i["id"] for i in question["items"]]
@@ -266,9 +266,9 @@ def test_the_groups_are_downloaded_as_a_file(client: TestClient) -> None:
 
 
 def test_a_finished_session_says_that_nothing_is_left(
-    make_desk: Callable[..., Workspace], client_for: ClientFor, monkeypatch: pytest.MonkeyPatch
+    make_workspace: Callable[..., Workspace], client_for: ClientFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workspace = make_desk(most=2, refit_every=50)
+    workspace = make_workspace(most=2, refit_every=50)
     client = client_for(workspace)
     # Held up: on a quick machine it would be over before we look.
     go, refit = threading.Event(), Session.refit
@@ -290,16 +290,16 @@ def test_a_finished_session_says_that_nothing_is_left(
 
 
 def test_an_item_that_has_gone_is_named_without_a_preview(
-    make_desk: Callable[..., Workspace], client_for: ClientFor
+    make_workspace: Callable[..., Workspace], client_for: ClientFor
 ) -> None:
     store = MemoryStore()
-    workspace = make_desk(store=store)
+    workspace = make_workspace(store=store)
     client = client_for(workspace)
     answer(client, "same")
     lost = client.get("/api/answers").json()["answers"][0]["question"]["items"][0]["id"]
     whole = workspace.collection
     kept = [item for item in whole if item.id != lost]
-    client = client_for(make_desk(store=store, collection=Collection(whole.name, kept)))
+    client = client_for(make_workspace(store=store, collection=Collection(whole.name, kept)))
     assert client.get("/api/session").json()["gone"] == [lost]
     items = client.get("/api/answers").json()["answers"][0]["question"]["items"]
     assert items[0] == {"id": lost, "kind": "gone", "preview": None}

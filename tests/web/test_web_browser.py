@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,32 +13,6 @@ from samekind.ledger.store import MemoryStore
 from samekind.workspace.workspace import Workspace
 
 pytestmark = needs_browser
-
-
-@pytest.fixture
-def served(workspace: Workspace) -> Iterator[Served]:
-    server = Served(workspace)
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def page(browser: Any, served: Served) -> Iterator[Any]:
-    """An open page; anything that it asks from elsewhere, or complains about, fails the test."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
-    page = context.new_page()
-    page.set_default_timeout(20_000)
-    requests: list[str] = []
-    complaints: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
-    page.on("pageerror", lambda problem: complaints.append(str(problem)))
-    page.on("console", lambda message: complaints.append(message.text))
-    page.goto(served.address)
-    page.wait_for_selector(".question .choice")
-    yield page
-    context.close()
-    assert [url for url in requests if not url.startswith(served.address)] == []
-    assert [text for text in complaints if "Failed to load resource" not in text] == []
 
 
 def test_ten_questions_are_answered_by_keyboard_and_survive_a_reload(

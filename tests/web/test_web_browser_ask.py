@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from browsing import Served, expect, needs_browser, press
+from browsing import expect, needs_browser, press
 from samekind.protocols import View
 from samekind.questions import OddOnes, Question, SameGroups, SamePair, WhichGroup
 from samekind.workspace.workspace import Workspace
@@ -77,34 +77,6 @@ FITS = """(touch) => {
 }"""
 
 
-@pytest.fixture
-def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Opens pages on desks; what a page complains about fails the test."""
-    contexts: list[Any] = []
-    servers: list[Served] = []
-    complaints: list[str] = []
-
-    def open_at(workspace: Workspace, path: str = "/", *, phone: bool = False, **more: Any) -> Any:
-        servers.append(Served(workspace))
-        size = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 800}
-        options = {"viewport": size, "has_touch": phone, "is_mobile": phone, **more}
-        contexts.append(browser.new_context(**options))
-        page = contexts[-1].new_page()
-        page.set_default_timeout(20_000)
-        page.on("pageerror", lambda problem: complaints.append(str(problem)))
-        page.on("console", lambda message: complaints.append(message.text))
-        page.goto(servers[-1].address + path)
-        page.wait_for_selector(".question .choice")
-        return page
-
-    yield open_at
-    for context in contexts:
-        context.close()
-    for server in servers:
-        server.stop()
-    assert [text for text in complaints if "Failed to load resource" not in text] == []
-
-
 class Finger:
     """A finger on the screen, through the browser's own protocol."""
 
@@ -133,9 +105,9 @@ class Finger:
 @pytest.mark.slow
 @pytest.mark.parametrize("phone", [False, True], ids=["1280x800", "390x844"])
 def test_every_kind_of_question_fits_the_screen(
-    make_desk: Callable[..., Workspace], open_page: Callable[..., Any], phone: bool
+    make_workspace: Callable[..., Workspace], open_page: Callable[..., Any], phone: bool
 ) -> None:
-    page = open_page(make_desk(strategy=EveryKind(KINDS), refit_every=1000), phone=phone)
+    page = open_page(make_workspace(strategy=EveryKind(KINDS), refit_every=1000), phone=phone)
     for k, question in enumerate(KINDS):
         page.wait_for_function(
             "(n) => document.querySelectorAll('.question .item').length === n",
@@ -147,11 +119,13 @@ def test_every_kind_of_question_fits_the_screen(
 
 
 def test_a_question_fits_with_notices_above_it(
-    make_desk: Callable[..., Workspace],
+    make_workspace: Callable[..., Workspace],
     open_page: Callable[..., Any],
     break_refits: Callable[[str], None],
 ) -> None:
-    workspace = make_desk(strategy=EveryKind((KINDS[0], KINDS[-1], groups_of(5, 5))), refit_every=1)
+    workspace = make_workspace(
+        strategy=EveryKind((KINDS[0], KINDS[-1], groups_of(5, 5))), refit_every=1
+    )
     page = open_page(workspace)
     break_refits("on purpose")
     press(page, "u", 1)
@@ -166,10 +140,10 @@ def test_a_question_fits_with_notices_above_it(
 
 
 def test_on_a_phone_right_means_same_and_left_different(
-    make_desk: Callable[..., Workspace], open_page: Callable[..., Any]
+    make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
     pairs = tuple(SamePair(2 * k, 2 * k + 1) for k in range(6))
-    workspace = make_desk(strategy=EveryKind(pairs))
+    workspace = make_workspace(strategy=EveryKind(pairs))
     page = open_page(workspace, phone=True)
     finger = Finger(page)
     finger.swipe(120, 330, 200)
@@ -180,9 +154,9 @@ def test_on_a_phone_right_means_same_and_left_different(
 
 
 def test_a_short_or_upright_movement_answers_nothing(
-    make_desk: Callable[..., Workspace], open_page: Callable[..., Any]
+    make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
-    workspace = make_desk(strategy=EveryKind((SamePair(0, 1), SamePair(2, 3), SamePair(4, 5))))
+    workspace = make_workspace(strategy=EveryKind((SamePair(0, 1), SamePair(2, 3), SamePair(4, 5))))
     page = open_page(workspace, phone=True)
     finger = Finger(page)
     finger.swipe(150, 330, 50)
@@ -194,9 +168,9 @@ def test_a_short_or_upright_movement_answers_nothing(
 
 
 def test_what_letting_go_would_mean_is_written_over_the_question(
-    make_desk: Callable[..., Workspace], open_page: Callable[..., Any]
+    make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
-    workspace = make_desk(strategy=EveryKind((SamePair(0, 1),)))
+    workspace = make_workspace(strategy=EveryKind((SamePair(0, 1),)))
     page = open_page(workspace, phone=True)
     finger = Finger(page)
     finger._send("touchStart", (100, 330))
@@ -210,9 +184,9 @@ def test_what_letting_go_would_mean_is_written_over_the_question(
 
 
 def test_a_picture_is_larger_while_a_finger_rests_on_it_and_letting_go_chooses_nothing(
-    make_desk: Callable[..., Workspace], open_page: Callable[..., Any]
+    make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
-    workspace = make_desk(strategy=EveryKind((groups_of(3, 3),)))
+    workspace = make_workspace(strategy=EveryKind((groups_of(3, 3),)))
     page = open_page(workspace, phone=True)
     box = page.locator(".exemplars .item").first.bounding_box()
 
@@ -223,7 +197,6 @@ def test_a_picture_is_larger_while_a_finger_rests_on_it_and_letting_go_chooses_n
 
     Finger(page).hold(box["x"] + 10, box["y"] + 10, look)
     expect(page.locator(".zoom")).to_have_count(0)
-    page.wait_for_timeout(150)
     assert workspace.session().answers == ()
     page.tap(".group-choice[data-choice='2']")
     page.wait_for_selector(".chip")
@@ -234,9 +207,11 @@ def test_a_picture_is_larger_while_a_finger_rests_on_it_and_letting_go_chooses_n
 
 
 def test_a_key_is_changed_kept_and_printed_and_a_clash_is_refused(
-    make_desk: Callable[..., Workspace], open_page: Callable[..., Any]
+    make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
-    workspace = make_desk(strategy=EveryKind(tuple(SamePair(2 * k, 2 * k + 1) for k in range(6))))
+    workspace = make_workspace(
+        strategy=EveryKind(tuple(SamePair(2 * k, 2 * k + 1) for k in range(6)))
+    )
     page = open_page(workspace)
     page.keyboard.press("?")
     page.click("text=Customise shortcuts")
@@ -266,9 +241,9 @@ def test_a_key_is_changed_kept_and_printed_and_a_clash_is_refused(
 
 
 def test_items_are_looked_at_closely_by_keyboard(
-    make_desk: Callable[..., Workspace], open_page: Callable[..., Any]
+    make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
-    workspace = make_desk(strategy=EveryKind((groups_of(2, 2),)))
+    workspace = make_workspace(strategy=EveryKind((groups_of(2, 2),)))
     page = open_page(workspace)
     page.keyboard.press("l")
     expect(page.locator("dialog h2")).to_have_text("Look closer: 1 of 5")
@@ -285,9 +260,9 @@ def test_items_are_looked_at_closely_by_keyboard(
 
 
 def test_thirty_answers_are_taken_back_one_by_one_to_the_very_first(
-    make_desk: Callable[..., Workspace], open_page: Callable[..., Any]
+    make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
-    workspace = make_desk()
+    workspace = make_workspace()
     page = open_page(workspace)
     first = page.locator(".items img").first.get_attribute("alt")
     for k in range(30):
@@ -304,9 +279,9 @@ def test_thirty_answers_are_taken_back_one_by_one_to_the_very_first(
 
 
 def test_what_one_window_answers_the_other_counts_and_lists(
-    make_desk: Callable[..., Workspace], open_page: Callable[..., Any]
+    make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
-    page = open_page(make_desk())
+    page = open_page(make_workspace())
     other = page.context.new_page()
     other.goto(page.url)
     other.wait_for_selector(".question .choice")
@@ -324,9 +299,9 @@ def test_what_one_window_answers_the_other_counts_and_lists(
 
 
 def test_of_two_windows_the_second_answer_to_a_question_is_refused_in_plain_words(
-    make_desk: Callable[..., Workspace], open_page: Callable[..., Any]
+    make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
-    workspace = make_desk()
+    workspace = make_workspace()
     page = open_page(workspace)
     other = page.context.new_page()
     other.goto(page.url)

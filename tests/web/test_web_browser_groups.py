@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from browsing import Served, expect, needs_browser
+from browsing import becomes, expect, needs_browser
 from samekind.items import Collection, Item, Preview
 from samekind.workspace.workspace import Workspace
 
@@ -31,34 +30,6 @@ class Line(Item):
         return Preview("text/plain", self.id.encode())
 
 
-@pytest.fixture
-def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Opens pages; anything that they ask from elsewhere, or complain about, fails the test."""
-    contexts: list[Any] = []
-    servers: list[Served] = []
-    complaints: list[str] = []
-
-    def open_at(
-        workspace: Workspace, path: str, width: int = 1280, height: int = 800, **more: Any
-    ) -> Any:
-        servers.append(Served(workspace))
-        contexts.append(browser.new_context(viewport={"width": width, "height": height}, **more))
-        page = contexts[-1].new_page()
-        page.set_default_timeout(20_000)
-        page.on("pageerror", lambda problem: complaints.append(str(problem)))
-        page.on("console", lambda message: complaints.append(message.text))
-        page.goto(servers[-1].address + path)
-        return page
-
-    yield open_at
-    for context in contexts:
-        context.close()
-    for server in servers:
-        server.stop()
-    allowed = ("Failed to load resource", "GL Driver Message")
-    assert [text for text in complaints if not any(one in text for one in allowed)] == []
-
-
 def labels(workspace: Workspace) -> Any:
     return workspace.session().clustering.labels
 
@@ -69,20 +40,21 @@ def position(page: Any, workspace: Workspace, index: int) -> int:
 
 
 def refreshed(page: Any, workspace: Workspace, snapshot: int) -> None:
-    """Wait until the groups were learnt anew."""
-    for _ in range(400):
-        if workspace.session().clustering.snapshot > snapshot and not workspace.refitter.busy(
-            "main"
-        ):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError("The groups were not learnt anew.")
+    """Wait until the groups are newer than a snapshot."""
+    becomes(
+        page,
+        lambda: (
+            workspace.session().clustering.snapshot > snapshot
+            and not workspace.refitter.busy("main")
+        ),
+    )
 
 
-def test_the_gallery_shows_purity_and_doubtful_items(tile_desk: Workspace, open_page: Any) -> None:
-    page = open_page(tile_desk, "/groups")
-    page.wait_for_selector(".group-card")
-    numbers = tile_desk.session().clustering.numbers
+def test_the_gallery_shows_purity_and_doubtful_items(
+    tile_workspace: Workspace, open_page: Any
+) -> None:
+    page = open_page(tile_workspace, "/groups", ready=".group-card")
+    numbers = tile_workspace.session().clustering.numbers
     expect(page.locator(".group-card")).to_have_count(len(numbers))
     expect(page.locator(".purity").first).to_have_text(
         re.compile("(about|over) \\d+% fit|fit not known yet")
@@ -95,15 +67,14 @@ def test_the_gallery_shows_purity_and_doubtful_items(tile_desk: Workspace, open_
 
 
 def test_two_groups_are_merged_by_keyboard_and_the_merge_is_taken_back(
-    tile_desk: Workspace, open_page: Any
+    tile_workspace: Workspace, open_page: Any
 ) -> None:
-    page = open_page(tile_desk, "/groups")
-    page.wait_for_selector(".group-card")
+    page = open_page(tile_workspace, "/groups", ready=".group-card")
     one, other = (
         int(page.locator(".group-card").nth(k).get_attribute("data-group")) for k in (0, 1)
     )
-    snapshot = tile_desk.session().clustering.snapshot
-    first, second = (np.flatnonzero(labels(tile_desk) == group) for group in (one, other))
+    snapshot = tile_workspace.session().clustering.snapshot
+    first, second = (np.flatnonzero(labels(tile_workspace) == group) for group in (one, other))
     page.locator(".card-select input").first.focus()
     page.keyboard.press("Space")
     page.keyboard.press("ArrowRight")
@@ -111,34 +82,32 @@ def test_two_groups_are_merged_by_keyboard_and_the_merge_is_taken_back(
     expect(page.locator(".selection-bar .primary")).to_be_enabled()
     page.keyboard.press("m")
     expect(page.locator(".toast")).to_contain_text("one kind")
-    (told,) = tile_desk.session().answers
+    (told,) = tile_workspace.session().answers
     assert set(told.question.items()) <= {*first.tolist(), *second.tolist()}
-    refreshed(page, tile_desk, snapshot)
-    merged = labels(tile_desk)[[*first, *second]]
+    refreshed(page, tile_workspace, snapshot)
+    merged = labels(tile_workspace)[[*first, *second]]
     share = np.mean(merged == np.bincount(merged).argmax())
     assert share > 0.8, "both groups are one now"
     page.keyboard.press("z")
     expect(page.locator(".toast")).to_contain_text("Undone")
-    assert tile_desk.session().answers == ()
+    assert tile_workspace.session().answers == ()
 
 
 def test_a_group_dragged_onto_another_is_merged_with_it(
-    tile_desk: Workspace, open_page: Any
+    tile_workspace: Workspace, open_page: Any
 ) -> None:
-    page = open_page(tile_desk, "/groups")
-    page.wait_for_selector(".group-card")
+    page = open_page(tile_workspace, "/groups", ready=".group-card")
     page.locator(".group-card .group-size").nth(2).drag_to(page.locator(".group-card").nth(0))
     expect(page.locator(".toast")).to_contain_text("one kind")
-    assert len(tile_desk.session().answers) == 1
+    assert len(tile_workspace.session().answers) == 1
     page.click(".toast >> text=Undo")
     expect(page.locator(".toast")).to_contain_text("Undone")
-    assert tile_desk.session().answers == ()
+    assert tile_workspace.session().answers == ()
 
 
-def test_chosen_items_become_a_kind_of_their_own(tile_desk: Workspace, open_page: Any) -> None:
-    page = open_page(tile_desk, "/groups/1")
-    page.wait_for_selector(".members figure")
-    snapshot = tile_desk.session().clustering.snapshot
+def test_chosen_items_become_a_kind_of_their_own(tile_workspace: Workspace, open_page: Any) -> None:
+    page = open_page(tile_workspace, "/groups/1", ready=".members figure")
+    snapshot = tile_workspace.session().clustering.snapshot
     page.locator("#member-0").click()
     page.locator("#member-2").click(modifiers=["Shift"])
     expect(page.locator(".members figure[aria-selected=true]")).to_have_count(3)
@@ -150,25 +119,24 @@ def test_chosen_items_become_a_kind_of_their_own(tile_desk: Workspace, open_page
     for _ in range(3):
         page.keyboard.press("Shift+ArrowRight")
     expect(page.locator(".members figure[aria-selected=true]")).to_have_count(4)
-    chosen = [position(page, tile_desk, k) for k in range(4)]
-    rest = [position(page, tile_desk, k) for k in range(4, 9)]
+    chosen = [position(page, tile_workspace, k) for k in range(4)]
+    rest = [position(page, tile_workspace, k) for k in range(4, 9)]
     page.keyboard.press("k")
     expect(page.locator(".toast")).to_contain_text("a kind of their own")
-    (told,) = tile_desk.session().answers
+    (told,) = tile_workspace.session().answers
     assert set(chosen) <= set(told.question.items())
-    refreshed(page, tile_desk, snapshot)
-    own = set(labels(tile_desk)[chosen].tolist())
+    refreshed(page, tile_workspace, snapshot)
+    own = set(labels(tile_workspace)[chosen].tolist())
     assert len(own) == 1, "they are one group"
-    assert own.isdisjoint(labels(tile_desk)[rest].tolist()), "and not that of the others"
+    assert own.isdisjoint(labels(tile_workspace)[rest].tolist()), "and not that of the others"
 
 
 def test_an_item_is_moved_to_a_group_chosen_from_a_list(
-    tile_desk: Workspace, open_page: Any
+    tile_workspace: Workspace, open_page: Any
 ) -> None:
-    page = open_page(tile_desk, "/groups/1")
-    page.wait_for_selector(".members figure")
-    snapshot = tile_desk.session().clustering.snapshot
-    moved = position(page, tile_desk, 1)
+    page = open_page(tile_workspace, "/groups/1", ready=".members figure")
+    snapshot = tile_workspace.session().clustering.snapshot
+    moved = position(page, tile_workspace, 1)
     page.locator("#member-1").click()
     page.keyboard.press("g")
     page.wait_for_selector("dialog [role=option]")
@@ -176,44 +144,42 @@ def test_an_item_is_moved_to_a_group_chosen_from_a_list(
     name = page.locator("dialog [aria-selected=true] .picker-name").inner_text()
     page.keyboard.press("Enter")
     expect(page.locator(".toast")).to_contain_text(name)
-    (told,) = tile_desk.session().answers
+    (told,) = tile_workspace.session().answers
     assert moved in told.question.items()
-    refreshed(page, tile_desk, snapshot)
+    refreshed(page, tile_workspace, snapshot)
     others = [i for i in told.question.items() if i != moved]
-    assert labels(tile_desk)[moved] in labels(tile_desk)[others]
+    assert labels(tile_workspace)[moved] in labels(tile_workspace)[others]
 
 
 def test_items_are_dragged_to_another_group_and_pulled_out(
-    tile_desk: Workspace, open_page: Any
+    tile_workspace: Workspace, open_page: Any
 ) -> None:
-    page = open_page(tile_desk, "/groups/1")
-    page.wait_for_selector(".members figure")
+    page = open_page(tile_workspace, "/groups/1", ready=".members figure")
     page.wait_for_selector(".sidebar-row")
     for k in (0, 1):
         page.locator(f"#member-{k}").click()
-    chosen = {position(page, tile_desk, k) for k in (0, 1)}
+    chosen = {position(page, tile_workspace, k) for k in (0, 1)}
     page.locator("#member-0").drag_to(page.locator(".sidebar-row").first)
     page.wait_for_selector(".toast")
-    (told,) = tile_desk.session().answers
+    (told,) = tile_workspace.session().answers
     assert chosen <= set(told.question.items()), "all that was chosen is moved with it"
     page.click(".toast >> text=Undo")
     expect(page.locator(".toast")).to_contain_text("Undone")
-    assert tile_desk.session().answers == ()
+    assert tile_workspace.session().answers == ()
     page.locator("#member-3").click()
     page.keyboard.press("x")
     expect(page.locator(".toast")).to_contain_text("not belong")
-    assert len(tile_desk.session().answers) == 1
+    assert len(tile_workspace.session().answers) == 1
     page.click("nav >> text=Answers")
     expect(page.locator(".answer")).to_have_count(1)
 
 
 def test_of_a_hundred_thousand_items_only_those_in_view_are_on_the_page(
-    make_desk: Any, open_page: Any
+    make_workspace: Any, open_page: Any
 ) -> None:
     lines = Collection("Lines", [Line(f"line {k:06d}") for k in range(100_000)])
-    workspace = make_desk(collection=lines)
-    page = open_page(workspace, "/groups/1")
-    page.wait_for_selector(".members figure")
+    workspace = make_workspace(collection=lines)
+    page = open_page(workspace, "/groups/1", ready=".members figure")
     size = int((labels(workspace) == 1).sum())
     assert size > 20_000
     page.evaluate("() => scrollTo(0, document.documentElement.scrollHeight / 2)")
@@ -233,10 +199,9 @@ def test_of_a_hundred_thousand_items_only_those_in_view_are_on_the_page(
 
 @pytest.mark.parametrize("path", ["/groups", "/groups/1"])
 def test_a_phone_scrolls_only_down_and_has_large_targets(
-    tile_desk: Workspace, open_page: Any, path: str
+    tile_workspace: Workspace, open_page: Any, path: str
 ) -> None:
-    page = open_page(tile_desk, path, 390, 844, has_touch=True, is_mobile=True)
-    page.wait_for_selector(".group-card, .members figure")
+    page = open_page(tile_workspace, path, phone=True, ready=".group-card, .members figure")
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
     if path == "/groups":
         for k in (0, 1):
@@ -249,4 +214,4 @@ def test_a_phone_scrolls_only_down_and_has_large_targets(
     assert min(min(box["width"], box["height"]) for box in boxes) >= 44
     page.locator(".selection-bar .primary").tap()
     page.wait_for_selector(".toast")
-    assert len(tile_desk.session().answers) == 1
+    assert len(tile_workspace.session().answers) == 1

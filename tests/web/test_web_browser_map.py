@@ -6,78 +6,70 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from browsing import CHROMIUM, FLAGS, Served, expect, needs_browser, playwright_api
+from browsing import becomes, expect, needs_browser
 from samekind.workspace.workspace import Workspace
 
 pytestmark = needs_browser
 
 
-@pytest.fixture(scope="module")
-def browsers() -> Iterator[Callable[[str], Any]]:
-    """Chromium with or without WebGL."""
-    with playwright_api.sync_playwright() as playwright:
-        running: dict[str, Any] = {}
-
-        def browser(flag: str) -> Any:
-            if flag not in running:
-                flags = [*FLAGS, flag] if flag else FLAGS
-                running[flag] = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
-            return running[flag]
-
-        yield browser
-        for one in running.values():
-            one.close()
-
-
 @pytest.fixture
-def open_map(browsers: Any, tile_desk: Workspace) -> Iterator[Callable[..., Any]]:
-    """Opens the map; anything that the page complains about fails the test."""
-    server = Served(tile_desk)
-    contexts: list[Any] = []
-    complaints: list[str] = []
+def open_map(open_page: Callable[..., Any], tile_workspace: Workspace) -> Callable[..., Any]:
+    """Opens the map; unless a `stage` is faked, waits for the map by neighbours."""
 
-    def open_with(
-        flag: str = "", width: int = 1280, height: int = 800, stage: str = "", **more: Any
-    ) -> Any:
-        viewport = {"width": width, "height": height}
-        contexts.append(browsers(flag).new_context(viewport=viewport, **more))
-        page = contexts[-1].new_page()
-        page.set_default_timeout(20_000)
-        page.on("pageerror", lambda problem: complaints.append(str(problem)))
-        page.on("console", lambda message: complaints.append(message.text))
-        if stage:
-            page.route(re.compile("/api/map($|\\?)"), lambda route: staged(route, stage))
-        page.goto(f"{server.address}/map")
-        page.wait_for_selector("canvas")
+    def open_with(flag: str = "", stage: str = "", **options: Any) -> Any:
+        def before(page: Any) -> None:
+            if stage:
+                page.route(re.compile("/api/map($|\\?)"), lambda route: staged(route, stage))
+
+        page = open_page(
+            tile_workspace, "/map", ready="canvas", flag=flag, before=before, **options
+        )
         if not stage:
-            page.wait_for_selector("text=Items that look alike")
-            page.wait_for_timeout(1500)  # the way from the first sketch to this layout
+            drawn(page, wait_for_version(page))
         return page
 
-    yield open_with
-    for context in contexts:
-        context.close()
-    server.stop()
-    allowed = ("Failed to load resource", "GL Driver Message")
-    assert [text for text in complaints if not any(one in text for one in allowed)] == []
+    return open_with
 
 
 def staged(route: Any, stage: str) -> None:
-    """The reply of the server, as it was at another stage."""
+    """Answer as the server does, but with another stage."""
     told = route.fetch().json()
     route.fulfill(body=json.dumps({**told, "stage": stage}), content_type="application/json")
 
 
+def wait_for_version(page: Any, newer_than: int = 0) -> int:
+    """Wait for a map by neighbours that is newer than a version."""
+    found: dict[str, Any] = {}
+
+    def there() -> bool:
+        found.update(page.evaluate("() => fetch('/api/map').then((reply) => reply.json())"))
+        return found["stage"] == "neighbours" and found["version"] > newer_than
+
+    becomes(page, there)
+    return int(found["version"])
+
+
+def drawn(page: Any, version: int = 0) -> None:
+    """Wait until the page has drawn a version of the map, or a newer one, to its last frame."""
+    page.wait_for_function(
+        """(version) => {
+          const canvas = document.querySelector("canvas");
+          return Number(canvas.dataset.version) >= version && !("drawing" in canvas.dataset);
+        }""",
+        arg=version,
+    )
+
+
 def seen(page: Any) -> Any:
-    """(height, width, 3) what is on the map right now."""
-    page.wait_for_timeout(150)
+    """(height, width, 3) pixels of the map once nothing moves any more."""
+    drawn(page)
     picture = Image.open(io.BytesIO(page.locator("canvas").screenshot())).convert("RGB")
     return np.asarray(picture, dtype=int)
 
@@ -102,10 +94,10 @@ def draw_loop(page: Any, share: float = 0.45) -> None:
 
 
 def test_all_items_are_drawn_in_the_colours_of_their_groups(
-    open_map: Any, tile_desk: Workspace
+    open_map: Any, tile_workspace: Workspace
 ) -> None:
     page = open_map()
-    numbers = tile_desk.session().clustering.numbers
+    numbers = tile_workspace.session().clustering.numbers
     expect(page.locator(".legend li")).to_have_count(len(numbers))
     assert coloured(page) > 3000
     assert page.locator("text=Drawn without WebGL").count() == 0
@@ -126,7 +118,7 @@ def test_a_group_that_is_pressed_in_the_list_keeps_its_colour_and_the_others_are
     assert abs(coloured(page) - everything) < everything * 0.05
 
 
-def test_the_item_under_the_pointer_is_shown(open_map: Any, tile_desk: Workspace) -> None:
+def test_the_item_under_the_pointer_is_shown(open_map: Any, tile_workspace: Workspace) -> None:
     page = open_map()
     pixels = seen(page)
     rows, columns = np.nonzero(np.ptp(pixels, axis=2) > 40)
@@ -135,13 +127,13 @@ def test_the_item_under_the_pointer_is_shown(open_map: Any, tile_desk: Workspace
     page.mouse.move(box["x"] + float(columns[middle]), box["y"] + float(rows[middle]))
     page.wait_for_selector(".hover-card img")
     name = page.locator(".hover-card .caption").inner_text()
-    assert 0 <= tile_desk.collection.position(name) < len(tile_desk.collection)
+    assert 0 <= tile_workspace.collection.position(name) < len(tile_workspace.collection)
     page.mouse.move(5, 5)
     page.wait_for_selector(".hover-card", state="detached")
 
 
 def test_a_loop_says_that_items_are_one_kind_after_a_confirmation(
-    open_map: Any, tile_desk: Workspace
+    open_map: Any, tile_workspace: Workspace
 ) -> None:
     page = open_map()
     page.keyboard.press("l")
@@ -150,67 +142,52 @@ def test_a_loop_says_that_items_are_one_kind_after_a_confirmation(
     count = int(re.match(r"\d+", page.locator(".lasso-bar strong").inner_text())[0])  # type: ignore[index]
     assert count >= 2
     expect(page.locator(".lasso-item img")).to_have_count(min(8, count))
-    assert tile_desk.session().answers == (), "nothing is told before it is confirmed"
+    assert tile_workspace.session().answers == (), "nothing is told before it is confirmed"
     page.keyboard.press("Escape")
     page.wait_for_selector(".lasso-bar", state="detached")
     draw_loop(page)
     page.wait_for_selector(".lasso-bar")
     page.keyboard.press("Enter")
     expect(page.locator(".toast")).to_contain_text("one kind")
-    (told,) = tile_desk.session().answers
+    (told,) = tile_workspace.session().answers
     assert len(told.question.items()) <= count
     page.keyboard.press("z")
     expect(page.locator(".toast")).to_contain_text("Undone")
-    assert tile_desk.session().answers == ()
+    assert tile_workspace.session().answers == ()
 
 
-def version(page: Any) -> int:
-    """Of the finished layouts, the one that there is now; 0 while one is being made."""
-    told = page.evaluate("() => fetch('/api/map').then((reply) => reply.json())")
-    return told["version"] if told["stage"] == "neighbours" else 0
-
-
-def test_the_points_move_when_the_groups_have_been_learnt_anew(
-    open_map: Any, tile_desk: Workspace
+def test_the_points_move_when_the_groups_are_refreshed(
+    open_map: Any, tile_workspace: Workspace
 ) -> None:
     page = open_map()
-    before, last = seen(page), version(page)
+    before, last = seen(page), wait_for_version(page)
     page.keyboard.press("c")
     page.wait_for_selector(".lasso-bar")
     page.keyboard.press("g")
     page.wait_for_selector("dialog [role=option]")
     page.keyboard.press("Enter")
     page.wait_for_selector(".toast")
-    assert len(tile_desk.session().answers) == 1
-    for _ in range(100):
-        page.wait_for_timeout(200)
-        if version(page) > last:
-            break
-    page.wait_for_timeout(2500)  # told to the page by the server; then the points travel
-    assert version(page) > last
+    assert len(tile_workspace.session().answers) == 1
+    drawn(page, wait_for_version(page, newer_than=last))
     assert (np.abs(seen(page) - before).max(axis=2) > 30).sum() > 500
 
 
 def test_what_a_loop_has_caught_stays_caught_while_the_points_move(
-    open_map: Any, tile_desk: Workspace
+    open_map: Any, tile_workspace: Workspace
 ) -> None:
     page = open_map()
     page.keyboard.press("c")
     caught = page.locator(".lasso-bar strong").inner_text()
-    last = version(page)
+    last = wait_for_version(page)
     page.evaluate(
         "() => fetch('/api/acts/together', {method: 'POST', body: '{\"items\": [0, 1]}',"
         " headers: {'Content-Type': 'application/json'}})"
     )
-    for _ in range(100):
-        page.wait_for_timeout(200)
-        if version(page) > last:
-            break
-    page.wait_for_timeout(2500)
+    drawn(page, wait_for_version(page, newer_than=last))
     assert page.locator(".lasso-bar strong").inner_text() == caught
     page.keyboard.press("Enter")
     expect(page.locator(".toast")).to_contain_text("one kind")
-    assert len(tile_desk.session().answers) == 2
+    assert len(tile_workspace.session().answers) == 2
 
 
 def test_the_map_is_used_by_keyboard_alone(open_map: Any) -> None:
@@ -223,7 +200,6 @@ def test_the_map_is_used_by_keyboard_alone(open_map: Any) -> None:
     near = seen(page)
     assert (np.abs(near - before).max(axis=2) > 30).sum() > 500
     page.keyboard.press("0")
-    page.wait_for_timeout(500)
     assert (np.abs(seen(page) - before).max(axis=2) > 60).mean() < 0.01, "all are in view again"
     page.keyboard.press("c")
     page.wait_for_selector(".lasso-bar")
@@ -237,7 +213,7 @@ def test_while_there_is_only_a_sketch_the_map_says_so(open_map: Any) -> None:
 
 
 def test_without_webgl_the_map_is_drawn_all_the_same(open_map: Any) -> None:
-    page = open_map("--disable-3d-apis")
+    page = open_map(flag="--disable-3d-apis")
     page.wait_for_selector("text=Drawn without WebGL")
     assert coloured(page) > 3000
     draw_loop(page)  # moves the map
@@ -247,7 +223,7 @@ def test_without_webgl_the_map_is_drawn_all_the_same(open_map: Any) -> None:
 
 
 def test_a_phone_draws_a_loop_without_scrolling(open_map: Any) -> None:
-    page = open_map(width=390, height=844, has_touch=True, is_mobile=True)
+    page = open_map(phone=True)
     fits = (
         "() => document.documentElement.scrollHeight <= innerHeight"
         " && document.documentElement.scrollWidth <= innerWidth"

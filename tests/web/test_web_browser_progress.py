@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,24 +14,6 @@ from samekind.web.rendering import answer_view
 from samekind.workspace.workspace import Workspace
 
 pytestmark = needs_browser
-
-
-@pytest.fixture
-def page(browser: Any, workspace: Workspace) -> Iterator[Any]:
-    """The page with its question; what it complains about fails the test."""
-    server = Served(workspace)
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    page = context.new_page()
-    page.set_default_timeout(20_000)
-    complaints: list[str] = []
-    page.on("pageerror", lambda problem: complaints.append(str(problem)))
-    page.on("console", lambda message: complaints.append(message.text))
-    page.goto(server.address)
-    page.wait_for_selector(".question .choice")
-    yield page
-    context.close()
-    server.stop()
-    assert [text for text in complaints if "Failed to load resource" not in text] == []
 
 
 @pytest.fixture
@@ -145,15 +127,21 @@ def test_two_orientations_are_begun_switched_and_compared(page: Any, workspace: 
 
 
 def test_the_views_need_no_sideways_scrolling_on_a_phone(
-    page: Any, workspace: Workspace, contradict: Callable[..., None]
+    page: Any, served: Served, workspace: Workspace, contradict: Callable[..., None]
 ) -> None:
     contradict((0, 4, "same"), (9, 4, "same"), (0, 9, "different"))
     workspace.begin("by form")
     page.set_viewport_size({"width": 390, "height": 844})
-    for path in ("/progress", "/conflicts", "/orientations", "/compare", "/answers"):
-        page.goto(page.url.split("/", 3)[0] + "//" + page.url.split("/", 3)[2] + path)
-        page.wait_for_selector("main h1")
-        page.wait_for_timeout(300)
+    views = {
+        "/progress": ".curve svg",
+        "/conflicts": ".clash-card",
+        "/orientations": ".orientation-list li",
+        "/compare": ".crosstab td",
+        "/answers": ".answer-list .answer",
+    }
+    for path, ready in views.items():
+        page.goto(served.address + path)
+        page.wait_for_selector(ready)
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), path
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,11 @@ import pytest
 from fastapi import FastAPI
 from PIL import Image
 
-from browsing import Served, expect, needs_browser
+from browsing import Served, counts, expect, needs_browser
 from samekind.encoders.simple import Pixels
 from samekind.web import app
 from samekind.workspace.workspaces import Workspaces
+from waiting import PATIENCE
 
 PAGE = Path(os.environ.get("SAMEKIND_TEST_PAGE", app.PAGE))
 """The built page; another one may be tried while it is worked on."""
@@ -54,22 +54,9 @@ def served(photos: Path) -> Iterator[Started]:
 
 
 @pytest.fixture
-def page(browser: Any, served: Started) -> Iterator[Any]:
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
-    page = context.new_page()
-    page.set_default_timeout(20_000)
-    requests: list[str] = []
-    complaints: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
-    page.on("pageerror", lambda problem: complaints.append(str(problem)))
-    page.on("console", lambda message: complaints.append(message.text))
-    page.goto(served.address)
-    page.wait_for_selector("text=What would you like to sort?")
-    yield page
-    context.close()
-    assert [url for url in requests if not url.startswith(served.address)] == []
-    quiet = ("Failed to load resource", "net::ERR")
-    assert [text for text in complaints if not any(word in text for word in quiet)] == []
+def page(served: Started, open_page: Callable[..., Any]) -> Any:
+    """The start page."""
+    return open_page(served, ready="text=What would you like to sort?")
 
 
 def open_by_keyboard(page: Any, path: Path, encoder: str = "pixels") -> None:
@@ -81,10 +68,6 @@ def open_by_keyboard(page: Any, path: Path, encoder: str = "pixels") -> None:
     page.focus(f"input[value={encoder}]")
     page.keyboard.press("Space")
     page.keyboard.press("Enter")
-
-
-def told(page: Any, answers: int) -> None:
-    expect(page.locator(".progress span").first).to_have_text(re.compile(f"^{answers} answers?$"))
 
 
 def test_from_a_path_to_exported_folders_and_back(
@@ -99,10 +82,10 @@ def test_from_a_path_to_exported_folders_and_back(
     assert "?pile=photos-" in page.url
     for k in range(3):
         page.keyboard.press("u")
-        told(page, k + 1)
+        counts(page, k + 1)
     page.reload()
     page.wait_for_selector(".question .choice")
-    told(page, 3)
+    counts(page, 3)
     page.click("nav >> text=Export")
     page.wait_for_selector(".export")
     with page.expect_download() as download:
@@ -132,7 +115,7 @@ def test_what_is_there_is_shown_with_skipped_files_and_a_measured_time(
     expect(page.locator(".skipped")).to_contain_text("notes.pdf")
     page.check("input[value=pixels]")
     measured = "for 40 items, measured on"  # after the one that was suggested
-    expect(page.locator(".estimate")).to_contain_text(measured, timeout=60_000)
+    expect(page.locator(".estimate")).to_contain_text(measured)
     page.click("text=Back")
     expect(page.locator("h1")).to_have_text("What would you like to sort?")
 
@@ -144,12 +127,12 @@ def test_after_a_restart_of_the_server_the_tab_comes_back_by_itself(
     page.wait_for_selector(".question .choice")
     for k in range(2):
         page.keyboard.press("u")
-        told(page, k + 1)
+        counts(page, k + 1)
     served.stop()
     served.start()
     page.reload()
     page.wait_for_selector(".question .choice")
-    told(page, 2)
+    counts(page, 2)
     page.click("a.to-start")
     expect(page.locator(".recent .collection-name")).to_have_text("photos")
 
@@ -160,7 +143,7 @@ def test_an_opening_is_cancelled_and_goes_on_later(
     whole, go_on = Pixels.read, threading.Event()
 
     def slowly(self: Pixels, items: Any) -> Any:
-        go_on.wait(20)
+        go_on.wait(PATIENCE)
         return whole(self, items)
 
     monkeypatch.setattr(Pixels, "read", slowly)
@@ -190,7 +173,7 @@ def _at_once(*arguments: Any) -> Any:
 
 
 def test_two_tabs_work_on_two_piles(
-    page: Any, browser: Any, served: Started, photos: Path, tmp_path: Path
+    page: Any, served: Started, photos: Path, tmp_path: Path
 ) -> None:
     words = tmp_path / "words.txt"
     words.write_text("\n".join(f"{['red', 'blue'][k % 2]} thing number {k}" for k in range(30)))
@@ -202,27 +185,21 @@ def test_two_tabs_work_on_two_piles(
     open_by_keyboard(other, words, "tfidf")
     other.wait_for_selector(".question .choice")
     page.keyboard.press("u")
-    told(page, 1)
+    counts(page, 1)
     for k in range(2):
         other.keyboard.press("u")
-        told(other, k + 1)
+        counts(other, k + 1)
     page.reload()
-    told(page, 1)
+    counts(page, 1)
     expect(page.locator(".brand")).to_contain_text("photos")
     expect(other.locator(".brand")).to_contain_text("words")
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_start_and_finish_fit_a_phone_and_everything_has_a_name(
-    browser: Any, served: Started, photos: Path, colours: str
+    open_page: Callable[..., Any], served: Started, photos: Path, colours: str
 ) -> None:
-    context = browser.new_context(
-        viewport={"width": 390, "height": 844}, color_scheme=colours, has_touch=True
-    )
-    page = context.new_page()
-    page.set_default_timeout(20_000)
-    page.goto(served.address)
-    page.wait_for_selector(".demo")
+    page = open_page(served, ready=".demo", phone=True, is_mobile=False, color_scheme=colours)
     check = partial(_fits_and_is_named, page)
     check("start")
     page.fill("#path", str(photos))
@@ -238,7 +215,6 @@ def test_start_and_finish_fit_a_phone_and_everything_has_a_name(
     page.tap("text=Preview")
     page.wait_for_selector(".plan")
     check("finish")
-    context.close()
 
 
 def _fits_and_is_named(page: Any, where: str) -> None:

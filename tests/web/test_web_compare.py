@@ -88,17 +88,17 @@ def test_what_is_not_there_is_refused_in_words(two: TestClient) -> None:
 
 
 def test_orientations_are_listed_with_their_answers_without_being_opened(
-    make_desk: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
+    make_workspace: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
 ) -> None:
     store = MemoryStore()
-    client = client_for(make_desk(store=store))
+    client = client_for(make_workspace(store=store))
     client.post("/api/orientations", json={"name": "by form"})
     for _ in range(3):
         asked = client.get("/api/question?session=by form").json()["question"]["number"]
         body = {"number": asked, "choice": "unsure"}
         assert client.post("/api/answers?session=by form", json=body).status_code == 200
     client.post("/api/undo?session=by form", json={})
-    workspace = make_desk(store=store)
+    workspace = make_workspace(store=store)
     found = client_for(workspace).get("/api/orientations/list").json()["orientations"]
     assert [(one["name"], one["answers"]) for one in found] == [("main", 0), ("by form", 2)]
     assert found[1]["began"] <= found[1]["latest"]

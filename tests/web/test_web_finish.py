@@ -191,11 +191,11 @@ def test_only_exports_of_ours_are_taken_back(client: TestClient, tmp_path: Path)
 
 
 def test_a_desk_of_a_program_offers_downloads_only(
-    make_desk: Callable[..., Workspace],
+    make_workspace: Callable[..., Workspace],
     client_for: Callable[[Workspace], TestClient],
     tmp_path: Path,
 ) -> None:
-    client = client_for(make_desk(store=MemoryStore()))
+    client = client_for(make_workspace(store=MemoryStore()))
     about = client.get("/api/finish").json()
     assert not about["paths"]
     formats = {one["name"]: one for one in about["formats"]}

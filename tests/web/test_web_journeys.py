@@ -10,7 +10,8 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import httpx
 import numpy as np
 import pytest
 
-from browsing import Served, expect, needs_browser
+from browsing import Served, becomes, expect, needs_browser
 from samekind.ledger.store import MemoryStore
 from samekind.session import Session
 from samekind.sources import open_labelled
@@ -97,36 +98,6 @@ def workspace(tiles: Demo) -> Iterator[Workspace]:
     workspace.close()
 
 
-@pytest.fixture
-def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Opens pages at addresses; whatever a page complains about fails the test."""
-    complaints: list[str] = []
-
-    def open_at(address: str, *, phone: bool = False) -> Any:
-        size = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 800}
-        context = browser.new_context(
-            viewport=size, has_touch=phone, is_mobile=phone, accept_downloads=True
-        )
-        page = context.new_page()
-        page.set_default_timeout(30_000)
-        page.on("pageerror", lambda problem: complaints.append(str(problem)))
-        page.goto(address)
-        page.wait_for_selector(".question .choice")
-        return page
-
-    yield open_at
-    for context in list(browser.contexts):
-        context.close()
-    assert complaints == []
-
-
-@pytest.fixture
-def served(workspace: Workspace) -> Iterator[Served]:
-    server = Served(workspace)
-    yield server
-    server.stop()
-
-
 def rows_of(download: Any) -> list[dict[str, str]]:
     with download.value.path().open(encoding="utf-8", newline="") as table:
         return list(csv.DictReader(table))
@@ -140,7 +111,7 @@ def refreshed(page: Any) -> None:
 def test_from_thirty_key_presses_to_an_exported_grouping_and_another_orientation(
     served: Served, workspace: Workspace, tiles: Demo, open_page: Any
 ) -> None:
-    page = open_page(served.address)
+    page = open_page(served)
     person = Person(tiles.kinds["colour"])
     for k in range(30):
         person.answer(page, k + 1)
@@ -179,7 +150,7 @@ def test_from_thirty_key_presses_to_an_exported_grouping_and_another_orientation
 def test_an_edit_that_contradicts_a_lasso_is_shown_large_and_settled(
     served: Served, workspace: Workspace, tiles: Demo, open_page: Any
 ) -> None:
-    page = open_page(served.address)
+    page = open_page(served)
     person = Person(tiles.kinds["colour"])
     for k in range(8):
         person.answer(page, k + 1)
@@ -203,16 +174,19 @@ def test_an_edit_that_contradicts_a_lasso_is_shown_large_and_settled(
 def test_two_tabs_answer_at_once_and_every_answer_belongs_to_what_was_shown(
     served: Served, workspace: Workspace, tiles: Demo, open_page: Any
 ) -> None:
-    tabs = [open_page(served.address), open_page(served.address)]
+    tabs = [open_page(served), open_page(served)]
     kinds = tiles.kinds["colour"]
     person = Person(kinds)
-    for k in range(120):
-        if len(workspace.session().answers) >= 16:
-            break
-        seen = tabs[k % 2].evaluate(SEEN)
+    turns = cycle(tabs)
+
+    def enough() -> bool:
+        tab = next(turns)
+        seen = tab.evaluate(SEEN)
         for key in person.choice(seen) if seen else []:
-            tabs[k % 2].keyboard.press(key)
-        tabs[k % 2].wait_for_timeout(60)
+            tab.keyboard.press(key)
+        return len(workspace.session().answers) >= 16
+
+    becomes(tabs[0], enough)
     for page in tabs:
         page.wait_for_function(COUNTED, arg=len(workspace.session().answers))
     told = workspace.session().answers
@@ -227,7 +201,7 @@ def test_two_tabs_answer_at_once_and_every_answer_belongs_to_what_was_shown(
 def test_on_a_phone_ten_taps_lead_to_groups_with_names(
     served: Served, workspace: Workspace, tiles: Demo, open_page: Any
 ) -> None:
-    page = open_page(served.address, phone=True)
+    page = open_page(served, phone=True)
     person = Person(tiles.kinds["colour"])
     named = {"y": "same", "n": "different", "0": "none"}
     for k in range(10):

@@ -53,9 +53,9 @@ def test_the_first_point_is_the_first_item_as_little_endian_numbers(
 
 
 def test_after_a_refit_the_colours_change_at_once_and_the_places_follow(
-    make_desk: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
+    make_workspace: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
 ) -> None:
-    workspace = make_desk(clusterer="live")
+    workspace = make_workspace(clusterer="live")
     client = client_for(workspace)
     client.get("/api/map")
     assert workspace.maps.wait()
@@ -151,8 +151,8 @@ def test_a_very_large_pile_keeps_the_sketch(
     assert workspace.maps.wait() and workspace.maps.current(workspace.session()).stage == "pca"
 
 
-def test_nothing_is_drawn_after_closing(make_desk: Callable[..., Workspace]) -> None:
-    workspace = make_desk()
+def test_nothing_is_drawn_after_closing(make_workspace: Callable[..., Workspace]) -> None:
+    workspace = make_workspace()
     workspace.close()
     assert isinstance(workspace.maps, Maps)
     assert workspace.maps.current(workspace.session()).stage == "pca"

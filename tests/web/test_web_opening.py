@@ -42,16 +42,16 @@ Serve = Callable[..., tuple[TestClient, Workspaces]]
 @pytest.fixture
 def serve(home: Path) -> Iterator[Serve]:
     """Starts servers one after the other, each with what the one before has left on disk."""
-    halls: list[Workspaces] = []
+    opened: list[Workspaces] = []
 
     def start(*, paths: bool = True) -> tuple[TestClient, Workspaces]:
         workspaces = Workspaces.at_home(paths=paths)
-        halls.append(workspaces)
+        opened.append(workspaces)
         app = create_app(workspaces, port=8765)
         return TestClient(app, base_url=ORIGIN, raise_server_exceptions=False), workspaces
 
     yield start
-    for workspaces in halls:
+    for workspaces in opened:
         workspaces.close()
 
 

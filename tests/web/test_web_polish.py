@@ -49,18 +49,18 @@ Opening = Callable[[], tuple[TestClient, Workspaces, Workspace]]
 @pytest.fixture
 def opening(request_of: Request) -> Iterator[Opening]:
     """Opens the pile, as servers that follow each other do."""
-    halls: list[Workspaces] = []
+    opened: list[Workspaces] = []
 
     def open_it() -> tuple[TestClient, Workspaces, Workspace]:
         workspaces = Workspaces.at_home()
-        halls.append(workspaces)
+        opened.append(workspaces)
         workspace = workspaces.open(request_of)
         app = create_app(workspaces, port=8765)
         client = TestClient(app, base_url=ORIGIN, raise_server_exceptions=False)
         return client, workspaces, workspace
 
     yield open_it
-    for workspaces in halls:
+    for workspaces in opened:
         workspaces.close()
 
 
@@ -223,11 +223,11 @@ def test_pictures_that_changed_are_not_shown_by_old_vectors(
 
 
 def test_only_pictures_are_polished(
-    make_desk: Callable[..., Workspace],
+    make_workspace: Callable[..., Workspace],
     client_for: Callable[[Workspace], TestClient],
     odd_previews: Any,
 ) -> None:
-    client = client_for(make_desk(collection=odd_previews))
+    client = client_for(make_workspace(collection=odd_previews))
     about = client.get("/api/polish").json()
     assert not about["offered"] and "pictures" in about["why_not"]
 

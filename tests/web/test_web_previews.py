@@ -43,9 +43,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_picture_is_encoded_afresh_without_what_else_its_file_holds(
-    folder: Path, make_desk: Make, client_for: Callable[[Workspace], TestClient]
+    folder: Path, make_workspace: Make, client_for: Callable[[Workspace], TestClient]
 ) -> None:
-    client = client_for(make_desk(collection=open_source(folder)))
+    client = client_for(make_workspace(collection=open_source(folder)))
     reply = client.get("/api/items/3.png/preview")
     assert reply.headers["content-type"] == "image/png"
     assert b"script" in (folder / "3.png").read_bytes() and b"script" not in reply.content
@@ -53,9 +53,9 @@ def test_a_picture_is_encoded_afresh_without_what_else_its_file_holds(
 
 @pytest.mark.parametrize("side", [10_000, 60_000, 2**31 - 1])
 def test_a_file_that_became_a_bomb_is_refused_before_it_is_decoded(
-    folder: Path, make_desk: Make, client_for: Callable[[Workspace], TestClient], side: int
+    folder: Path, make_workspace: Make, client_for: Callable[[Workspace], TestClient], side: int
 ) -> None:
-    client = client_for(make_desk(collection=open_source(folder)))
+    client = client_for(make_workspace(collection=open_source(folder)))
     (folder / "3.png").write_bytes(bomb(side))
     reply = client.get("/api/items/3.png/preview")
     assert reply.status_code == 404, reply.text
@@ -63,7 +63,7 @@ def test_a_file_that_became_a_bomb_is_refused_before_it_is_decoded(
 
 
 def test_bytes_that_are_no_picture_do_not_go_by_the_name_of_one(
-    make_desk: Make, client_for: Callable[[Workspace], TestClient]
+    make_workspace: Make, client_for: Callable[[Workspace], TestClient]
 ) -> None:
     class Odd(Item):
         kind = "image"
@@ -79,6 +79,6 @@ def test_bytes_that_are_no_picture_do_not_go_by_the_name_of_one(
 
     mimes = ("image/png", "image/jpeg", "image/webp; x=1", "IMAGE/PNG")
     items = [Odd(str(k), mimes[k % 4]) for k in range(12)]
-    client = client_for(make_desk(collection=Collection("Odd", items)))
+    client = client_for(make_workspace(collection=Collection("Odd", items)))
     for k in range(4):
         assert client.get(f"/api/items/{k}/preview").status_code == 406

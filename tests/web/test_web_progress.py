@@ -73,9 +73,9 @@ def test_a_report_of_nothing_is_empty_and_there_is_no_curve_yet(client: TestClie
 
 
 def test_the_quality_comes_with_its_band(
-    make_desk: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
+    make_workspace: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
 ) -> None:
-    workspace = make_desk(strategy=Checks())
+    workspace = make_workspace(strategy=Checks())
     client = client_for(workspace)
     for k in range(12):
         answer(client, str((8 + k) % 4 + 1))
@@ -147,9 +147,9 @@ def test_changing_an_early_answer_changes_the_curve_and_a_late_one_keeps_the_pas
 
 
 def test_a_method_that_learns_for_long_has_no_curve_but_a_reason(
-    make_desk: Callable[..., Workspace], monkeypatch: pytest.MonkeyPatch
+    make_workspace: Callable[..., Workspace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = make_desk().session()
+    session = make_workspace().session()
     asked = session.ask()
     assert asked is not None
     session.tell(asked.number, "same")
@@ -167,13 +167,15 @@ def test_milestones_are_round_few_and_end_with_the_last_answer() -> None:
 
 
 def clashing(
-    make_desk: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient], *told: Any
+    make_workspace: Callable[..., Workspace],
+    client_for: Callable[[Workspace], TestClient],
+    *told: Any,
 ) -> TestClient:
     """A client after these (question, choice), which are told whether implied or not."""
     from samekind.protocols import Event
 
     store = MemoryStore()
-    workspace = make_desk(store=store, strategy=Listed(()))
+    workspace = make_workspace(store=store, strategy=Listed(()))
     session = workspace.session()
     questions = [question.to_json(session.positions.name) for question, _ in told]
     store.append("main", Event("proposed", {"snapshot": 0, "questions": questions}))
@@ -184,10 +186,10 @@ def clashing(
 
 
 def test_a_contradiction_is_told_link_by_link_with_what_each_answer_would_have_to_be(
-    make_desk: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
+    make_workspace: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
 ) -> None:
     client = clashing(
-        make_desk,
+        make_workspace,
         client_for,
         (SamePair(0, 4), "same"),
         (SamePair(9, 4), "same"),
@@ -207,10 +209,10 @@ def test_a_contradiction_is_told_link_by_link_with_what_each_answer_would_have_t
 
 
 def test_changing_the_doubtful_answer_settles_a_contradiction(
-    make_desk: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
+    make_workspace: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
 ) -> None:
     client = clashing(
-        make_desk,
+        make_workspace,
         client_for,
         (WhichGroup(0, ((4,), (5,))), "2"),
         (SamePair(0, 5), "different"),

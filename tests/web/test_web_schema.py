@@ -26,9 +26,9 @@ SETTINGS = hypothesis.settings(
 
 @pytest.mark.slow
 def test_no_request_that_the_schema_allows_brings_a_server_fault(
-    make_desk: Callable[..., Workspace],
+    make_workspace: Callable[..., Workspace],
 ) -> None:
-    app = create_app(Workspaces.around(make_desk()))
+    app = create_app(Workspaces.around(make_workspace()))
     schema = schemathesis.openapi.from_asgi("/api/openapi.json", app, headers=HOST)
     seen = 0
     for operation in schema.get_all_operations():

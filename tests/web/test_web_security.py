@@ -159,11 +159,11 @@ def test_a_preview_comes_with_its_type_and_may_run_nothing(client: TestClient) -
 
 
 def test_a_preview_that_a_browser_could_run_is_never_sent(
-    make_desk: Callable[..., Workspace],
+    make_workspace: Callable[..., Workspace],
     client_for: Callable[[Workspace], TestClient],
     odd_previews: Collection,
 ) -> None:
-    client = client_for(make_desk(collection=odd_previews))
+    client = client_for(make_workspace(collection=odd_previews))
     plain = client.get("/api/items/plain/preview")
     assert plain.headers["content-type"] == "text/plain; charset=utf-8"
     assert plain.text == "Grüße <b>"

@@ -30,7 +30,7 @@ def tiles() -> tuple[Any, Any, dict[str, str]]:
 
 
 @pytest.fixture
-def colour_desk(tiles: tuple[Any, Any, dict[str, str]]) -> Iterator[Workspace]:
+def colour_workspace(tiles: tuple[Any, Any, dict[str, str]]) -> Iterator[Workspace]:
     collection, X, _ = tiles
     store = MemoryStore()
     workspace = Workspace(
@@ -52,20 +52,20 @@ def truthful(question: dict[str, Any], kinds: dict[str, str]) -> str:
 
 
 def test_someone_who_sorts_by_colour_gets_groups_by_colour(
-    colour_desk: Workspace,
+    colour_workspace: Workspace,
     client_for: Callable[[Workspace], TestClient],
     tiles: tuple[Any, Any, dict[str, str]],
 ) -> None:
-    client, kinds = client_for(colour_desk), tiles[2]
+    client, kinds = client_for(colour_workspace), tiles[2]
     for _ in range(30):
         now = client.get("/api/question").json()
         if now["question"] is None:
             break
         told = {"number": now["question"]["number"], "choice": truthful(now["question"], kinds)}
         assert client.post("/api/answers", json=told).status_code == 200
-        assert colour_desk.refitter.wait("main")
+        assert colour_workspace.refitter.wait("main")
     client.post("/api/refit", json={})
-    assert colour_desk.refitter.wait("main")
+    assert colour_workspace.refitter.wait("main")
     groups = client.get("/api/groups").json()["groups"]
     assert len(groups) == len(set(kinds.values()))
     right = 0

@@ -72,7 +72,10 @@ export function Board(props: Props) {
     };
   }, [failures]);
 
-  useEffect(() => scatter.current?.show(points), [points, failures]);
+  useEffect(() => {
+    scatter.current?.show(points);
+    if (canvas.current) canvas.current.dataset.version = String(info.version);
+  }, [points, failures]);
   useEffect(() => {
     const styles = info.groups.map((group) => {
       const slot = slots.of(group.number);

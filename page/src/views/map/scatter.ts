@@ -231,6 +231,7 @@ export class Scatter {
   }
 
   private scheduleDraw(): void {
+    this.canvas.dataset.drawing = ""; // until the last frame is drawn
     if (this.scheduledFrame === 0) {
       this.scheduledFrame = requestAnimationFrame(() => this.drawFrame());
     }
@@ -260,6 +261,7 @@ export class Scatter {
       pointSize: pointSize(this.points?.n ?? 0, this.camera, this.size),
       selecting: this.selecting,
     });
+    delete this.canvas.dataset.drawing;
     if (this.isAnimating() || this.flight) this.scheduleDraw();
   }
 }
