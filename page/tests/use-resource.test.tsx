@@ -14,6 +14,8 @@ interface Call {
 
 let calls: Call[];
 let resource: Resource<string>;
+/** What each render showed: the inputs and the value. */
+let renders: [name: string | null, data: string | null][];
 
 function Probe({ name, options }: { name: string | null; options?: Options<string> }) {
   resource = useResource(
@@ -26,6 +28,7 @@ function Probe({ name, options }: { name: string | null; options?: Options<strin
     [name],
     options,
   );
+  renders.push([name, resource.data]);
   return null;
 }
 
@@ -37,6 +40,7 @@ const fail = (k: number, problem: unknown) => act(async () => call(k).reject(pro
 
 beforeEach(() => {
   calls = [];
+  renders = [];
 });
 afterEach(() => {
   render(null, document.body);
@@ -98,6 +102,7 @@ test("a value of other inputs is never shown", async () => {
   expect(resource).toMatchObject({ data: null, loading: true });
   await reply(1, "B");
   expect(resource.data).toBe("B");
+  expect(renders).not.toContainEqual(["b", "A"]);
 });
 
 test("a late reply to an earlier request is ignored, and its signal aborted", async () => {
