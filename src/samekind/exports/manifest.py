@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 from samekind.atomic_files import draft_name, put_in_place
 from samekind.errors import ExportError
+from samekind.questions.wording import plural
 
 MANIFEST = "samekind-export.json"
 JOURNAL = "samekind-export.log"
@@ -39,7 +40,7 @@ class Report:
     def describe(self, most: int = 20) -> str:
         """The report in words."""
         verb = "removed from" if self.undone else "made in"
-        files = "1 file" if len(self.done) == 1 else f"{len(self.done)} files"
+        files = plural(len(self.done), "file")
         lines = [f"{files} {verb} {self.target}."]
         lines += [f"Kept: {path} ({reason})" for path, reason in self.kept[:most]]
         if len(self.kept) > most:

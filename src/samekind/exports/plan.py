@@ -13,6 +13,7 @@ from samekind.errors import InputError, UnknownName
 from samekind.exports.names import FreeNames, safe_name, suffix_for, without_suffix
 from samekind.exports.tables import check_parquet, formula_note
 from samekind.items import Collection, Item
+from samekind.questions.wording import plural
 
 FORMATS = ("csv", "folders", "json", "parquet")
 MODES = ("copy", "link")
@@ -71,7 +72,7 @@ class Plan:
             lines.append(f"  ... and {len(self.files) - most} more files")
         room = f", {self.n_bytes:,} bytes" if self.n_bytes else ""
         lines.append(
-            f"{counted(len(self.folders), 'folder')} and {counted(len(self.files), 'file')} "
+            f"{plural(len(self.folders), 'folder')} and {plural(len(self.files), 'file')} "
             f"would be made{room}."
         )
         lines += [f"Note: {note}" for note in self.notes]
@@ -240,8 +241,3 @@ def content_of(item: Item) -> tuple[str, bytes]:
         return "text/plain", str(item.load()).encode("utf-8", "backslashreplace")
     preview = item.preview()
     return preview.mime, preview.data
-
-
-def counted(n: int, what: str) -> str:
-    """A number with its noun: "1 file", "3 files"."""
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"

@@ -70,15 +70,6 @@ def seconds(value: float | None) -> str:
     return f"{value / 60:.1f} min" if value < 7200 else f"{value / 3600:.1f} h"
 
 
-def counted(number: int, one: str, several: str = "") -> str:
-    """A number with its noun.
-
-    >>> counted(1, "run"), counted(1200, "run"), counted(2, "person", "people")
-    ('1 run', '1,200 runs', '2 people')
-    """
-    return f"1 {one}" if number == 1 else f"{number:,} {several or one + 's'}"
-
-
 def listed(names: Sequence[str]) -> str:
     """Names in a sentence.
 

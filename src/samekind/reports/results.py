@@ -9,6 +9,7 @@ from pathlib import Path
 
 from samekind.errors import InputError, SourceError, UnknownName
 from samekind.evaluation import METRICS, Curve
+from samekind.questions.wording import plural
 from samekind.simulation.rows import Row, read_rows
 
 
@@ -112,7 +113,7 @@ class Results:
             known = ", ".join(self.metrics()) or "none"
             raise InputError(f"No run has the score {metric!r}. Known: {known}.")
         without = len(self.runs) - len(kept)
-        note = f"{_runs(without)} left out: no score `{metric}`."
+        note = f"{plural(without, 'run')} left out: no score `{metric}`."
         return Results(kept, [*self.notes, note] if without else self.notes)
 
 
@@ -129,15 +130,15 @@ def read_results(paths: Iterable[str | Path]) -> Results:
     whole = [row for row in rows if row["complete"]]
     partial = {row["run"] for row in rows} - {row["run"] for row in whole}
     if partial:
-        notes.append(f"{_runs(len(partial))} left out: not finished.")
+        notes.append(f"{plural(len(partial), 'run')} left out: not finished.")
     kept, repeated, changed = _latest(whole)
     if repeated:
-        notes.append(f"{_runs(repeated)} left out: repeated later under the same name.")
+        notes.append(f"{plural(repeated, 'run')} left out: repeated later under the same name.")
     if changed:
         names = ", ".join(sorted({str(row["system"]) for row in changed}))
         notes.append(
-            f"{_runs(len(changed))} left out: repeated later by the same system on the same set "
-            f"with the same person and seed, but with other settings ({names})."
+            f"{plural(len(changed), 'run')} left out: repeated later by the same system on the "
+            f"same set with the same person and seed, but with other settings ({names})."
         )
     if not kept:
         raise SourceError(
@@ -176,7 +177,3 @@ def _latest(rows: Sequence[Row]) -> tuple[list[Row], int, list[Row]]:
     by_cell = {_cell(row): row for row in by_name.values()}
     changed = [row for row in by_name.values() if by_cell[_cell(row)] is not row]
     return list(by_cell.values()), len(rows) - len(by_name), changed
-
-
-def _runs(count: int) -> str:
-    return "1 run" if count == 1 else f"{count} runs"

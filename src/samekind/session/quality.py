@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.questions import UNSURE, Answer
+from samekind.questions.wording import plural
 from samekind.session.refit import fit_clusterer
 
 MIN_CHECKS = 5
@@ -217,7 +218,7 @@ def describe_quality(summary: Mapping[str, Any]) -> str:
     if summary["enough"]:
         sentences.append("More answers will change little. You can stop here.")
     elif gain is not None:
-        items = "1 more item" if gain["items"] == 1 else f"{gain['items']:,} more items"
+        items = plural(gain["items"], "more item")
         sentences.append(
             f"{gain['answers']} more answers would probably put about {items} in place."
         )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.errors import InputError
+from samekind.questions.wording import plural
 from samekind.reports.plots.canvas import (
     FAINT,
     INK,
@@ -131,7 +132,7 @@ class _Sheet:
 def _heading(sheet: _Sheet, column: int, moment: Snapshot) -> None:
     left, top = sheet.corner(0, column)
     title = textwrap.shorten(moment.title, 36, placeholder="…")
-    count = "1 answer" if moment.answers == 1 else f"{moment.answers:,} answers"
+    count = plural(moment.answers, "answer")
     sheet.write(left, top - 0.57, title, 11, weight="bold")
     sheet.write(left, top - 0.38, count, 9.5, color=FAINT)
 

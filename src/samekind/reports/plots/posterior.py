@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from samekind.clustering import Clustering
 from samekind.errors import InputError
+from samekind.questions.wording import plural
 from samekind.reports.plots.canvas import FAINT, INK, PANEL, PAPER, colours, marker, new_figure
 from samekind.reports.plots.maps import Plane, maps
 
@@ -200,7 +201,7 @@ def _links(panel: Axes, plane: Plane, links: Sequence[tuple[int, int, bool]]) ->
 def _title(panel: Axes, probability: float, groups: int) -> None:
     panel.set(xlim=(-1.12, 1.12), ylim=(-1.12, 1.12))
     panel.set_title(_probability(probability), loc="left", fontsize=10, pad=4, color=INK)
-    word = "1 group" if groups == 1 else f"{groups} groups"
+    word = plural(groups, "group")
     panel.set_title(word, loc="right", fontsize=9, pad=4, color=FAINT)
 
 

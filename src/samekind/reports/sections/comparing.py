@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from samekind.questions.wording import plural
 from samekind.reports.comparison import MIN_BLOCKS, MIN_UNITS, Comparison, Pair
 from samekind.reports.contents import Cell, Folded, Gallery, Part, Picture, Section, Table
-from samekind.reports.figures import counted, listed, p_value, signed
+from samekind.reports.figures import listed, p_value, signed
 from samekind.reports.pictures import draw_ranks
 from samekind.reports.statistics import holm
 from samekind.reports.study import Study
@@ -27,7 +28,7 @@ def comparing_section(study: Study, comparison: Comparison) -> Section:
 
 
 def _units(comparison: Comparison) -> str:
-    blocks = counted(comparison.blocks, "block")
+    blocks = plural(comparison.blocks, "block")
     if not comparison.by_seed:
         return (
             f"Units are the {blocks} (set, grouping, person); seeds are averaged inside a block. "
@@ -50,7 +51,7 @@ def _signed_ranks(study: Study, comparison: Comparison) -> list[Part]:
     how = "exact" if exact else "exact up to 50 differences, else by the normal approximation"
     said = (
         f"Two-sided Wilcoxon signed-rank tests of the areas ({how}; equal areas are left out of "
-        f"the ranks), corrected by Holm over all {counted(len(pairs), 'pair')} of systems. "
+        f"the ranks), corrected by Holm over all {plural(len(pairs), 'pair')} of systems. "
         "Effect: median of the first minus the second."
     )
     if smallest * len(pairs) >= 0.05:
@@ -114,13 +115,13 @@ def _ranks(study: Study, comparison: Comparison) -> list[Part]:
     if ranking.p >= 0.05:
         said += " The Friedman test finds no difference, so ignore the bars."
     if comparison.blocks < 10:
-        said += f" With {counted(comparison.blocks, 'block')} such a test has little power."
+        said += f" With {plural(comparison.blocks, 'block')} such a test has little power."
     missing = [study.name(s) for s in comparison.systems if s not in part.systems]
     if missing:
         said += f" Not ranked because runs are missing: {listed(missing)}."
     if len(part.units) < len(comparison.units):
         gaps = len(comparison.units) - len(part.units)
-        said += f" Left out because systems are missing there: {counted(gaps, 'unit')}."
+        said += f" Left out because systems are missing there: {plural(gaps, 'unit')}."
     names = {system: study.name(system) for system in ranking.systems}
     order = ", ".join(
         f"{names[system]} {rank:.2f}"

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from samekind.questions.wording import plural
 from samekind.reports.bands import AXES, Band, band, line
 from samekind.reports.contents import Folded, Gallery, Key, Part, Picture, Section
-from samekind.reports.figures import counted, metric_title, score
+from samekind.reports.figures import metric_title, score
 from samekind.reports.pictures import draw_panel
 from samekind.reports.results import Block, Result
 from samekind.reports.study import HIGHLIGHTED, Place, Study
@@ -177,11 +178,11 @@ def _ranges(study: Study) -> list[str]:
     if narrowed:
         total = sum(map(len, narrowed.values()))
         ranges = "; ".join(
-            f"{words} ({'; '.join(names) if len(names) <= 3 else counted(len(names), 'block')})"
+            f"{words} ({'; '.join(names) if len(names) <= 3 else plural(len(names), 'block')})"
             for words, names in narrowed.items()
         )
         said.append(
-            f"In {counted(total, 'block')} not all systems were scored over the same questions. "
+            f"In {plural(total, 'block')} not all systems were scored over the same questions. "
             f"Areas and final scores are those of the common range: {ranges}."
         )
     if once:

@@ -6,8 +6,8 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from samekind.questions.wording import plural
 from samekind.reports.contents import Part, Section, Table
-from samekind.reports.figures import counted
 from samekind.reports.results import Result
 from samekind.reports.study import Study
 
@@ -124,7 +124,7 @@ def _missing(study: Study) -> list[Part]:
     by_cell = Counter((block, system) for block, system, _ in missing)
     said = (
         "A full crossing has every system, block and seed of a suite. "
-        f"Missing: {counted(len(missing), 'run')}."
+        f"Missing: {plural(len(missing), 'run')}."
     )
     rows = [[block, system, str(count)] for (block, system), count in sorted(by_cell.items())]
     more, shown = len(rows) - MAX_MISSING_ROWS, rows[:MAX_MISSING_ROWS]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from samekind.questions.wording import plural
 from samekind.reports.comparison import Comparison
 from samekind.reports.contents import Cell, Part, Section, Table
-from samekind.reports.figures import DASH, counted, estimate, listed, metric_title, seconds
+from samekind.reports.figures import DASH, estimate, listed, metric_title, seconds
 from samekind.reports.results import Block
 from samekind.reports.sections.waiting import worst
 from samekind.reports.study import Study
@@ -16,10 +17,10 @@ def overview(study: Study, comparison: Comparison) -> Section:
     """The first section."""
     seeds = {run.seed for run in study.results.runs}
     told = (
-        f"{counted(len(study.results.runs), 'run')}: {counted(len(study.systems), 'system')} on "
-        f"{counted(len(study.places), 'grouping')} ({_places(study)}), answered by "
-        f"{counted(len(study.people), 'simulated person', 'simulated people')} "
-        f"({listed(study.people)}), {counted(len(seeds), 'seed')}. "
+        f"{plural(len(study.results.runs), 'run')}: {plural(len(study.systems), 'system')} on "
+        f"{plural(len(study.places), 'grouping')} ({_places(study)}), answered by "
+        f"{plural(len(study.people), 'simulated person', 'simulated people')} "
+        f"({listed(study.people)}), {plural(len(seeds), 'seed')}. "
         f"The score is {metric_title(study.metric)}."
     )
     parts: list[Part] = [told, *_winner(study, comparison), *_unlike(study), _table(study)]
@@ -42,7 +43,7 @@ def _winner(study: Study, comparison: Comparison) -> list[str]:
     units = "seeds of the sets" if comparison.by_seed else "blocks"
     said = (
         f"By area under the curve `{study.name(first)}` ranks first (mean rank "
-        f"{study.ranks[first]:.1f} over {counted(comparison.blocks, 'block')}). Signed-rank tests "
+        f"{study.ranks[first]:.1f} over {plural(comparison.blocks, 'block')}). Signed-rank tests "
         f"over the {units}, corrected by Holm over all pairs, find it better than {clear} of the "
         f"other {len(comparison.systems) - 1} at .05."
     )
@@ -62,7 +63,7 @@ def _unlike(study: Study) -> list[str]:
         return []
     names = "; ".join(unlike[:4]) + ("; and others" if len(unlike) > 4 else "")
     return [
-        f"Caution: in {counted(len(unlike), 'block')} not all runs had the same vectors or the "
+        f"Caution: in {plural(len(unlike), 'block')} not all runs had the same vectors or the "
         f"same number of items ({names}). Differences there may come from that."
     ]
 
@@ -92,7 +93,7 @@ def _table(study: Study) -> Table:
     columns = ["no.", "system", "area", "mean rank", "final score", "longest ask", "blocks"]
     note = (
         "Area: mean height of the curve over the questions, averaged over "
-        f"{counted(len(shared), 'block')} that the systems share, with the 95 % interval of the "
+        f"{plural(len(shared), 'block')} that the systems share, with the 95 % interval of the "
         "mean over seeds (Student). A system that lacks one of these blocks has no mean "
         f"({DASH}). Mean rank: over all blocks that a system shares with others. Longest ask: the "
         "largest 95th "

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from samekind.questions.wording import plural
 from samekind.reports.contents import Cell, Part, Section, Table
-from samekind.reports.figures import DASH, counted, score
+from samekind.reports.figures import DASH, score
 from samekind.reports.published import Figure, figures
 from samekind.reports.results import Result
 from samekind.reports.study import Place, Study
@@ -77,7 +78,7 @@ def _ours(study: Study, place: Place) -> list[list[str | Cell]]:
             ends = [run.points[-1]["questions"] for run in runs]
             asked = f"{min(ends):,.0f}"
             asked += f" to {max(ends):,.0f}" if max(ends) > min(ends) else ""
-            source = f"here ({place[0]}), {block.person}, {counted(len(runs), 'seed')}"
+            source = f"here ({place[0]}), {block.person}, {plural(len(runs), 'seed')}"
             rows.append([Cell(study.name(system) + words, strong=True), source, asked, *cells])
     return rows
 
