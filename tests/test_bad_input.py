@@ -105,7 +105,7 @@ def test_a_method_that_finds_the_number_of_groups_is_not_told_it(
 ) -> None:
     done = cli(command, table, "--groups", "3", "--method", method)
     assert (done.code, done.out) == (2, "")
-    assert f"{method!r} finds the number of groups itself; 3 came" in done.err
+    assert f"{method!r} finds it itself, got 3" in done.err
     assert cli("cluster", table, "--method", method).code == 0
 
 

@@ -76,9 +76,9 @@ def test_membership_columns_follow_the_numbers() -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     clustering = Clustering.first([0, 1], flat(2))
-    with pytest.raises(InputError, match="One label per item"):
+    with pytest.raises(InputError, match="one label for each of 3 items"):
         Clustering.first([0, 1], flat(3))
-    with pytest.raises(InputError, match="cannot be followed by"):
+    with pytest.raises(InputError, match="next snapshot to have 2 items, got 3"):
         clustering.followed_by([0, 1, 1], flat(3))
     with pytest.raises(InputError, match="one column per group"):
         Clustering.first([0, 1], flat(2), np.ones((2, 3)))

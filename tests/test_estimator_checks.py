@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from samekind.registry import shelf
+from samekind.registry import registered
 from short_members import SHORT, made
 
 
@@ -18,7 +18,7 @@ def expected_to_fail(estimator: Any) -> dict[str, str]:
 
 
 @parametrize_with_checks(
-    [made(name) for name in sorted(shelf("method")) if name not in SHORT],
+    [made(name) for name in sorted(registered("method")) if name not in SHORT],
     expected_failed_checks=expected_to_fail,
 )
 def test_every_clusterer_is_a_scikit_learn_estimator(estimator: Any, check: Any) -> None:

@@ -104,7 +104,7 @@ _HOMES = {
     "sources": "open_labelled open_source",
     "workspace.pile": "Pile open_pile",
 }
-"""Modules of all names but the estimators, which are found in ``clusterers.CLUSTERERS``."""
+"""Modules of all public names but the estimators, which are in ``samekind.clusterers``."""
 
 __all__ = [
     "BYOL", "CC", "COBRA", "COBRAS", "DCC", "DCGMM", "DEC", "GCC", "IDC", "IDEC", "IDFD", "NCP",
@@ -131,12 +131,8 @@ def __getattr__(name: str) -> Any:
         close = get_close_matches(name, __all__, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise AttributeError(f"module 'samekind' has no attribute {name!r}.{hint}")
-    module = next((module for module, names in _HOMES.items() if name in names.split()), None)
-    if module is None:
-        from samekind.clusterers import CLUSTERERS
-
-        targets = (target.split(":") for target in CLUSTERERS.values())
-        module = next(home for home, found in targets if found == name).removeprefix("samekind.")
+    homes = (module for module, names in _HOMES.items() if name in names.split())
+    module = next(homes, "clusterers")
     value = globals()[name] = getattr(import_module(f"samekind.{module}"), name)
     return value
 

@@ -1,4 +1,4 @@
-"""Clustering: one snapshot of the groups, with numbers and names that stay put across refits."""
+"""Clustering: one snapshot of the groups, with numbers and names that are stable across refits."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Clustering:
-    """The groups as they stand after one refit. Immutable.
+    """The groups after one refit. Immutable.
 
     Parameters
     ----------
-    labels : (n,) group number of each item. Numbers start at 1 and are never used again for
-        another group, so they may have gaps.
+    labels : (n,) group number of each item. Numbers start at 1 and are never reused for another
+        group, so they may have gaps.
     space : (n, d) the vectors in which the groups were found; strategies measure distances here.
-    membership : (n, k) soft membership, rows sum to one, columns follow `numbers`; None when the
-        clusterer gives only hard groups.
-    names : names that the person gave, by group number.
+    membership : (n, k) soft membership, rows sum to one, columns follow `numbers`; None if the
+        clusterer returns only hard groups.
+    names : names given by the person, by group number.
     snapshot : counts the refits of a session.
-    last_number : the highest number ever used, in this or an earlier snapshot.
-    lineage : for each group, from which groups of the snapshot before its items came, with counts.
-    views : (2, n, d) the items seen through two random augmentations, where a learner has them.
-    draws : whole groupings (items, labels, weight) drawn from a posterior, where a learner has one.
+    last_number : the highest number used in this or an earlier snapshot.
+    lineage : for each group, the number of its items by their group in the previous snapshot.
+    views : (2, n, d) the items under two random augmentations, if the learner has them.
+    draws : whole groupings (items, labels, weight) drawn from a posterior, if the learner has one.
 
     >>> before = Clustering.first([0, 0, 1, 1], np.zeros((4, 2)))
     >>> after = before.followed_by([7, 7, 7, 3], before.space)
@@ -62,7 +62,7 @@ class Clustering:
         *,
         snapshot: int = 0,
     ) -> Clustering:
-        """A snapshot without a past: groups are numbered from 1 by falling size."""
+        """The first snapshot: groups are numbered from 1 by descending size."""
         raw = _checked(labels, len(space))
         found, first_seen, counts = np.unique(raw, return_index=True, return_counts=True)
         order = np.lexsort((first_seen, -counts))
@@ -81,16 +81,16 @@ class Clustering:
         *,
         weight: NDArray[np.floating[Any]] | None = None,
     ) -> Clustering:
-        """The next snapshot; a group inherits the number of the old one that it shares most with.
+        """The next snapshot; a group inherits the number of the old group that it overlaps most.
 
         `weight` lets some items (those that the person placed) count more than others. Groups that
-        inherit nothing get fresh numbers. `membership` columns follow the sorted raw labels.
+        inherit nothing get new numbers. `membership` columns follow the sorted raw labels.
         """
         raw = _checked(labels, len(space))
         if len(raw) != len(self.labels):
             raise InputError(
-                f"A snapshot of {len(self.labels)} items cannot be followed by one of {len(raw)}. "
-                "Begin a new lineage with Clustering.first."
+                f"Expected the next snapshot to have {len(self.labels)} items, got {len(raw)}. "
+                "Start again with Clustering.first."
             )
         found, index = np.unique(raw, return_inverse=True)
         old, old_index = np.unique(self.labels, return_inverse=True)
@@ -120,11 +120,11 @@ class Clustering:
 
     @property
     def n_groups(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return len(self.numbers)
 
     def sizes(self) -> dict[int, int]:
-        """Items per group number."""
+        """The number of items by group number."""
         numbers, counts = np.unique(self.labels, return_counts=True)
         return {int(k): int(c) for k, c in zip(numbers, counts, strict=True)}
 
@@ -137,18 +137,18 @@ class Clustering:
         return self.names.get(number, f"Group {number}")
 
     def named(self, number: int, name: str) -> Clustering:
-        """The same snapshot with a group renamed; an empty name takes the name away."""
+        """This snapshot with a group renamed; an empty name removes the name."""
         if number not in self.numbers:
             raise InputError(
                 f"There is no group {number}. Groups: {', '.join(map(str, self.numbers))}."
             )
         names = {k: v for k, v in self.names.items() if k != number}
         renamed = replace(self, names=names | ({number: name} if name else {}))
-        renamed._memo.update(self._memo)  # nothing that was derived depends on names
+        renamed._memo.update(self._memo)  # nothing derived depends on names
         return renamed
 
     def memo(self, key: Any, compute: Callable[[], T]) -> T:
-        """Something derived from this snapshot (neighbours, medoids), computed once and kept."""
+        """A value derived from this snapshot (neighbours, medoids), computed once."""
         if key not in self._memo:
             self._memo[key] = compute()
         return cast(T, self._memo[key])
@@ -157,12 +157,12 @@ class Clustering:
 def _checked(labels: Any, n: int) -> Labels:
     raw = np.asarray(labels)
     if raw.shape != (n,):
-        raise InputError(f"One label per item is needed: {n} items, labels of shape {raw.shape}.")
+        raise InputError(f"Expected one label for each of {n} items, got shape {raw.shape}.")
     return raw.astype(np.intp)
 
 
 def _inherited(table: NDArray[np.floating[Any]], old: Labels, last_number: int) -> Labels:
-    """Give each row (new group) the number of a column (old group), largest overlap first."""
+    """Assign to each row (new group) the number of a column (old group), largest overlap first."""
     numbers = np.zeros(len(table), dtype=np.intp)
     taken: set[int] = set()
     for flat in np.argsort(-table, axis=None, kind="stable"):
@@ -187,8 +187,8 @@ def _renumbered(
     if membership is not None:
         if membership.shape != (len(raw), len(found)):
             raise InputError(
-                f"Membership must have one row per item and one column per group, "
-                f"{(len(raw), len(found))}; {membership.shape} came."
+                "Expected a membership with one row per item and one column per group, "
+                f"{(len(raw), len(found))}, got {membership.shape}."
             )
         membership = membership[:, np.argsort(numbers)]
     return labels, np.asarray(space, dtype=np.float32), membership

@@ -1,4 +1,4 @@
-"""Device, number format and threads, each with a reason. The only file that knows devices."""
+"""Choose device, number format and threads. The only file that knows about devices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Compute:
-    """Where to compute, in which number format, and why, in words for a person."""
+    """The device, the number format, and the reason in words for a person."""
 
     device: str
     dtype: str
@@ -23,27 +23,27 @@ class Compute:
 
 
 def best_device(wanted: str | None = None) -> Compute:
-    """The device to compute on: `wanted`, else SAMEKIND_DEVICE, else the fastest that is there."""
+    """The device to compute on: `wanted`, else SAMEKIND_DEVICE, else the fastest available."""
     import torch
 
     wanted = wanted or os.environ.get("SAMEKIND_DEVICE")
     if wanted:
-        return Compute(wanted, _dtype(wanted), f"{wanted}, because it was asked for")
+        return Compute(wanted, _dtype(wanted), f"{wanted}, as requested")
     if torch.cuda.is_available():
         name = torch.cuda.get_device_name(0)
-        return Compute("cuda", _dtype("cuda"), f"{name}, because there is one")
+        return Compute("cuda", _dtype("cuda"), f"{name}, the fastest device here")
     if torch.backends.mps.is_available():
-        return Compute("mps", "float32", "Apple's GPU, because there is one")
+        return Compute("mps", "float32", "Apple's GPU, the fastest device here")
     return Compute("cpu", "float32", f"CPU ({n_threads()} threads), because there is no GPU")
 
 
 def distributed_backend(device: str) -> str:
-    """How processes talk to each other: NCCL between NVIDIA GPUs, gloo elsewhere."""
+    """The backend for communication between processes: NCCL on NVIDIA GPUs, gloo elsewhere."""
     return "nccl" if device.startswith("cuda") else "gloo"
 
 
 def local_device(compute: Compute, rank: int) -> Compute:
-    """The device of one of several processes on this machine: each GPU serves one of them."""
+    """The device of one of several processes on this machine: one GPU each."""
     if not compute.device.startswith("cuda"):
         return compute
     import torch
@@ -57,13 +57,13 @@ COMPILE_MODES: dict[str, str | None] = {
     "tuned": "max-autotune-no-cudagraphs",
     "graphs": None,
 }
-"""Ways to compile: as usual; with kernels chosen by trying; with launches recorded besides."""
+"""How to compile: as usual; with autotuned kernels; with recorded launches in addition."""
 RECORDING = ("record", "graphs")
-"""Ways in which the launches of a whole step are recorded: without and with compiling."""
+"""Modes that record the launches of a whole step, without and with compiling."""
 
 
 def compiled(work: Callable[..., Any], mode: str) -> Callable[..., Any]:
-    """`work` compiled for each shape that comes, or as it is where the mode does not compile."""
+    """`work` compiled for each input shape, or unchanged if the mode does not compile."""
     import torch
 
     if mode not in COMPILE_MODES:
@@ -72,21 +72,21 @@ def compiled(work: Callable[..., Any], mode: str) -> Callable[..., Any]:
 
 
 class Recorded:
-    """Work whose launches on a GPU are recorded once and then repeated as one.
+    """A function whose launches on a GPU are recorded once and then replayed (a CUDA graph).
 
-    Where launching costs more than computing (small networks, a busy host), this is several times
-    faster. The work must not wait for the device, must find its parameters where they were, and
-    gives its results in the same place each time: copy what has to outlive the next call. On other
-    devices it is just called.
+    Several times faster where launching costs more than computing (small networks, a busy host).
+    The function must not wait for the device, its parameters must stay in place, and every call
+    returns the same memory: copy what has to outlive the next call. On other devices the function
+    is just called.
 
     Parameters
     ----------
-    work : from tensors to tensors.
-    chances : generators that it draws from.
+    work : maps tensors to tensors.
+    chances : the generators that it draws from.
     """
 
-    WARM = 3
-    """Calls before the recording, in which kernels are compiled and chosen."""
+    WARM_UP_CALLS = 3
+    """Calls before the recording, in which kernels are compiled and selected."""
 
     def __init__(self, work: Callable[..., Any], chances: Sequence[Any] = ()) -> None:
         self.work, self.chances = work, chances
@@ -106,8 +106,8 @@ class Recorded:
         for mine, value in zip(self._inputs, inputs, strict=True):
             mine.copy_(value, non_blocking=True)
         self._calls += 1
-        if self._calls <= self.WARM:
-            return self._beside(torch)
+        if self._calls <= self.WARM_UP_CALLS:
+            return self._warm_up(torch)
         if self._graph is None:
             self._graph = torch.cuda.CUDAGraph()
             for chance in self.chances:
@@ -117,19 +117,19 @@ class Recorded:
         self._graph.replay()
         return self._result
 
-    def _beside(self, torch: Any) -> Any:
-        """Warm up on a stream of its own, as recording will."""
-        aside, here = torch.cuda.Stream(), torch.cuda.current_stream()
-        aside.wait_stream(here)
-        with torch.cuda.stream(aside):
+    def _warm_up(self, torch: Any) -> Any:
+        """Call the function on a side stream, as recording will."""
+        side, main = torch.cuda.Stream(), torch.cuda.current_stream()
+        side.wait_stream(main)
+        with torch.cuda.stream(side):
             result = self.work(*self._inputs)
-        here.wait_stream(aside)
+        main.wait_stream(side)
         return result
 
 
 @contextmanager
 def quick_kernels() -> Iterator[None]:
-    """Let a GPU try which kernels are fastest for the shapes that come; for training."""
+    """Let a GPU benchmark which kernels are fastest for the input shapes; for training."""
     import torch
 
     with torch.backends.cudnn.flags(enabled=True, benchmark=True, allow_tf32=True):
@@ -138,7 +138,7 @@ def quick_kernels() -> Iterator[None]:
 
 @contextmanager
 def one_thread(wanted: bool = True) -> Iterator[None]:
-    """Within this context torch keeps to one thread, where that is wanted."""
+    """Limit torch to one thread within this context, if `wanted`."""
     import torch
 
     before = torch.get_num_threads()
@@ -167,7 +167,7 @@ def as_tensor(rows: NDArray[Any], device: str | None = None) -> Tensor:
 
 
 def synchronise(device: str) -> None:
-    """Wait until the device has done all that it was told; for measuring time."""
+    """Wait until the device has finished all work; for measuring time."""
     import torch
 
     if device.startswith("cuda"):
@@ -177,7 +177,7 @@ def synchronise(device: str) -> None:
 
 
 def n_threads() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

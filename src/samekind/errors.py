@@ -1,4 +1,4 @@
-"""Everything that samekind raises on purpose.
+"""All errors that samekind raises on purpose.
 
 ::
 
@@ -11,7 +11,7 @@
     ├── StoreError (OSError)          7   the ledger file cannot be read or written
     │   ├── ForeignFile               8   it exists, but it is not a ledger of ours
     │   ├── CorruptedLedger           9   it is a ledger, but damaged
-    │   └── NoSpace                   10  the disk is full; what was told before is safe
+    │   └── NoSpace                   10  the disk is full; earlier answers are safe
     ├── ChangedCollection             11  the items are not those of the session
     ├── MissingExtra (ImportError)    12  an optional package is needed
     ├── Infeasible                    13  no grouping fits the answers and the number of groups
@@ -20,8 +20,8 @@
     ├── NotFound (LookupError)        16  no orientation, question, answer, job or pile of that name
     └── StateError                    17  not possible in the present state; nothing was changed
 
-Every message says what was wrong, what came, and what to do. Contradictory answers are not
-errors: they are kept aside in ``Constraints.conflicts`` and shown to the person.
+Every message says what was expected, what was given, and what to do. Contradictory answers are not
+errors: they are set aside in ``Constraints.conflicts`` and shown to the person.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from typing import ClassVar
 
 
 class SamekindError(Exception):
-    """Base of all errors raised on purpose; the command line turns it into one sentence."""
+    """Base of all errors raised on purpose; the command line prints its message alone."""
 
     exit_code: ClassVar[int] = 1
 
@@ -92,13 +92,13 @@ class CorruptedLedger(StoreError):
 
 
 class NoSpace(StoreError):
-    """The disk is full; what was told before is safe."""
+    """The disk is full; earlier answers are safe."""
 
     exit_code = 10
 
 
 class ChangedCollection(SamekindError):
-    """The items differ from those that the session was begun with."""
+    """The items differ from those of the session."""
 
     exit_code = 11
 

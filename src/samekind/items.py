@@ -1,4 +1,4 @@
-"""Item, Preview, Collection: what is sorted, and how a person sees it."""
+"""Item, Preview, Collection: the things to sort, and how a person sees them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from samekind.errors import SourceError
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a person is shown of an item: bytes and their MIME type, such as ``image/png``."""
+    """An item as shown to a person: bytes and their MIME type, such as ``image/png``."""
 
     mime: str
     data: bytes
 
 
 class Item(ABC):
-    """One thing to be sorted. A new kind of data is a new subclass.
+    """One thing to sort. A new kind of data is a new subclass.
 
-    ``kind`` names what :meth:`load` returns, so that an encoder can say what it reads:
+    ``kind`` names what :meth:`load` returns, so that an encoder can declare what it reads:
     ``"image"`` (a PIL image, RGB, upright), ``"text"`` (str) or ``"row"`` (a 1-D float array).
     """
 
@@ -32,21 +32,21 @@ class Item(ABC):
 
     @property
     def stamp(self) -> str:
-        """Changes when the content changes; cached vectors are kept while it stays."""
+        """A token that changes with the content; cached vectors are valid while it stays."""
         return self.id
 
     @abstractmethod
     def load(self) -> Any:
-        """What an encoder reads."""
+        """The content for an encoder."""
 
     @abstractmethod
     def preview(self) -> Preview:
-        """What a person sees. Images are re-encoded, so nothing active reaches a page."""
+        """The item for a person. Images are re-encoded, so nothing active reaches a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file that was left out, and why, in words for a person."""
+    """A file that was skipped, and the reason in words for a person."""
 
     id: str
     reason: str
@@ -54,13 +54,13 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Collection(Sequence[Item]):
-    """The pile: items in a fixed order, with ids outside and positions inside.
+    """Items in a fixed order, known by id outside of the package and by position inside.
 
     Parameters
     ----------
-    name : what the person calls it; shown, never parsed.
-    items : the items, ids unique. Subclasses may make items on demand instead.
-    skipped : what was found but left out, each with its reason.
+    name : for the person; shown, never parsed.
+    items : the items, with unique ids. Subclasses may create items on demand instead.
+    skipped : files that were found but skipped, each with its reason.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Collection(Sequence[Item]):
 
     def __post_init__(self) -> None:
         if len(self.items) and not self.kind:
-            raise SourceError(f"The items of {self.name!r} have no kind.")
+            raise SourceError(f"The items of {self.name!r} have no kind. Set Item.kind.")
 
     @property
     def kind(self) -> str:
@@ -101,24 +101,24 @@ class Collection(Sequence[Item]):
         return (item.id for item in self.items)
 
     def position(self, id: str) -> int:
-        """The position of an item; KeyError if it is not in the collection."""
+        """The position of an item; raises KeyError if it is not in the collection."""
         if not self._positions:
             self._positions.update({item.id: i for i, item in enumerate(self.items)})
             if len(self._positions) != len(self.items):
                 raise SourceError(
-                    f"Two items of {self.name!r} have the same id. Ids must be unique."
+                    f"Expected unique ids in {self.name!r}, got one twice. Rename an item."
                 )
         return self._positions[id]
 
     @property
     def fingerprint(self) -> str:
-        """Changes when an item is added, removed, renamed or changed."""
+        """A hash that changes when an item is added, removed, renamed or changed."""
         digest = hashlib.sha256()
         for item in self.items:
             digest.update(f"{item.id}\0{item.stamp}\0".encode())
         return digest.hexdigest()[:16]
 
     def take(self, positions: Sequence[int]) -> Collection:
-        """The same pile, only these items, in this order."""
+        """A collection of only these items, in this order."""
         chosen = [self.items[int(i)] for i in positions]
         return Collection(self.name, chosen, self.skipped, self.location)

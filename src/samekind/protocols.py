@@ -1,4 +1,4 @@
-"""View, Encoder, Clusterer, QueryStrategy, Oracle, Store: the shapes that the rooms agree on."""
+"""The interfaces between the parts: View, Encoder, Clusterer, QueryStrategy, Oracle, Store."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from samekind.items import Item
 from samekind.questions import Question
 
 Progress = Callable[[int, int], None]
-"""Called with (done, total) while long work goes on; may raise to cancel."""
+"""Called with (done, total) during long work; may raise to cancel it."""
 
 
 @dataclass(frozen=True)
 class View:
-    """All that a strategy may see. There is no field for labels, and none may be added.
+    """Everything that a strategy may see. There is no field for labels, and none may be added.
 
     Parameters
     ----------
-    clustering : the groups as they stand.
-    previous : the snapshot before (OCC's score compares the two).
+    clustering : the current groups.
+    previous : the previous snapshot (OCC's score compares the two).
     constraints : the answers so far, closed under implication.
-    rng : chance for this question; its seed is a function of session seed and question number.
+    rng : randomness for this question, seeded by the session's seed and the question's number.
     seed : the session's seed, for what a strategy derives once per snapshot.
-    spent, budget : questions answered, and how many there will be if that is known.
+    spent, budget : questions answered, and the total number if known.
     passed : questions that the person was unsure about or skipped, oldest first.
     """
 
@@ -45,7 +45,7 @@ class View:
 
 @runtime_checkable
 class QueryStrategy(Protocol):
-    """Decides what to ask. A frozen dataclass; it may be handed any :class:`View`.
+    """Choose what to ask. A frozen dataclass that works with any :class:`View`.
 
     It may return more questions than `n` (all are queued) or fewer; none means that nothing is
     worth asking. It never asks what is implied.
@@ -56,10 +56,10 @@ class QueryStrategy(Protocol):
 
 @runtime_checkable
 class Clusterer(Protocol):
-    """Groups vectors, honouring answers: a scikit-learn estimator.
+    """Group vectors under constraints: a scikit-learn estimator.
 
-    After `fit`: ``labels_`` (n,), and where it has them ``membership_`` (n, k) with columns in the
-    order of the sorted labels, and ``space_`` (n, d), the space in which it measures likeness.
+    After `fit` it has ``labels_`` (n,), and optionally ``membership_`` (n, k) with columns in the
+    order of the sorted labels, and ``space_`` (n, d), the space in which it measures similarity.
     """
 
     labels_: NDArray[np.intp]
@@ -71,21 +71,21 @@ class Clusterer(Protocol):
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Turns items into vectors in two steps, of which only the first is slow.
+    """Turn items into vectors in two steps, of which only the first is slow.
 
-    ``read`` looks at each item by itself and learns nothing: its result is cached on disk, item by
-    item. ``fit`` and ``transform`` are quick and see the whole pile (PCA, centring, tf-idf).
+    ``read`` processes each item by itself and learns nothing: its result is cached on disk, item by
+    item. ``fit`` and ``transform`` are quick and see all items (PCA, centring, tf-idf).
     """
 
     name: str
     kinds: tuple[str, ...]
-    """The kinds of item that it can read."""
+    """Kinds of item that it can read."""
     width: int | None
-    """Numbers per item that `read` gives; None: reading is cheap and is not cached."""
+    """Numbers per item that `read` returns; None: reading is cheap and not cached."""
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever `read` would give something else for the same item."""
+        """A token that changes whenever `read` would return something else for the same item."""
         ...
 
     def read(self, items: Sequence[Item]) -> Any: ...
@@ -97,25 +97,25 @@ class Encoder(Protocol):
 
 @runtime_checkable
 class Oracle(Protocol):
-    """Something that answers: a simulated person, a recorded one, or one at the terminal."""
+    """Answer questions: a simulated person, a recorded one, or one at the terminal."""
 
     def answer(self, question: Question) -> str: ...
 
 
 @dataclass(frozen=True)
 class Event:
-    """One act in the ledger: what happened, its details (plain JSON), and when (seconds, UTC)."""
+    """One event in the ledger: its kind, its data (plain JSON), and its time (UTC seconds)."""
 
     kind: str
     data: Mapping[str, Any] = field(default_factory=dict)
     at: float = 0.0
     seq: int = 0
-    """Position in the ledger, from 1; given by the store."""
+    """Number in the session, from 1; assigned by the store."""
 
 
 @runtime_checkable
 class Store(Protocol):
-    """A journal of two verbs. ``append`` returns when the event is safe on disk."""
+    """An append-only log of events by session. ``append`` returns when the event is safe."""
 
     def append(self, session: str, event: Event) -> int: ...
 

@@ -1,4 +1,4 @@
-"""A name, or "package.module:Class", to an object: how strategies and methods are found."""
+"""Find strategies and methods by name, or by "package.module:Class"."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Any
 
 from samekind.errors import InputError, UnknownName
 
-SHELVES: dict[str, tuple[str, str]] = {
+REGISTRIES: dict[str, tuple[str, str]] = {
     "strategy": ("samekind.strategies", "STRATEGIES"),
     "method": ("samekind.clusterers", "CLUSTERERS"),
 }
 
 
-def shelf(kind: str) -> Mapping[str, str]:
-    """All members of a shelf: name to "package.module:Class"."""
-    module, attribute = SHELVES[kind]
-    members: Mapping[str, str] = getattr(import_module(module), attribute)
-    return members
+def registered(kind: str) -> Mapping[str, str]:
+    """All members of a registry: name to "package.module:Class"."""
+    module, attribute = REGISTRIES[kind]
+    found: Mapping[str, str] = getattr(import_module(module), attribute)
+    return found
 
 
 def find(kind: str, name: str) -> Any:
-    """The class behind a name of a shelf, or behind "package.module:Class".
+    """The class behind a registered name, or behind "package.module:Class".
 
     >>> find("strategy", "random").__name__
     'Random'
     """
-    members = shelf(kind)
-    target = name if ":" in name else members.get(name)
+    known = registered(kind)
+    target = name if ":" in name else known.get(name)
     if target is None:
-        raise UnknownName(kind, name, members)
+        raise UnknownName(kind, name, known)
     module, _, attribute = target.partition(":")
     try:
         return getattr(import_module(module), attribute)
@@ -41,7 +41,7 @@ def find(kind: str, name: str) -> Any:
 
 
 def make_method(name: str, n_groups: int | None = None) -> Any:
-    """A method, told how many groups there are if that is known and the method asks for it."""
+    """Create a method, with the number of groups if it is known and the method takes it."""
     from inspect import signature
 
     method = find("method", name)
@@ -51,12 +51,12 @@ def make_method(name: str, n_groups: int | None = None) -> Any:
         return method()
     if "n_clusters" not in signature(method).parameters:
         raise InputError(
-            f"The method {name!r} finds the number of groups itself; {n_groups} came. Leave the "
-            "number out, or choose another method."
+            f"Expected no number of groups, because the method {name!r} finds it itself, got "
+            f"{n_groups}. Omit the number, or choose another method."
         )
     return method(n_clusters=n_groups)
 
 
 def first_line(kind: str, name: str) -> str:
-    """What a member is for, from its docstring."""
+    """The first line of a member's docstring."""
     return (find(kind, name).__doc__ or "").strip().splitlines()[0]

@@ -23,7 +23,7 @@ from places import ROOT
 from samekind import __version__
 from samekind.ledger.store import open_store
 from samekind.protocols import Event
-from samekind.registry import shelf
+from samekind.registry import registered
 from samekind.sources import SETS
 
 COMMANDS = [
@@ -84,8 +84,8 @@ def test_the_version_is_printed(cli: Cli) -> None:
 def test_list_shows_everything_that_can_be_named(cli: Cli) -> None:
     shelves = json.loads(cli("list", "--json").out)
     assert set(shelves) == {"strategies", "methods", "encoders", "sets", "paths"}
-    assert set(shelves["strategies"]) == set(shelf("strategy"))
-    assert set(shelves["methods"]) == set(shelf("method"))
+    assert set(shelves["strategies"]) == set(registered("strategy"))
+    assert set(shelves["methods"]) == set(registered("method"))
     assert set(shelves["sets"]) == set(SETS)
     assert all(line for members in shelves.values() for line in members.values())
     shown = cli("list").out

@@ -148,7 +148,7 @@ def test_components_are_numbered_by_first_item_without_gaps() -> None:
 
 
 def test_an_answer_about_items_that_are_not_there_is_refused() -> None:
-    with pytest.raises(InputError, match="only 3 items"):
+    with pytest.raises(InputError, match="from 0 to 2, got 0 and 7"):
         Constraints.from_links(3, [(0, 7, True)])
 
 

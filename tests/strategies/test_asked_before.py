@@ -14,7 +14,7 @@ from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.protocols import View
 from samekind.questions import Answer, Question
-from samekind.registry import find, shelf
+from samekind.registry import find, registered
 from samekind.strategies.exemplars import squared_distances
 from samekind.strategies.pairs.candidates import Candidates
 from samekind.strategies.pairs.evidence import Evidence, Trail
@@ -72,7 +72,7 @@ def test_the_same_questions_are_asked_as_before(case: str) -> None:
     assert questions_of(name, int(n), deep=sort == "deep") == expected
 
 
-@pytest.mark.parametrize("name", sorted(shelf("strategy")))
+@pytest.mark.parametrize("name", sorted(registered("strategy")))
 def test_an_answer_taken_back_leaves_no_trace_in_the_next_question(name: str) -> None:
     strategy = find("strategy", name)()
     before, now = snapshots(400, deep=False)

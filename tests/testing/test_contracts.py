@@ -22,7 +22,7 @@ from samekind.questions import (
     SamePair,
     WhichGroup,
 )
-from samekind.registry import find, first_line, shelf
+from samekind.registry import find, first_line, registered
 from samekind.sources import open_source
 from samekind.testing import check_clusterer, check_encoder, check_question, check_strategy
 from short_members import SHORT, made
@@ -56,7 +56,7 @@ def test_no_kind_of_question_is_left_out() -> None:
     assert {q.kind for q in EXAMPLES} == set(KINDS)
 
 
-@pytest.mark.parametrize("name", sorted(shelf("strategy")))
+@pytest.mark.parametrize("name", sorted(registered("strategy")))
 def test_every_strategy_keeps_the_contract(name: str) -> None:
     check_strategy(find("strategy", name)())
 
@@ -65,7 +65,7 @@ def test_every_strategy_keeps_the_contract(name: str) -> None:
     "name",
     [
         pytest.param(name, marks=pytest.mark.slow) if name in SHORT else name
-        for name in sorted(shelf("method"))
+        for name in sorted(registered("method"))
     ],
 )
 def test_every_clusterer_keeps_the_contract(name: str) -> None:
@@ -81,7 +81,7 @@ def test_every_encoder_keeps_the_contract(name: str, texts: Collection, table: C
 
 @pytest.mark.parametrize("kind", ["strategy", "method"])
 def test_every_member_says_in_one_line_what_it_is_for(kind: str) -> None:
-    for name in shelf(kind):
+    for name in registered(kind):
         assert 10 < len(first_line(kind, name)) < 100
 
 

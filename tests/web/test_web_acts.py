@@ -104,7 +104,7 @@ def test_one_item_is_pulled_out_of_its_group(
 def test_an_act_stands_in_the_list_of_answers_and_can_be_changed_there(client: TestClient) -> None:
     number = act(client, "together", items=[1, 2, 3])["number"]
     (told,) = client.get("/api/answers").json()["answers"]
-    assert (told["number"], told["choice"], told["label"]) == (number, "yes", "One kind")
+    assert (told["number"], told["choice"], told["label"]) == (number, "yes", "Same kind")
     assert [len(part) for part in told["question"]["parts"]] == [3]
     assert [c["keys"][0] for c in told["question"]["choices"]] == ["y", "n", "u"]
     assert client.put(f"/api/answers/{number}", json={"choice": "no"}).status_code == 200

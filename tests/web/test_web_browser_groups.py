@@ -81,7 +81,7 @@ def test_two_groups_are_merged_by_keyboard_and_the_merge_is_taken_back(
     page.keyboard.press("Space")
     expect(page.locator(".selection-bar .primary")).to_be_enabled()
     page.keyboard.press("m")
-    expect(page.locator(".toast")).to_contain_text("one kind")
+    expect(page.locator(".toast")).to_contain_text("the same kind")
     (told,) = tile_workspace.session().answers
     assert set(told.question.items()) <= {*first.tolist(), *second.tolist()}
     refreshed(page, tile_workspace, snapshot)
@@ -98,7 +98,7 @@ def test_a_group_dragged_onto_another_is_merged_with_it(
 ) -> None:
     page = open_page(tile_workspace, "/groups", ready=".group-card")
     page.locator(".group-card .group-size").nth(2).drag_to(page.locator(".group-card").nth(0))
-    expect(page.locator(".toast")).to_contain_text("one kind")
+    expect(page.locator(".toast")).to_contain_text("the same kind")
     assert len(tile_workspace.session().answers) == 1
     page.click(".toast >> text=Undo")
     expect(page.locator(".toast")).to_contain_text("Undone")

@@ -148,7 +148,7 @@ def test_a_loop_says_that_items_are_one_kind_after_a_confirmation(
     draw_loop(page)
     page.wait_for_selector(".lasso-bar")
     page.keyboard.press("Enter")
-    expect(page.locator(".toast")).to_contain_text("one kind")
+    expect(page.locator(".toast")).to_contain_text("the same kind")
     (told,) = tile_workspace.session().answers
     assert len(told.question.items()) <= count
     page.keyboard.press("z")
@@ -186,7 +186,7 @@ def test_what_a_loop_has_caught_stays_caught_while_the_points_move(
     drawn(page, wait_for_version(page, newer_than=last))
     assert page.locator(".lasso-bar strong").inner_text() == caught
     page.keyboard.press("Enter")
-    expect(page.locator(".toast")).to_contain_text("one kind")
+    expect(page.locator(".toast")).to_contain_text("the same kind")
     assert len(tile_workspace.session().answers) == 2
 
 

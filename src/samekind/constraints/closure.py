@@ -1,6 +1,6 @@
-"""Closure: what a consistent set of links implies, by union-find over the items they touch.
+"""Closure: everything that a consistent set of links implies, by union-find.
 
-A leaf of :mod:`samekind.constraints`. Work and memory follow the answers, not the collection.
+Time and memory grow with the answers, not with the collection.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from samekind.questions import Link
 P = TypeVar("P", list[Any], set[Any])
 
 Ties = list[tuple[int, frozenset[int]]]
-"""(answer index, items that this answer says are one kind), for one item."""
+"""For one item: (answer index, items that this answer states are the same kind)."""
 _Reach = dict[int, tuple[int, int | None, int]]
-"""Item -> (answers needed to get there, the last of them, the item before)."""
+"""Item -> (answers needed to reach it, the last of them, the previous item)."""
 
 
 class Closure:
-    """Components of "same", and which components are "different". Only consistent links go in.
+    """Components of "same" items, and which components are "different". All links are consistent.
 
     Copies share their parts until one of them changes a part (copy on write).
     """
@@ -29,12 +29,12 @@ class Closure:
         self.parent: dict[int, int] = {}
         self.members: dict[int, list[int]] = {}  # root -> items
         self.foes: dict[int, set[int]] = {}  # root -> roots known to be different
-        self.ties: dict[int, Ties] = {}  # item -> answers that say "same"
+        self.ties: dict[int, Ties] = {}  # item -> answers that state "same"
         self.different: dict[int, list[tuple[int, int]]] = {}  # item -> (other, answer index)
         self._own: set[int] = set()  # ids of the parts that this copy may change in place
 
     def copy(self) -> Closure:
-        """An independent closure, cheap: the parts are shared until changed."""
+        """An independent copy; cheap, because parts are shared until changed."""
         other = Closure()
         other.parent = dict(self.parent)
         other.members = dict(self.members)
@@ -75,7 +75,7 @@ class Closure:
         return True
 
     def add(self, links: Sequence[Link], answer: int) -> None:
-        """Take in consistent links that came from one answer (given by its index)."""
+        """Add the consistent links of one answer, given by its index."""
         for block in connected(link for link in links if link.same):
             for item in block:
                 self._touch(item)
@@ -94,14 +94,14 @@ class Closure:
                 self._owned(self.foes, root_b, set).add(root_a)
 
     def component(self, item: int) -> list[int]:
-        """All items known to be of the same kind as this one, itself included."""
+        """All items known to be the same kind as this one, itself included."""
         return self.members.get(self.find(item), [item])
 
     def clash(self, links: Sequence[Link]) -> set[int]:
-        """The smallest set of accepted answers that, with these links of one more answer, clash.
+        """The smallest set of accepted answers that contradict these links of one more answer.
 
-        Exact (fewest answers) when the same-links of each answer hang together, as they do for
-        every kind of question in the house.
+        Exact (fewest answers) if the same-links of each answer are connected, as they are for
+        every kind of question in this package.
         """
         blocks = connected(link for link in links if link.same)
         clashes: list[tuple[int, _Reach, tuple[int, ...], tuple[int, ...]]] = []
@@ -119,7 +119,7 @@ class Closure:
         if not clashes:
             return set()
         _, reach, ends, answers = min(clashes, key=lambda clash: clash[0])
-        return {*answers, *(answer for end in ends for answer in _answers_on_the_way(reach, end))}
+        return {*answers, *(answer for end in ends for answer in _answers_on_path(reach, end))}
 
     def _reach(self, start: Iterable[int], free: Sequence[frozenset[int]]) -> _Reach:
         """Fewest answers that tie each reachable item to `start`; ties in `free` cost nothing."""
@@ -168,7 +168,7 @@ class Closure:
             self._owned(self.foes, keep, set).add(foe)
 
     def _owned(self, parts: dict[int, P], key: int, new: type[P]) -> P:
-        """The part at `key`, copied first if another closure may share it."""
+        """The part at `key`, copied first if another closure shares it."""
         part = parts.get(key)
         if part is None or id(part) not in self._own:
             part = new() if part is None else new(part)
@@ -178,7 +178,7 @@ class Closure:
 
 
 def connected(links: Iterable[Link]) -> list[frozenset[int]]:
-    """The sets of items that these links (all "same") tie together."""
+    """The connected sets of items under these links (all "same")."""
     home: dict[int, set[int]] = {}
     for a, b, _ in links:
         small, large = home.setdefault(a, {a}), home.setdefault(b, {b})
@@ -192,7 +192,7 @@ def connected(links: Iterable[Link]) -> list[frozenset[int]]:
     return [frozenset(block) for block in blocks.values()]
 
 
-def _answers_on_the_way(reach: _Reach, item: int) -> Iterable[int]:
+def _answers_on_path(reach: _Reach, item: int) -> Iterable[int]:
     while True:
         _, answer, before = reach[item]
         if answer is not None:

@@ -1,4 +1,4 @@
-"""Constraints: the consistent closure of the answers, and the answers that clash with it."""
+"""Constraints: the consistent closure of the answers, and the answers that contradict it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Links(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """An answer that contradicts earlier ones, with the smallest set of answers that clash.
+    """An answer that contradicts earlier ones, with the smallest set of contradicting answers.
 
-    `clash` contains `answer` itself; take any one of them back and the rest is consistent.
+    `clash` includes `answer` itself. Without any one of them the others are consistent.
     """
 
     answer: Answer
@@ -37,14 +37,14 @@ class Conflict:
 
 
 class Constraints:
-    """What the answers say and imply. Immutable; :meth:`with_answer` gives a new one.
+    """The links that the answers state and imply. Immutable: :meth:`with_answer` returns a new one.
 
-    An answer that contradicts earlier ones is kept aside whole, in :attr:`conflicts`; the answers
-    before it stay in force. Folding the same answers again always gives the same result.
+    An answer that contradicts earlier ones is set aside as a whole, in :attr:`conflicts`, and the
+    earlier answers stay in force. Folding the same answers always gives the same result.
 
-    Items that have left the collection since they were asked about may take the positions
-    `n_items` to ``n_items + n_gone - 1``. They are in no result, but what follows through them
-    still holds: "a is like x" and "x is like b" make a and b alike when x is long deleted.
+    Items that were deleted after they were asked about have the positions `n_items` to
+    ``n_items + n_gone - 1``. They are in no result, but what follows through them still holds: "a
+    is like x" and "x is like b" make a and b the same kind although x is gone.
 
     >>> answers = [Answer(1, SamePair(0, 1), "same"), Answer(2, SamePair(1, 2), "different")]
     >>> known = Constraints.from_answers(4, answers)
@@ -56,7 +56,7 @@ class Constraints:
 
     def __init__(self, n_items: int, *, n_gone: int = 0) -> None:
         if n_items < 0 or n_gone < 0:
-            raise InputError(f"A collection cannot have {n_items} items, {n_gone} of them gone.")
+            raise InputError(f"Expected counts of items from 0 up, got {n_items} and {n_gone}.")
         self.n_items = n_items
         self.n_gone = n_gone
         self.answers: tuple[Answer, ...] = ()
@@ -66,12 +66,12 @@ class Constraints:
 
     @classmethod
     def from_answers(cls, n_items: int, answers: Iterable[Answer], *, n_gone: int = 0) -> Self:
-        """Fold answers, in their order, from nothing."""
+        """Fold answers in their order."""
         return cls(n_items, n_gone=n_gone)._extended(answers, Closure())
 
     @classmethod
     def from_links(cls, n_items: int, links: Iterable[tuple[int, int, bool]]) -> Self:
-        """Fold bare links, as if each were the answer to a pair question."""
+        """Fold links, as if each were the answer to a pair question."""
         pairs = [(int(a), int(b), "same" if same else "different") for a, b, same in links]
         return cls.from_answers(
             n_items,
@@ -79,11 +79,11 @@ class Constraints:
         )
 
     def with_answer(self, answer: Answer) -> Self:
-        """These constraints and one answer more."""
+        """These constraints with one more answer."""
         return self._extended((answer,), self._closure.copy())
 
     def same(self, a: int, b: int) -> bool | None:
-        """Whether two items are the same kind: True, False, or None when that is not known."""
+        """Whether two items are the same kind: True, False, or None if not known."""
         return self._closure.same(a, b)
 
     def component(self, item: int) -> NDArray[np.intp]:
@@ -92,35 +92,35 @@ class Constraints:
 
     @cached_property
     def touched(self) -> NDArray[np.intp]:
-        """Items that some answer in force says something about, ascending."""
+        """Items in the links of the answers in force, ascending."""
         return self._here(self._closure.parent)
 
     @cached_property
     def picked(self) -> NDArray[np.intp]:
-        """Touched items that only acts by hand speak of: they were chosen, not drawn."""
+        """Touched items that only appear in changes by hand: the person picked them."""
         if not any(answer.question.by_hand for answer in self.answers):
             return _array(())
         asked = [answer for answer in self._in_force if not answer.question.by_hand]
-        spoken = {item for answer in asked for a, b, _ in answer.links for item in (a, b)}
-        return np.setdiff1d(self.touched, _array(spoken))
+        linked = {item for answer in asked for a, b, _ in answer.links for item in (a, b)}
+        return np.setdiff1d(self.touched, _array(linked))
 
     @cached_property
     def components(self) -> NDArray[np.intp]:
-        """(n,) component of each item, numbered from 0 by first item; mostly singletons."""
+        """(n,) component of each item, numbered from 0 by their first item; mostly singletons."""
         leader = self._leaders[: self.n_items]
         number = np.cumsum(leader == np.arange(self.n_items)) - 1
         return np.asarray(number[leader], dtype=np.intp)
 
     def component_links(self) -> NDArray[np.intp]:
-        """(c, 2) pairs of component numbers that are known to be different, first < second."""
+        """(c, 2) pairs of components that are known to be different, first < second."""
         return self._component_links
 
     @cached_property
     def kinds(self) -> tuple[NDArray[np.intp], ...]:
-        """Components that are all known to differ from each other: kinds the person told apart.
+        """Components that are all known to differ from each other: the kinds told apart so far.
 
-        Greedy, in the order in which the answers touched them, so that earlier kinds keep their
-        place when answers are added. Empty before the first "different".
+        Greedy, in the order in which answers touched them, so that earlier kinds keep their place
+        when answers are added. Empty before the first "different".
         """
         foes = self._closure.foes
         in_order = self._roots[_array(self._closure.parent)]
@@ -134,13 +134,13 @@ class Constraints:
         return tuple(self.component(root) for root in chosen)
 
     def links(self, *, implied: bool = False) -> Links:
-        """The links in force; with `implied` every pair that follows from them (may be many)."""
+        """The links in force, or with `implied` every pair that follows from them (many)."""
         if implied:
             return as_links(self._implied())
         return as_links(self._still_here(self._in_force))
 
     def asked_links(self) -> Links:
-        """Every link of every answer, those kept aside included: for methods that weigh errors."""
+        """Every link of every answer, also of conflicts: for methods that weigh errors."""
         return as_links(self._still_here(self.answers))
 
     @cached_property
@@ -154,7 +154,7 @@ class Constraints:
 
     @cached_property
     def _leaders(self) -> NDArray[np.intp]:
-        """(n + gone,) the first item of each item's component; items that are gone come last."""
+        """(n + gone,) the first item of each item's component."""
         first = np.arange(len(self._roots))
         touched = _array(self._closure.parent)
         np.minimum.at(first, self._roots[touched], touched)
@@ -212,14 +212,14 @@ class Constraints:
         for a, b, _ in links:
             if min(a, b) < 0 or max(a, b) >= self.n_items + self.n_gone:
                 raise InputError(
-                    f"Answer {answer.number} speaks of items {a} and {b}, but there are only "
-                    f"{self.n_items} items (0 to {self.n_items - 1}). Reopen the right collection."
+                    f"Expected positions from 0 to {self.n_items - 1}, got {a} and {b} in answer "
+                    f"{answer.number}. Open the collection that the answers belong to."
                 )
 
     def __repr__(self) -> str:
         return (
             f"Constraints({self.n_items} items, {len(self.answers)} answers, "
-            f"{len(self.conflicts)} kept aside)"
+            f"{len(self.conflicts)} conflicts)"
         )
 
 
@@ -230,7 +230,7 @@ def _array(items: Collection[int]) -> NDArray[np.intp]:
 def _flattened(
     parts: Mapping[int, Collection[int]],
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The sizes of the parts, and all that they hold, one part after the other."""
+    """The sizes of the parts, and their concatenated contents."""
     sizes = np.fromiter(map(len, parts.values()), dtype=np.intp, count=len(parts))
     held = chain.from_iterable(parts.values())
     return sizes, np.fromiter(held, dtype=np.intp, count=int(sizes.sum()))

@@ -1,8 +1,7 @@
-"""Question and its kinds, Answer, Link: what is asked, and what each choice means.
+"""Questions and answers: which items are shown, which choices there are, and what each one means.
 
-A question describes itself: who must be shown, which choices there are, what each choice means
-as links, and which choice is true. Store, oracle, terminal, HTTP and constraints never branch on
-the kind of question.
+A question describes itself, so that store, simulated person, terminal, HTTP and constraints never
+branch on its kind. Start with ``question.py``; each kind has a file; ``answers.py`` lists them all.
 """
 
 from samekind.questions.answers import KINDS, Answer, question_from_json

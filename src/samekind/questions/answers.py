@@ -1,4 +1,4 @@
-"""Every kind of question by its name, and Answer: a question with what a person chose."""
+"""Answer: a question with the choice of a person; and the table of all kinds of question."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KINDS: dict[str, type[Question]] = {
     kind.kind: kind
     for kind in (
         *(SamePair, WhichGroup, SameGroups, OddOnes),
-        *(OneKind, OwnKind, Belongs, Elsewhere),  # said by hand
+        *(OneKind, OwnKind, Belongs, Elsewhere),  # changes by hand
     )
 }
 """Every kind of question by its name. A new kind is one class and one entry here."""
@@ -33,7 +33,7 @@ def question_from_json(data: Mapping[str, Any], position: Callable[[str], int]) 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One act of a person: the question by its number, the choice, who, and how long it took."""
+    """An answer: the number of the question, the choice, who gave it, and how long it took."""
 
     number: int
     question: Question
@@ -46,5 +46,5 @@ class Answer:
 
     @property
     def links(self) -> tuple[Link, ...]:
-        """What the answer means."""
+        """The links that the answer states."""
         return self.question.links(self.choice)

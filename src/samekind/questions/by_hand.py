@@ -1,7 +1,7 @@
-"""What a person says about groups without being asked: the questions behind acts by hand.
+"""Questions behind changes that a person makes by hand: merge, split, move, take out.
 
-Whoever merges two groups or pulls an item out answers a question that nobody put. It is kept like
-any other, with its answer, so that it can be shown, changed and taken back.
+Merging two groups answers a question that was not asked. It is stored like any other question, so
+that the change can be shown, edited and undone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from samekind.errors import InputError
-from samekind.questions.question import UNSURE, Link, Question, Same
+from samekind.questions.question import UNSURE, Link, Question, Same, read_remarks
 
 YES, NO = "yes", "no"
 Parts = tuple[tuple[int, ...], ...]
@@ -20,29 +20,31 @@ Parts = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class ByHand(Question):
-    """A statement about `parts`, tuples of items; "yes" says that it holds.
+    """A statement about parts, which are tuples of items. "Yes" means that it holds.
 
-    "No" says only that it does not hold as a whole, which means no link.
+    "No" means only that it does not hold as a whole, which states no link.
     """
 
     by_hand: ClassVar[bool] = True
-    fewest: ClassVar[int] = 1
-    """Parts that there must be."""
+    min_parts: ClassVar[int] = 1
     step: ClassVar[int] = 1
-    """Parts that go together."""
+    """The number of parts must be a multiple of this."""
     given: Parts
 
     def __post_init__(self) -> None:
         shown = self.items()
-        if len(self.given) < self.fewest or not all(self.given) or len(shown) < 2:
+        if len(self.given) < self.min_parts or not all(self.given) or len(shown) < 2:
             raise InputError(
-                f"A {self.kind!r} question speaks of two items or more, in at least {self.fewest} "
-                f"parts that are not empty; {[len(part) for part in self.given]} came."
+                f"Expected at least 2 items in at least {self.min_parts} non-empty parts for a "
+                f"{self.kind!r} question, got parts of {[len(part) for part in self.given]} items."
             )
         if len(self.given) % self.step:
-            raise InputError(f"The parts of a {self.kind!r} question come by twos.")
+            raise InputError(
+                f"Expected an even number of parts for a {self.kind!r} question, got "
+                f"{len(self.given)}."
+            )
         if len(set(shown)) < len(shown):
-            raise InputError(f"A {self.kind!r} question shows an item twice. Name each item once.")
+            raise InputError(f"A {self.kind!r} question names an item twice. Name each item once.")
 
     def items(self) -> tuple[int, ...]:
         return tuple(i for part in self.given for i in part)
@@ -55,7 +57,7 @@ class ByHand(Question):
 
     @abstractmethod
     def stated(self) -> tuple[Link, ...]:
-        """What "yes" means."""
+        """The links that "yes" states."""
 
     def links(self, choice: str) -> tuple[Link, ...]:
         self.check(choice)
@@ -78,20 +80,20 @@ class ByHand(Question):
     @classmethod
     def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> Self:
         given = tuple(tuple(position(i) for i in part) for part in data["given"])
-        return cls(given, why=data.get("why", ""), at_random=bool(data.get("at_random")))
+        return cls(given, **read_remarks(data))
 
 
 @dataclass(frozen=True, slots=True)
 class OneKind(ByHand):
-    """Are all these one kind? Said of groups that are merged, and of items caught on the map.
+    """Are all of these the same kind? For merged groups, and for items selected on the map.
 
     >>> OneKind(((4, 7), (2,))).links("yes")
     (Link(a=7, b=4, same=True), Link(a=2, b=4, same=True))
     """
 
     kind: ClassVar[str] = "one-kind"
-    prompt: ClassVar[str] = "Are all these one kind?"
-    words: ClassVar[Mapping[str, str]] = {YES: "One kind", NO: "Not one kind"}
+    prompt: ClassVar[str] = "Are all of these the same kind?"
+    words: ClassVar[Mapping[str, str]] = {YES: "Same kind", NO: "Not the same kind"}
 
     def stated(self) -> tuple[Link, ...]:
         return _tied(self.items())
@@ -99,7 +101,7 @@ class OneKind(ByHand):
 
 @dataclass(frozen=True, slots=True)
 class OwnKind(ByHand):
-    """Are these a kind of their own? The first part is, apart from all items in the others.
+    """Are these a kind of their own? The first part, different from all items in the others.
 
     >>> OwnKind(((4, 7), (2,))).links("yes")
     (Link(a=7, b=4, same=True), Link(a=4, b=2, same=False))
@@ -107,8 +109,8 @@ class OwnKind(ByHand):
 
     kind: ClassVar[str] = "own-kind"
     prompt: ClassVar[str] = "Are the first of these a kind of their own?"
-    words: ClassVar[Mapping[str, str]] = {YES: "A kind of their own", NO: "Not of their own"}
-    fewest: ClassVar[int] = 2
+    words: ClassVar[Mapping[str, str]] = {YES: "A kind of their own", NO: "Not a kind of their own"}
+    min_parts: ClassVar[int] = 2
 
     def stated(self) -> tuple[Link, ...]:
         own, *others = self.given
@@ -117,7 +119,7 @@ class OwnKind(ByHand):
 
 @dataclass(frozen=True, slots=True)
 class Belongs(ByHand):
-    """Do these belong to that group? The first part to the second, apart from the others.
+    """Do these belong to that group? The first part to the second, and not to the others.
 
     >>> Belongs(((9,), (4, 7), (2,))).links("yes")
     (Link(a=4, b=9, same=True), Link(a=7, b=9, same=True), Link(a=9, b=2, same=False))
@@ -125,8 +127,8 @@ class Belongs(ByHand):
 
     kind: ClassVar[str] = "belongs"
     prompt: ClassVar[str] = "Do the first of these belong to the second?"
-    words: ClassVar[Mapping[str, str]] = {YES: "They belong there", NO: "Not there"}
-    fewest: ClassVar[int] = 2
+    words: ClassVar[Mapping[str, str]] = {YES: "They belong there", NO: "They do not belong there"}
+    min_parts: ClassVar[int] = 2
 
     def stated(self) -> tuple[Link, ...]:
         moved, group, *left = self.given
@@ -135,9 +137,9 @@ class Belongs(ByHand):
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere(ByHand):
-    """Do these belong somewhere else? Part after part a group, and items that are not of it.
+    """Do these belong somewhere else? Parts alternate: a group, then items that are not in it.
 
-    Nothing is said about where the items belong, nor whether they are one kind.
+    States nothing about where the items belong, nor whether they are the same kind.
 
     >>> Elsewhere(((4,), (7, 8))).links("yes")
     (Link(a=7, b=4, same=False), Link(a=8, b=4, same=False))
@@ -146,7 +148,7 @@ class Elsewhere(ByHand):
     kind: ClassVar[str] = "elsewhere"
     prompt: ClassVar[str] = "Do the second of these belong somewhere else than the first?"
     words: ClassVar[Mapping[str, str]] = {YES: "Somewhere else", NO: "Not all of them"}
-    fewest: ClassVar[int] = 2
+    min_parts: ClassVar[int] = 2
     step: ClassVar[int] = 2
 
     def stated(self) -> tuple[Link, ...]:

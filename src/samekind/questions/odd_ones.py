@@ -1,4 +1,4 @@
-"""OddOnes: a group, and items thought to belong to it, some of which may not."""
+"""OddOnes: a group, and items that are thought to belong to it."""
 
 from __future__ import annotations
 
@@ -7,18 +7,27 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from samekind.errors import AnswerError, InputError
-from samekind.questions.question import NONE, UNSURE, Link, Question, Same, joined, named
+from samekind.questions.question import (
+    NONE,
+    UNSURE,
+    Link,
+    Question,
+    Same,
+    joined,
+    named,
+    read_remarks,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class OddOnes(Question):
     """Which of these do not belong?
 
-    `group` holds exemplars known to be of one kind, the central one first; it is what a choice
-    speaks of. `shown` holds the items thought to belong to it. A choice names those that do not:
-    their numbers, from 1, joined by commas in ascending order, or ``"none"`` when all belong. So
-    one answer says of every item shown whether it belongs; nothing is said about the odd ones
-    among themselves. Any other spelling ("5,2", "2,2", "2, 5") is refused, with the right one.
+    `group` holds exemplars known to be the same kind, the central one first; links refer to that
+    one. `shown` holds the items thought to belong. A choice names those that do not: their numbers,
+    from 1, joined by commas in ascending order, or ``"none"`` if all belong. So one answer states
+    for every item whether it belongs, and nothing about the odd ones among themselves. Any other
+    spelling ("5,2", "2,2", "2, 5") is refused with the correct one.
 
     >>> question = OddOnes((1, 4), (7, 8, 9))
     >>> question.links("2")
@@ -31,16 +40,16 @@ class OddOnes(Question):
     prompt: ClassVar[str] = "Which of these do not belong?"
     words: ClassVar[Mapping[str, str]] = {NONE: "All belong"}
     many: ClassVar[bool] = True
-    most: ClassVar[int] = 12
+    max_shown: ClassVar[int] = 12
     group: tuple[int, ...]
     shown: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if not self.group or not 1 <= len(self.shown) <= self.most:
+        if not self.group or not 1 <= len(self.shown) <= self.max_shown:
             raise InputError(
-                f"An 'odd-ones' question shows 1 to {self.most} items and at least one exemplar "
-                f"of their group; {len(self.shown)} and {len(self.group)} came. Ask about the "
-                "most doubtful ones first."
+                f"Expected 1 to {self.max_shown} items and at least 1 exemplar of their group for "
+                f"an 'odd-ones' question, got {len(self.shown)} and {len(self.group)}. Ask about "
+                "the most doubtful items first."
             )
         if len(set(self.items())) < len(self.group) + len(self.shown):
             raise InputError(
@@ -75,18 +84,17 @@ class OddOnes(Question):
         return joined(k + 1 for k, belongs in enumerate(known) if not belongs)
 
     def check(self, choice: str) -> None:
-        """Raise :class:`AnswerError` unless `choice` is one of the choices, or joins some."""
+        """Raise :class:`AnswerError` unless `choice` is one of the choices, or joins several."""
         choices = self.choices()
         parts = choice.split(",")
         if choice in choices or (set(parts) <= set(choices[1:-1]) and choice == _joined(parts)):
             return
-        means = ", ".join(choices)
-        advice = f"Choose one of: {means}; join several numbers by commas, as in '1,2'."
+        listed = ", ".join(choices)
+        advice = f"Choose one of: {listed}; join several numbers by commas, as in '1,2'."
         if all(part.strip().isdecimal() for part in parts):
             unknown = [part.strip() for part in parts if part.strip() not in choices]
             advice = (
-                f"There is no number {unknown[0]}; the items have the numbers 1 to "
-                f"{len(self.shown)}."
+                f"Expected numbers from 1 to {len(self.shown)}, got {unknown[0]}."
                 if unknown
                 else "Name each number once, in ascending order, with commas and no spaces: "
                 f"{_joined(parts)!r}."
@@ -100,7 +108,7 @@ class OddOnes(Question):
     @classmethod
     def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> OddOnes:
         group, shown = (tuple(position(i) for i in data[part]) for part in ("group", "shown"))
-        return cls(group, shown, why=data.get("why", ""), at_random=bool(data.get("at_random")))
+        return cls(group, shown, **read_remarks(data))
 
 
 def _joined(parts: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""SamePair and SameGroups: two items, or two groups, that may be one kind."""
+"""SamePair and SameGroups: two items, or two groups, that may be the same kind."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from samekind.errors import InputError
-from samekind.questions.question import UNSURE, Link, Question, Same
+from samekind.questions.question import UNSURE, Link, Question, Same, read_remarks
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class SamePair(Question):
 
     def __post_init__(self) -> None:
         if self.a == self.b:
-            raise InputError(f"Item {self.a} cannot be compared with itself. Take two items.")
+            raise InputError(f"Expected two different items, got item {self.a} twice.")
 
     def items(self) -> tuple[int, ...]:
         return (self.a, self.b)
@@ -46,42 +46,36 @@ class SamePair(Question):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> SamePair:
-        return cls(
-            position(data["a"]),
-            position(data["b"]),
-            why=data.get("why", ""),
-            at_random=bool(data.get("at_random")),
-        )
+        return cls(position(data["a"]), position(data["b"]), **read_remarks(data))
 
 
 @dataclass(frozen=True, slots=True)
 class SameGroups(Question):
-    """Are these two groups one kind?
+    """Are these two groups the same kind?
 
-    Each group is a tuple of exemplars. Only the first, the central one, is what a choice speaks
-    of; the others help the person to see what the group is, so they should be known to be of the
-    same kind as the first.
+    Each group is a tuple of exemplars. Links refer to the first, the central one. The others help
+    the person to see what the group is, so they should be known to be the same kind as the first.
 
     >>> SameGroups((1, 4), (2, 3)).links("same")
     (Link(a=1, b=2, same=True),)
     """
 
     kind: ClassVar[str] = "same-groups"
-    prompt: ClassVar[str] = "Are these two groups one kind?"
+    prompt: ClassVar[str] = "Are these two groups the same kind?"
     a: tuple[int, ...]
     b: tuple[int, ...]
 
     def __post_init__(self) -> None:
         if not self.a or not self.b:
             raise InputError(
-                "A 'same-groups' question shows two groups, each with at least one exemplar; "
-                f"{len(self.a)} and {len(self.b)} came. Give the central item of each."
+                "Expected two groups with at least 1 exemplar each, got "
+                f"{len(self.a)} and {len(self.b)}. Give the central item of each group."
             )
         shown = (*self.a, *self.b)
         if len(set(shown)) < len(shown):
             raise InputError(
                 f"The groups {self.a} and {self.b} show an item twice. Show each item once: an "
-                "item in both groups would mean that they are one kind already."
+                "item in both groups would mean that they are the same kind already."
             )
 
     def items(self) -> tuple[int, ...]:
@@ -108,4 +102,4 @@ class SameGroups(Question):
     @classmethod
     def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> SameGroups:
         a, b = (tuple(position(i) for i in data[side]) for side in ("a", "b"))
-        return cls(a, b, why=data.get("why", ""), at_random=bool(data.get("at_random")))
+        return cls(a, b, **read_remarks(data))

@@ -1,4 +1,4 @@
-"""Question and Link: what every kind of question can say about itself."""
+"""Question: the interface of every kind of question; and Link, the meaning of an answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Same = Callable[[int, int], bool | None]
 
 
 class Link(NamedTuple):
-    """Two items (positions) that are the same kind, or are not."""
+    """Two items, by position, that are or are not the same kind."""
 
     a: int
     b: int
@@ -25,62 +25,62 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Question(ABC):
-    """Something that a person can be asked about items, given by their positions."""
+    """A question about items, which are given by their positions."""
 
     kind: ClassVar[str]
     prompt: ClassVar[str]
     words: ClassVar[Mapping[str, str]] = {}
-    """What choices are called, where the usual words could be misunderstood."""
+    """Labels of choices, where the usual words could be misunderstood."""
     many: ClassVar[bool] = False
-    """Whether a choice may name several of the numbers at once: see :func:`joined`."""
+    """Whether a choice may name several numbers at once: see :func:`joined`."""
     by_hand: ClassVar[bool] = False
-    """Whether the person put it himself: its items were picked, and say nothing of the others."""
+    """Whether it stands for a change by hand: the person picked the items."""
     why: str = field(default="", kw_only=True, compare=False)
-    """One line for the person: why this question is worth an answer."""
+    """One line for the person: why this question is worth answering."""
     at_random: bool = field(default=False, kw_only=True, compare=False)
-    """Whether the item was drawn at random, to see how well the groups fit."""
+    """Whether the item was drawn at random, to check how well the groups fit."""
 
     @abstractmethod
     def items(self) -> tuple[int, ...]:
-        """Positions of all items that must be shown, in the order of showing, each once."""
+        """Positions of all items to show, in order, each once."""
 
     @abstractmethod
     def choices(self) -> tuple[str, ...]:
-        """What can be answered; ``"unsure"`` is always the last."""
+        """The possible answers; ``"unsure"`` is always the last."""
 
     def exemplars(self, choice: str) -> tuple[int, ...]:
-        """Items to be shown with a choice, as what it stands for; the others are shown above."""
+        """Items to show with a choice, as what it stands for; the others are shown above."""
         return ()
 
     def parts(self) -> tuple[tuple[int, ...], ...]:
-        """The other items, as they are shown: each alone, unless several stand for one group."""
+        """The other items as they are shown: each alone, unless several stand for one group."""
         beside = {i for choice in self.choices() for i in self.exemplars(choice)}
         return tuple((i,) for i in self.items() if i not in beside)
 
     def remarks(self) -> dict[str, Any]:
-        """What a ledger keeps beside the question itself."""
+        """What a ledger stores beside the question itself."""
         found: dict[str, Any] = {"why": self.why}
         return {**found, "at_random": True} if self.at_random else found
 
     @abstractmethod
     def links(self, choice: str) -> tuple[Link, ...]:
-        """What a choice means. ``"unsure"`` means nothing."""
+        """The links that a choice states; none for ``"unsure"``."""
 
     @abstractmethod
     def truthful(self, same: Same) -> str:
-        """The choice whose links are all true under `same`; ``"unsure"`` when `same` does not say.
+        """The choice whose links are all true under `same`; ``"unsure"`` if that is not known.
 
         With ``same=constraints.same`` this tells whether the answer is already implied.
         """
 
     @abstractmethod
     def to_json(self, name: Callable[[int], str]) -> dict[str, Any]:
-        """The question with ids instead of positions, for ledgers and pages."""
+        """The question as plain JSON, with ids instead of positions."""
 
     @classmethod
     @abstractmethod
     def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> Question:
-        """The opposite of :meth:`to_json`."""
+        """Read a question from the JSON of :meth:`to_json`."""
 
     def check(self, choice: str) -> None:
         """Raise :class:`AnswerError` unless `choice` is one of the choices."""
@@ -91,10 +91,15 @@ class Question(ABC):
             )
 
 
-def joined(numbers: Iterable[int]) -> str:
-    """The choice that names these numbers: ascending, with commas, or ``"none"``.
+def read_remarks(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the remarks from the JSON of a question."""
+    return {"why": data.get("why", ""), "at_random": bool(data.get("at_random"))}
 
-    An answer has one spelling only, so that one that is sent twice is known to be the same.
+
+def joined(numbers: Iterable[int]) -> str:
+    """The choice that names these numbers: ascending, joined by commas, or ``"none"``.
+
+    There is only one spelling, so that an answer sent twice is recognised.
 
     >>> joined([5, 2]), joined([])
     ('2,5', 'none')
@@ -103,7 +108,7 @@ def joined(numbers: Iterable[int]) -> str:
 
 
 def named(choice: str) -> tuple[int, ...]:
-    """The numbers that a choice names; nothing for a choice in words.
+    """The numbers that a choice names; empty for a choice in words.
 
     >>> named("2,5"), named("none")
     ((2, 5), ())

@@ -1,4 +1,4 @@
-"""WhichGroup: an item, and the groups that it may belong to."""
+"""WhichGroup: an item, and the groups to which it may belong."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from samekind.errors import InputError
-from samekind.questions.question import NONE, UNSURE, Link, Question, Same
+from samekind.questions.question import NONE, UNSURE, Link, Question, Same, read_remarks
 
 
 @dataclass(frozen=True, slots=True)
 class WhichGroup(Question):
     """Which of these groups does this belong to?
 
-    Each group is a tuple of exemplars. Only the first, the central one, is what a choice speaks
-    of; the others help the person to see what the group is, so they should be known to be of the
-    same kind as the first. Choosing a group says nothing about the groups not chosen: two groups
-    on the screen may turn out to be one kind.
+    Each group is a tuple of exemplars. Links refer to the first, the central one. The others help
+    the person to see what the group is, so they should be known to be the same kind as the first.
+    Choosing a group states nothing about the other groups: two of them may be the same kind.
 
     >>> WhichGroup(7, ((1, 4), (2,))).choices()
     ('1', '2', 'none', 'unsure')
@@ -27,18 +26,18 @@ class WhichGroup(Question):
 
     kind: ClassVar[str] = "which-group"
     prompt: ClassVar[str] = "Which of these groups does this belong to?"
-    most: ClassVar[int] = 5
+    max_groups: ClassVar[int] = 5
     item: int
     groups: tuple[tuple[int, ...], ...]
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.groups) <= self.most or not all(self.groups):
+        if not 1 <= len(self.groups) <= self.max_groups or not all(self.groups):
             raise InputError(
-                f"A 'which-group' question shows 1 to {self.most} groups, each with at least one "
-                f"exemplar; {len(self.groups)} came. Show the nearest ones first and ask again."
+                f"Expected 1 to {self.max_groups} groups with at least 1 exemplar each, got groups "
+                f"of {[len(group) for group in self.groups]}. Show the nearest groups first."
             )
         if any(self.item in group for group in self.groups):
-            raise InputError(f"Item {self.item} cannot be its own exemplar. Leave it out.")
+            raise InputError(f"Item {self.item} cannot be its own exemplar. Remove it.")
 
     def items(self) -> tuple[int, ...]:
         return tuple(dict.fromkeys((self.item, *(i for group in self.groups for i in group))))
@@ -70,9 +69,4 @@ class WhichGroup(Question):
     @classmethod
     def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> WhichGroup:
         groups = tuple(tuple(position(i) for i in group) for group in data["groups"])
-        return cls(
-            position(data["item"]),
-            groups,
-            why=data.get("why", ""),
-            at_random=bool(data.get("at_random")),
-        )
+        return cls(position(data["item"]), groups, **read_remarks(data))

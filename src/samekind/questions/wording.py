@@ -1,7 +1,7 @@
-"""How choices are worded and which keys give them: the same on every page and in the terminal.
+"""Labels and keys of choices, the same on the page and in the terminal.
 
-Only the *value* of a choice and what the question says of itself are looked at, never its kind,
-so a new kind of question is shown without a change here.
+They depend on the value of a choice and on what the question declares, never on its kind, so a new
+kind of question needs no change here.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ KEYS = {
     UNSURE: ("u", " "),
 }
 NUMBERS = "1234567890-="
-"""The keys of the numbers of a question in which several may be named; there are up to twelve."""
+"""Keys of the numbers where several may be named; there are up to twelve."""
 SEND = "Enter"
-"""The key that sends the numbers named; without any it means "none"."""
+"""The key that sends the named numbers, or "none" without any."""
 ACTS = {
-    "back": (("z", "Backspace"), "Back: take the last answer away"),
+    "back": (("z", "Backspace"), "Back: undo the last answer"),
     "skip": (("s",), "Skip for now"),
     "help": (("?",), "Help"),
     "finish": (("q",), "Finish"),
 }
-"""What can be done beside answering: the keys, and what a person calls it."""
+"""Actions other than answering: their keys and labels."""
 
 
 def plural(count: int, one: str, many: str = "") -> str:
@@ -47,11 +47,11 @@ def plural(count: int, one: str, many: str = "") -> str:
 
 
 def label(choice: str, words: Mapping[str, str] | None = None) -> str:
-    """The words on the button of a choice; a number has only its key, and a picture.
+    """The label of a choice; a number is shown with its key and a picture.
 
     Parameters
     ----------
-    words : what the question itself calls some of its choices.
+    words : labels that the question itself gives to some of its choices.
     """
     if choice.isdecimal():
         return "This one"
@@ -60,15 +60,15 @@ def label(choice: str, words: Mapping[str, str] | None = None) -> str:
 
 
 def short_label(choice: str, words: Mapping[str, str] | None = None) -> str:
-    """The words for a choice in a list of answers."""
+    """The label of a choice in a list of answers."""
     numbers = ", ".join(map(str, named(choice)))
     return f"Choice {numbers}" if numbers else label(choice, words)
 
 
 def typed_numbers(typed: str, choices: Iterable[str]) -> str | None:
-    """The choice meant by numbers typed in any order, with spaces or commas between them.
+    """The choice for numbers typed in any order, separated by spaces or commas.
 
-    Nothing typed, or 0, means "none". What is not made of the question's numbers means nothing.
+    Nothing typed, or 0, means "none". None if anything else was typed.
 
     >>> typed_numbers("5 2,2", ("none", "1", "2", "3", "4", "5", "unsure"))
     '2,5'
@@ -81,9 +81,9 @@ def typed_numbers(typed: str, choices: Iterable[str]) -> str | None:
 
 
 def keys(choices: Iterable[str], *, many: bool = False) -> dict[str, tuple[str, ...]]:
-    """The keys of each choice; a choice that nobody has worded yet gets its first free letter.
+    """The keys of each choice; an unknown choice gets the first of its letters that is free.
 
-    With `many` each number has a key of its own that marks it, and one key sends what is marked.
+    With `many` each number has a key that marks it, and one key sends the marked numbers.
     """
     names = list(choices)
     given = {name: _known_keys(name, many) for name in names}
@@ -92,8 +92,8 @@ def keys(choices: Iterable[str], *, many: bool = False) -> dict[str, tuple[str, 
     for name in names:
         if given[name] or name.isdecimal():
             continue
-        wishes = [*(letter for letter in name.lower() if letter in ascii_lowercase)]
-        free = next((key for key in [*wishes, *ascii_lowercase] if key not in taken), "")
+        letters = [letter for letter in name.lower() if letter in ascii_lowercase]
+        free = next((key for key in [*letters, *ascii_lowercase] if key not in taken), "")
         given[name] = (free,) if free else ()
         taken.add(free)
     return given

@@ -50,7 +50,7 @@ def merge(session: Session, a: int, b: int) -> Act:
     groups = _Groups(session)
     parts = (groups.whole(a), groups.whole(b))
     names = f"{groups.name(a)} and {groups.name(b)}"
-    return Act(OneKind(parts, why=f"You merged {names}."), f"{names} are one kind.")
+    return Act(OneKind(parts, why=f"You merged {names}."), f"{names} are the same kind.")
 
 
 def split(session: Session, group: int, items: Sequence[int]) -> Act:
@@ -112,7 +112,7 @@ def together(session: Session, items: Sequence[int]) -> Act:
     if len(one) < 2:
         raise InputError("Expected at least 2 items to put together, got 1. Choose more items.")
     why = f"You put {_count(one)} together."
-    return Act(OneKind((one,), why=why), f"{_count(one, capital=True)} are one kind.")
+    return Act(OneKind((one,), why=why), f"{_count(one, capital=True)} are the same kind.")
 
 
 class _Groups:

@@ -142,7 +142,7 @@ class SelfLearner:
         trainer, device = self._trainer, self._trainer.compute.device
         kept, labelled = _copied(self._state()), self._labelled
         quick = trainer.device.type != "cpu"
-        warm, most = (Recorded.WARM + 3, 40) if quick else (1, 10)
+        warm, most = (Recorded.WARM_UP_CALLS + 3, 40) if quick else (1, 10)
         point = SchedulePoint(0.0, 1e6)  # the very beginning of a rise: nearly no rate
         trainer.network.train()
         try:

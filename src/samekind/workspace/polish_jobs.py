@@ -40,9 +40,9 @@ class Estimate:
 
 def offered_methods() -> list[str]:
     """Methods that are installed, in the order in which they are offered."""
-    from samekind.registry import shelf
+    from samekind.registry import registered
 
-    return [name for name in METHODS if name in shelf("method")]
+    return [name for name in METHODS if name in registered("method")]
 
 
 def reason_against(session: Session) -> str:

@@ -14,7 +14,7 @@ from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.protocols import View
 from samekind.questions import SamePair
-from samekind.registry import find, shelf
+from samekind.registry import find, registered
 from samekind.strategies.pairs.candidates import Candidates, remaining, scaled
 from samekind.strategies.pairs.csd import CSD
 from samekind.strategies.pairs.entropy import Entropy
@@ -27,7 +27,7 @@ ONE_BY_ONE = ("cobra", "cobras", "minmax", "npu")
 """Strategies whose next question depends on the answer to this one: they ask one at a time."""
 PAIRWISE = sorted(
     name
-    for name in shelf("strategy")
+    for name in registered("strategy")
     if not name.startswith(PLACING + MIXED) and name not in ONE_BY_ONE
 )
 

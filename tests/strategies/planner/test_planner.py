@@ -134,7 +134,7 @@ def test_items_of_one_region_are_not_shown_twice_and_passed_ones_not_again() -> 
     found = list(odd_ones(doubt, sure, lambda question: 1.0))
     assert len(found) == 1 and isinstance(found[0].question, OddOnes)
     shown = np.array(found[0].question.shown)
-    assert 4 <= len(shown) <= OddOnes.most
+    assert 4 <= len(shown) <= OddOnes.max_shown
     assert len(set(doubt.region(shown).tolist())) == len(shown)
     after = replace(view, passed=(found[0].question,))
     again = list(odd_ones(Doubt.of(after, 0.5), sure[np.isin(sure, shown)], lambda q: 1.0))

@@ -14,7 +14,7 @@ from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.protocols import View
 from samekind.questions import Answer, SamePair, WhichGroup
-from samekind.registry import find, shelf
+from samekind.registry import find, registered
 from samekind.session import Session
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth, Unsure
@@ -22,7 +22,7 @@ from samekind.strategies.value.mining import select, unit
 from samekind.strategies.value.questions import centres_of
 from samekind.strategies.value.value import Value, asked_items, stood_before
 
-NAMES = sorted(name for name in shelf("strategy") if name.startswith("value"))
+NAMES = sorted(name for name in registered("strategy") if name.startswith("value"))
 
 
 def view_of(n: int = 300, kinds: int = 8, seed: int = 0) -> View:

@@ -147,8 +147,8 @@ def test_questions_leave_out_what_the_answers_imply() -> None:
 
 
 def test_more_groups_than_a_question_can_show_are_refused() -> None:
-    for shown in (0, WhichGroup.most + 1):
-        with pytest.raises(InputError, match=f"1 to {WhichGroup.most} groups; {shown} came"):
+    for shown in (0, WhichGroup.max_groups + 1):
+        with pytest.raises(InputError, match=f"1 to {WhichGroup.max_groups} groups; {shown} came"):
             questions(Z, CENTRES, [0], shown=shown)
 
 

@@ -87,7 +87,7 @@ class Margin:
         belief = soft(clustering, np.array([item]))[0]
         column = {number: k for k, number in enumerate(clustering.numbers)}
         of = [float(belief[column[int(clustering.labels[kind[0]])]]) for kind in kinds]
-        likeliest = np.argsort(-np.round(of, 12), kind="stable")[: WhichGroup.most]
+        likeliest = np.argsort(-np.round(of, 12), kind="stable")[: WhichGroup.max_groups]
         groups = (shown(clustering.space, kinds[k], item, self.exemplars) for k in likeliest)
         why = "It fitted none of the groups shown before: here are the others."
         return WhichGroup(item, tuple(groups), why=why if again else self.why)

@@ -93,7 +93,7 @@ class Placement:
             return None
         apart = [squared_distances(space[[item]], space[g]).min() for g in open_groups]
         belief = _belief(view.clustering, item, open_groups)
-        order = np.lexsort((apart, -belief))[: WhichGroup.most]
+        order = np.lexsort((apart, -belief))[: WhichGroup.max_groups]
         nearest = [shown(space, open_groups[k], item, self.exemplars) for k in order]
         if again:
             why = "It fitted none of the groups shown before: here are the others."

@@ -60,7 +60,7 @@ def loose_placements(doubt: Doubt) -> Iterator[Proposal]:
     for row in _highest(np.round(worth, 9), FEW):
         item = int(items[row])
         nearest = [int(k) for k in np.argsort(-beliefs[row, :-1], kind="stable")]
-        nearest = [k for k in nearest if beliefs[row, k] > 0][: WhichGroup.most]
+        nearest = [k for k in nearest if beliefs[row, k] > 0][: WhichGroup.max_groups]
         if len(nearest) < 2 or item in avoid:
             continue
         groups = tuple(shown(space, doubt.kinds[k], item, EXEMPLARS) for k in nearest)
@@ -93,7 +93,7 @@ def odd_ones(doubt: Doubt, items: Ints, seconds: Seconds) -> Iterator[Proposal]:
     items = items[rank_within(doubt.region(items)) == 0]  # neighbours would say the same twice
     beliefs = doubt.beliefs(items)
     k = int(beliefs[0, :-1].argmax())
-    rows = np.flatnonzero(beliefs[:, k] >= LIKELY)[: OddOnes.most]
+    rows = np.flatnonzero(beliefs[:, k] >= LIKELY)[: OddOnes.max_shown]
     if len(rows) < FEWEST_ODD or rows[0] != 0:
         return
     worth, settles = _worth(doubt, items[rows], beliefs[rows])

@@ -102,7 +102,7 @@ class Posterior:
         chance = np.einsum("s,sfk->fk", weight, match)
         told = _told_different(view, drawn.items[free], first)
         chance = np.where(told, 0.0, chance)
-        most = WhichGroup.most
+        most = WhichGroup.max_groups
         seen = np.sort(chance, axis=1)[:, ::-1][:, :most]
         none = np.clip(1 - seen.sum(axis=1, keepdims=True), 0.0, 1.0)
         gain = entropy(np.concatenate([seen, none], axis=1))
@@ -120,7 +120,7 @@ class Posterior:
         kinds, space = view.constraints.kinds, view.clustering.space
         order = [k for k in np.argsort(-chance, kind="stable").tolist() if not told[k]]
         groups = tuple(
-            shown(space, kinds[k], item, self.exemplars) for k in order[: WhichGroup.most]
+            shown(space, kinds[k], item, self.exemplars) for k in order[: WhichGroup.max_groups]
         )
         why = "Where this belongs says most about all groups" + _from(drawn)
         return WhichGroup(item, groups, why=why) if groups else None

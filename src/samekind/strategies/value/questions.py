@@ -90,7 +90,7 @@ def questions(
     centres: Floats,
     items: Iterable[int],
     *,
-    shown: int = WhichGroup.most,
+    shown: int = WhichGroup.max_groups,
     known: Constraints | None = None,
 ) -> tuple[WhichGroup, ...]:
     """For each item the question with the `shown` nearest groups, the nearest first.
@@ -107,8 +107,8 @@ def questions(
 
 def check_shown(shown: int) -> None:
     """Raise InputError unless a question can show so many groups."""
-    if not 1 <= shown <= WhichGroup.most:
-        raise InputError(f"A question shows 1 to {WhichGroup.most} groups; {shown} came.")
+    if not 1 <= shown <= WhichGroup.max_groups:
+        raise InputError(f"A question shows 1 to {WhichGroup.max_groups} groups; {shown} came.")
 
 
 def centres_of(z: Floats, labels: Ints, numbers: Collection[int]) -> Floats:
