@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
+from samekind.cli.keys import KEYS
 
 from piles import clouds
-from samekind.cli.keys import KEYS
 from samekind.cli.main import main
 from samekind.ledger.store import MemoryStore, open_store
 from samekind.session import Session

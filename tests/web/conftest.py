@@ -15,13 +15,13 @@ from fastapi.testclient import TestClient
 from PIL import Image, ImageDraw
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from demo_tiles import Tiles
 from samekind.errors import InputError
 from samekind.items import Collection, Item, Preview, Skipped
 from samekind.ledger.store import MemoryStore
 from samekind.protocols import QueryStrategy, View
 from samekind.questions import OddOnes, Question, SameGroups, SamePair, WhichGroup
 from samekind.session import Session
-from samekind.sources import open_labelled
 from samekind.web.app import create_app
 from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
@@ -96,23 +96,19 @@ def page(served: Any, open_page: Callable[..., Any]) -> Any:
     return open_page(served)
 
 
-@pytest.fixture(scope="module")
-def tiles() -> tuple[Collection, Any]:
+@pytest.fixture(scope="session")
+def tiles() -> Tiles:
     """The demo tiles with their mean colours as vectors."""
-    collection = open_labelled("tiles").collection
-    pictures = (item.load().resize((8, 8)) for item in collection)
-    X = np.array([np.asarray(one, dtype=np.float32).mean(axis=(0, 1)) / 255 for one in pictures])
-    return collection, X
+    return Tiles()
 
 
 @pytest.fixture
-def tile_workspace(tiles: tuple[Collection, Any]) -> Iterator[Workspace]:
-    """The demo with the default method, which learns from what is told."""
-    collection, X = tiles
+def tile_workspace(tiles: Tiles) -> Iterator[Workspace]:
+    """The demo with the default method, which learns from the answers."""
     store = MemoryStore()
     workspace = Workspace(
-        collection,
-        lambda name: Session(collection, X, store=store, name=name, seed=0),
+        tiles.collection,
+        lambda name: Session(tiles.collection, tiles.X, store=store, name=name, seed=0),
         store=store,
     )
     yield workspace

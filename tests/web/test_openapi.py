@@ -1,4 +1,4 @@
-"""The description that the page's API types are generated from is that of the app."""
+"""The OpenAPI description from which the page's types are generated is up to date."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UPDATE = "Run: python -m samekind.web.openapi page/openapi.json && cd page && np
 
 
 @pytest.mark.skipif(not FILE.is_file(), reason="The page's sources are not in an installation.")
-def test_the_pages_api_types_are_generated_from_the_routes_of_today() -> None:
+def test_the_description_used_by_the_page_is_up_to_date() -> None:
     assert FILE.read_text(encoding="utf-8") == describe(), UPDATE
 
 

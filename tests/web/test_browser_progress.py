@@ -57,7 +57,7 @@ def test_a_contradiction_is_shown_and_settled_by_one_answer(
     assert choices(workspace) == ["same", "same", "different"]
 
 
-def test_whoever_stands_by_all_but_one_answer_has_settled_it(
+def test_confirming_all_but_one_answer_settles_a_contradiction(
     page: Any, workspace: Workspace, contradict: Callable[..., None]
 ) -> None:
     contradict((0, 4, "same"), (9, 4, "same"), (0, 9, "different"))
@@ -86,7 +86,7 @@ def test_not_sure_settles_a_contradiction_too(
     assert "unsure" in choices(workspace) and len(choices(workspace)) == 2
 
 
-def test_progress_tells_answers_time_and_the_curve_as_a_table(
+def test_progress_shows_answers_time_and_the_curve_as_a_table(
     page: Any, workspace: Workspace
 ) -> None:
     for k, key in enumerate("y1nu"):
@@ -104,7 +104,9 @@ def test_progress_tells_answers_time_and_the_curve_as_a_table(
     expect(page.locator(".breakdown meter").first).to_have_attribute("aria-label", "Same: 1")
 
 
-def test_two_orientations_are_begun_switched_and_compared(page: Any, workspace: Workspace) -> None:
+def test_two_orientations_are_started_switched_and_compared(
+    page: Any, workspace: Workspace
+) -> None:
     press(page, "y", 1)
     page.click("nav >> text=Orientations")
     page.fill(".new-orientation input", "by form")
@@ -126,7 +128,7 @@ def test_two_orientations_are_begun_switched_and_compared(page: Any, workspace: 
     expect(page.locator(".compare .lead")).to_contain_text("nearly the same grouping")
 
 
-def test_the_views_need_no_sideways_scrolling_on_a_phone(
+def test_no_view_scrolls_horizontally_on_a_phone(
     page: Any, served: Served, workspace: Workspace, contradict: Callable[..., None]
 ) -> None:
     contradict((0, 4, "same"), (9, 4, "same"), (0, 9, "different"))
@@ -145,9 +147,7 @@ def test_the_views_need_no_sideways_scrolling_on_a_phone(
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), path
 
 
-def test_an_answer_that_surprises_is_looked_at_again_or_confirmed_for_good(
-    page: Any, workspace: Workspace
-) -> None:
+def test_an_odd_answer_is_changed_or_confirmed_for_good(page: Any, workspace: Workspace) -> None:
     press(page, "y", 1)
     press(page, "1", 2)
 

@@ -1,4 +1,4 @@
-"""Finish: a dry run first, then the export as a job; folders can be taken back."""
+"""Exports: a dry run first, then the export as a job, and undo."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_plan_says_what_would_be_written_and_writes_nothing(
 
 
 @pytest.mark.parametrize("mode", ["copy", "link"])
-def test_folders_are_written_and_taken_back(
+def test_folders_are_written_and_removed_again(
     client: TestClient, workspaces: Workspaces, tmp_path: Path, mode: str
 ) -> None:
     target = tmp_path / "sorted"
@@ -96,7 +96,7 @@ def test_folders_are_written_and_taken_back(
     assert len(list((tmp_path / "photos").glob("*.png"))) == 24, "the originals stay"
 
 
-def test_an_export_that_was_taken_back_is_listed_as_such(
+def test_an_undone_export_is_listed_as_such(
     client: TestClient, workspaces: Workspaces, tmp_path: Path
 ) -> None:
     target = tmp_path / "sorted"
@@ -138,7 +138,7 @@ def test_an_orientation_file_is_written_and_downloaded(
     assert OrientationFile.load(tmp_path / "again.orientation").groups
 
 
-def test_clashes_are_told_before_and_nothing_is_overwritten(
+def test_conflicts_are_reported_first_and_nothing_is_overwritten(
     client: TestClient, workspaces: Workspaces, tmp_path: Path
 ) -> None:
     there = tmp_path / "groups.csv"
@@ -158,7 +158,7 @@ def test_clashes_are_told_before_and_nothing_is_overwritten(
     assert planned(client, format="orientation", target=str(taken))["conflicts"]
 
 
-def test_what_is_written_is_what_the_plan_showed(
+def test_an_export_is_refused_if_the_groups_changed_since_the_plan(
     client: TestClient, workspace: Workspace, tmp_path: Path
 ) -> None:
     plan = planned(client, format="csv", target=str(tmp_path / "groups.csv"))
@@ -172,7 +172,7 @@ def test_what_is_written_is_what_the_plan_showed(
 @pytest.mark.parametrize(
     "target", ["", "a\0b", "relative/none", "/proc/self/groups.csv", "/" + "a" * 3000, 7, None]
 )
-def test_a_target_that_cannot_be_used_is_told_in_words(client: TestClient, target: Any) -> None:
+def test_an_unusable_target_is_refused_with_a_reason(client: TestClient, target: Any) -> None:
     for route in ("plan", "undo"):
         body = {"target": target} if route == "undo" else {"format": "folders", "target": target}
         reply = client.post(f"/api/finish/{route}", json=body)
@@ -181,7 +181,7 @@ def test_a_target_that_cannot_be_used_is_told_in_words(client: TestClient, targe
             assert reply.json()["conflicts"]
 
 
-def test_only_exports_of_ours_are_taken_back(client: TestClient, tmp_path: Path) -> None:
+def test_only_our_own_exports_are_undone(client: TestClient, tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "precious.txt").write_text("x")
@@ -190,7 +190,7 @@ def test_only_exports_of_ours_are_taken_back(client: TestClient, tmp_path: Path)
     assert (folder / "precious.txt").exists()
 
 
-def test_a_desk_of_a_program_offers_downloads_only(
+def test_a_workspace_made_by_a_program_offers_downloads_only(
     make_workspace: Callable[..., Workspace],
     client_for: Callable[[Workspace], TestClient],
     tmp_path: Path,

@@ -1,4 +1,4 @@
-"""Start: a pile is found, its encoder chosen and measured, and it is opened as a job."""
+"""Start: a pile is inspected, its encoder chosen and timed, and it is opened as a job."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_without_a_pile_the_server_says_so_and_still_shows_its_page(serve: Serve
     assert [demo["path"] for demo in about["demos"]] == ["tiles"]
 
 
-def test_a_path_is_looked_at_before_anything_is_done(serve: Serve, photos: Path) -> None:
+def test_a_path_is_inspected_before_it_is_opened(serve: Serve, photos: Path) -> None:
     client, workspaces = serve()
     found = client.post("/api/start/look", json={"path": f' "{photos}" '}).json()
     assert (found["items"], found["kind"], found["name"]) == (12, "image", "my photos")
@@ -87,7 +87,7 @@ def test_a_path_is_looked_at_before_anything_is_done(serve: Serve, photos: Path)
     assert workspaces.jobs.all() == [] and workspaces.recent.all() == []
 
 
-def test_what_was_pasted_is_understood(photos: Path) -> None:
+def test_pasted_paths_are_understood(photos: Path) -> None:
     address = photos.as_uri()
     assert "%20" in address
     assert looking.typed(address) == str(photos)
@@ -104,7 +104,7 @@ def test_what_was_pasted_is_understood(photos: Path) -> None:
         (lambda folder: _with(folder, "one.txt", "only one line") / "one.txt", "only one item"),
     ],
 )
-def test_a_path_that_cannot_be_used_is_told_in_words(
+def test_an_unusable_path_is_refused_with_a_reason(
     serve: Serve, home: Path, make: Callable[[Path], Path], words: str
 ) -> None:
     folder = home / "tried"
@@ -121,7 +121,7 @@ def _with(folder: Path, name: str, text: str = "x") -> Path:
     return folder
 
 
-def test_a_folder_that_may_not_be_read_is_told_in_words(
+def test_an_unreadable_folder_is_refused_with_a_reason(
     serve: Serve, photos: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client, _ = serve()
@@ -130,7 +130,7 @@ def test_a_folder_that_may_not_be_read_is_told_in_words(
     assert reply.status_code == 404 and "permission denied" in reply.json()["error"]["message"]
 
 
-def test_time_is_measured_on_a_few_items_and_kept_vectors_need_none(
+def test_time_is_measured_on_a_few_items_and_cached_vectors_need_none(
     serve: Serve, photos: Path
 ) -> None:
     client, workspaces = serve()
@@ -175,7 +175,7 @@ def test_after_a_restart_the_same_address_leads_back_to_the_pile_and_its_answers
     assert client.get(f"/api/session?pile={pile}").json()["progress"]["answers"] == 1
 
 
-def test_the_oldest_pile_makes_room(serve: Serve, home: Path) -> None:
+def test_the_least_recently_used_pile_is_closed(serve: Serve, home: Path) -> None:
     client, workspaces = serve()
     piles = []
     for k in range(MAX_OPEN + 1):
@@ -187,7 +187,7 @@ def test_the_oldest_pile_makes_room(serve: Serve, home: Path) -> None:
     assert client.get(f"/api/session?pile={piles[0]}").status_code == 409
 
 
-def test_an_opening_that_was_cancelled_goes_on_where_it_stopped(
+def test_a_cancelled_opening_is_resumed_where_it_stopped(
     serve: Serve, photos: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from samekind.encoders.simple import Pixels
@@ -235,9 +235,7 @@ def test_another_encoder_keeps_the_answers(serve: Serve, home: Path) -> None:
     assert found.pile.encoded.encoder.name == "rows"
 
 
-def test_an_encoder_that_does_not_fit_is_refused_before_any_work(
-    serve: Serve, photos: Path
-) -> None:
+def test_an_unsuitable_encoder_is_refused_early(serve: Serve, photos: Path) -> None:
     client, workspaces = serve()
     wrong = client.post("/api/start/open", json={"path": str(photos), "encoder": "tfidf"})
     assert wrong.status_code == 422 and "does not read image" in wrong.json()["error"]["message"]
@@ -250,7 +248,7 @@ def test_an_encoder_that_does_not_fit_is_refused_before_any_work(
 
 
 @pytest.mark.slow
-def test_an_encoder_that_learns_first_does_so_in_the_job(serve: Serve, photos: Path) -> None:
+def test_an_encoder_that_needs_training_is_trained_in_the_job(serve: Serve, photos: Path) -> None:
     client, workspaces = serve()
     pile = opened(client, workspaces, photos, encoder="simclr", minutes=0.02)
     assert client.get(f"/api/session?pile={pile}").json()["items"] == 12
@@ -258,7 +256,7 @@ def test_an_encoder_that_learns_first_does_so_in_the_job(serve: Serve, photos: P
     assert not next(one for one in encoders if one["name"] == "simclr")["learns"], "it has learnt"
 
 
-def test_a_server_that_others_reach_opens_and_writes_no_paths(serve: Serve, photos: Path) -> None:
+def test_a_server_on_the_network_opens_and_writes_no_paths(serve: Serve, photos: Path) -> None:
     client, workspaces = serve(paths=False)
     about = client.get("/api/start").json()
     assert not about["paths"] and about["recent"] == []
@@ -271,7 +269,7 @@ def test_a_server_that_others_reach_opens_and_writes_no_paths(serve: Serve, phot
     assert client.get(f"/api/export?format=csv&pile={pile}").status_code == 200
 
 
-def test_only_what_was_named_can_be_read(serve: Serve, photos: Path, home: Path) -> None:
+def test_only_items_of_open_piles_can_be_read(serve: Serve, photos: Path, home: Path) -> None:
     Image.new("RGB", (8, 8)).save(home / "outside.png")
     (photos / "link.png").symlink_to(home / "outside.png")
     client, workspaces = serve()
@@ -299,7 +297,7 @@ def test_only_what_was_named_can_be_read(serve: Serve, photos: Path, home: Path)
         {"path": "/" + "a" * 3000},
     ],
 )
-def test_bad_input_is_refused_and_never_a_fault_of_ours(serve: Serve, body: dict[str, Any]) -> None:
+def test_bad_input_never_causes_a_server_error(serve: Serve, body: dict[str, Any]) -> None:
     client, _ = serve()
     for route in ("look", "open", "measure", "again", "forget"):
         reply = client.post(f"/api/start/{route}", json=body)

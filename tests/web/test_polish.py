@@ -1,4 +1,4 @@
-"""Deep polish: offered honestly, compared on answers kept aside, accepted or not, and kept."""
+"""Polishing: estimated, compared on held-out answers, accepted or rejected, and kept."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_the_comparison_is_made_on_answers_that_the_network_never_saw(opening: O
 
 
 @pytest.mark.usefixtures("quick")
-def test_accepted_groups_are_shown_survive_a_restart_and_every_door_finds_them(
+def test_accepted_groups_survive_a_restart_and_are_used_by_the_command_line(
     opening: Opening, request_of: Request
 ) -> None:
     client, workspaces, workspace = opening()
@@ -163,7 +163,7 @@ def test_accepted_groups_are_shown_survive_a_restart_and_every_door_finds_them(
 
 
 @pytest.mark.usefixtures("quick")
-def test_polish_is_taken_back_and_answers_told_since_stay(opening: Opening) -> None:
+def test_polish_is_reverted_and_later_answers_stay(opening: Opening) -> None:
     client, workspaces, workspace = opening()
     answered(workspace, 12)
     polish(client, workspaces)
@@ -193,7 +193,7 @@ def test_a_rejected_result_is_not_offered_again(opening: Opening) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_result_waits_for_the_decision_across_a_restart(opening: Opening) -> None:
+def test_an_undecided_result_survives_a_restart(opening: Opening) -> None:
     client, workspaces, workspace = opening()
     answered(workspace, 12)
     result = polish(client, workspaces)["result"]
@@ -206,7 +206,7 @@ def test_a_result_waits_for_the_decision_across_a_restart(opening: Opening) -> N
 
 
 @pytest.mark.usefixtures("quick")
-def test_pictures_that_changed_are_not_shown_by_old_vectors(
+def test_changed_pictures_are_not_grouped_by_old_vectors(
     opening: Opening, request_of: Request
 ) -> None:
     client, workspaces, workspace = opening()
@@ -247,7 +247,7 @@ def test_the_verdict_says_no_more_than_is_known(before: Any, after: Any, words: 
     assert words in polish_work.verdict(before, after)
 
 
-def test_names_of_polished_groups_never_become_paths(opening: Opening) -> None:
+def test_ids_of_polished_groups_never_become_paths(opening: Opening) -> None:
     _, _, workspace = opening()
     for id in ("../../etc/passwd", "", "0" * 15, "g" * 16):
         assert polished.facts_of(id) is None
@@ -282,7 +282,7 @@ def test_a_real_network_is_trained_and_compared(opening: Opening, method: str) -
 
 
 @pytest.mark.slow
-def test_a_training_that_is_cancelled_leaves_everything_as_it_was(opening: Opening) -> None:
+def test_cancelled_training_changes_nothing(opening: Opening) -> None:
     client, workspaces, workspace = opening()
     answered(workspace, 12)
     labels = workspace.session().clustering.labels.copy()

@@ -1,4 +1,4 @@
-"""Orientations side by side: the list, and groups by groups."""
+"""Orientations: the list, and two of them compared."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_an_orientation_compared_with_itself_is_a_diagonal(two: TestClient) -> N
     assert found["agreement"] == 1 and "nearly the same" in found["words"]
 
 
-def test_columns_stand_beside_the_rows_that_they_share_most_with(
+def test_columns_are_ordered_like_the_rows_that_they_share_most_with(
     two: TestClient, workspace: Workspace
 ) -> None:
     labels = 3 - workspace.session("main").clustering.labels  # the same groups in another order
@@ -63,9 +63,7 @@ def test_a_cell_shows_its_items_in_pages(two: TestClient) -> None:
     assert rest["items"][0]["preview"].startswith("/api/items/")
 
 
-def test_of_many_groups_the_small_ones_stand_together(
-    two: TestClient, workspace: Workspace
-) -> None:
+def test_many_small_groups_share_one_column(two: TestClient, workspace: Workspace) -> None:
     regrouped(workspace, "by form", np.arange(48) % 40)
     found = two.get("/api/compare", params={"a": "main", "b": "by form"}).json()
     assert len(found["b"]["groups"]) == MAX_SHOWN_GROUPS
@@ -77,7 +75,7 @@ def test_of_many_groups_the_small_ones_stand_together(
     assert cell["total"] == found["cells"][0][-1]
 
 
-def test_what_is_not_there_is_refused_in_words(two: TestClient) -> None:
+def test_unknown_orientations_and_groups_are_refused(two: TestClient) -> None:
     reply = two.get("/api/compare", params={"a": "main", "b": "nobody"})
     assert reply.status_code == 404 and "nobody" in reply.json()["error"]["message"]
     for row, column in ((99, 1), (1, 99), (0, 1)):

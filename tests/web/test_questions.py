@@ -1,4 +1,4 @@
-"""Each route of the JSON twin: what it gives, and how it refuses."""
+"""Routes of a session: questions, answers, groups, downloads, and their errors."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_the_same_answer_sent_twice_counts_once(client: TestClient) -> None:
     assert twice.json()["now"]["progress"]["answers"] == 1
 
 
-def test_another_answer_to_the_same_question_is_refused_with_the_way_to_change_it(
+def test_a_different_second_answer_is_refused_and_says_how_to_change_the_first(
     client: TestClient,
 ) -> None:
     told = answer(client, "same")["told"]
@@ -106,7 +106,7 @@ def test_another_answer_to_the_same_question_is_refused_with_the_way_to_change_i
         ([], 422),
     ],
 )
-def test_an_answer_that_does_not_fit_is_refused(client: TestClient, body: Any, status: int) -> None:
+def test_an_invalid_answer_is_refused(client: TestClient, body: Any, status: int) -> None:
     client.get("/api/question")
     error(client.post("/api/answers", json=body), status)
     assert client.get("/api/progress").json()["answers"] == 0
@@ -157,7 +157,7 @@ def test_undo_opens_the_last_question_again(client: TestClient) -> None:
     assert (nothing_left.status_code, nothing_left.json()["number"]) == (200, None)
 
 
-def test_any_answer_can_be_taken_away_once(client: TestClient) -> None:
+def test_any_answer_can_be_removed_once(client: TestClient) -> None:
     first = answer(client, "same")["told"]["number"]
     answer(client, "unsure")
     assert client.delete(f"/api/answers/{first}").status_code == 200
@@ -165,7 +165,7 @@ def test_any_answer_can_be_taken_away_once(client: TestClient) -> None:
     error(client.delete(f"/api/answers/{first}"), 404)
 
 
-def test_a_skipped_question_makes_room_for_another(client: TestClient) -> None:
+def test_a_skipped_question_is_followed_by_another(client: TestClient) -> None:
     number = client.get("/api/question").json()["question"]["number"]
     reply = client.post("/api/skip", json={"number": number}).json()
     assert reply["now"]["question"]["number"] != number
@@ -204,7 +204,7 @@ def test_a_group_is_renamed_and_keeps_its_name(client: TestClient) -> None:
     error(client.put("/api/groups/1", json={"name": "x" * 81}), 422)
 
 
-def test_contradicting_answers_are_listed_with_what_they_clash_with(
+def test_contradicting_answers_are_listed_with_those_they_contradict(
     client: TestClient, workspace: Workspace
 ) -> None:
     first = answer(client, "same")["told"]["number"]
@@ -289,7 +289,7 @@ def test_a_finished_session_says_that_nothing_is_left(
     assert now["message"].startswith("There is nothing left")
 
 
-def test_an_item_that_has_gone_is_named_without_a_preview(
+def test_a_missing_item_is_listed_without_a_preview(
     make_workspace: Callable[..., Workspace], client_for: ClientFor
 ) -> None:
     store = MemoryStore()

@@ -104,7 +104,7 @@ def test_all_items_are_drawn_in_the_colours_of_their_groups(
     assert page.evaluate("() => document.documentElement.scrollHeight <= innerHeight")
 
 
-def test_a_group_that_is_pressed_in_the_list_keeps_its_colour_and_the_others_are_grey(
+def test_a_group_chosen_in_the_legend_keeps_its_colour_and_the_others_turn_grey(
     open_map: Any,
 ) -> None:
     page = open_map()
@@ -132,7 +132,7 @@ def test_the_item_under_the_pointer_is_shown(open_map: Any, tile_workspace: Work
     page.wait_for_selector(".hover-card", state="detached")
 
 
-def test_a_loop_says_that_items_are_one_kind_after_a_confirmation(
+def test_a_loop_marks_items_as_one_kind_after_confirmation(
     open_map: Any, tile_workspace: Workspace
 ) -> None:
     page = open_map()
@@ -172,9 +172,7 @@ def test_the_points_move_when_the_groups_are_refreshed(
     assert (np.abs(seen(page) - before).max(axis=2) > 30).sum() > 500
 
 
-def test_what_a_loop_has_caught_stays_caught_while_the_points_move(
-    open_map: Any, tile_workspace: Workspace
-) -> None:
+def test_a_selection_stays_while_the_points_move(open_map: Any, tile_workspace: Workspace) -> None:
     page = open_map()
     page.keyboard.press("c")
     caught = page.locator(".lasso-bar strong").inner_text()
@@ -207,12 +205,12 @@ def test_the_map_is_used_by_keyboard_alone(open_map: Any) -> None:
     page.wait_for_selector(".lasso-bar", state="detached")
 
 
-def test_while_there_is_only_a_sketch_the_map_says_so(open_map: Any) -> None:
+def test_the_map_says_that_it_is_only_a_sketch(open_map: Any) -> None:
     page = open_map(stage="pca")
     expect(page.locator(".map .lead")).to_contain_text("quick sketch")
 
 
-def test_without_webgl_the_map_is_drawn_all_the_same(open_map: Any) -> None:
+def test_the_map_is_drawn_without_webgl(open_map: Any) -> None:
     page = open_map(flag="--disable-3d-apis")
     page.wait_for_selector("text=Drawn without WebGL")
     assert coloured(page) > 3000

@@ -25,7 +25,7 @@ def test_the_page_has_the_keys_of_the_terminal() -> None:
         assert keys == known[room]
 
 
-def test_the_acts_of_the_page_have_the_keys_of_the_terminal_and_one_of_its_own() -> None:
+def test_actions_have_the_keys_of_the_terminal_and_one_of_their_own() -> None:
     acts = json.loads(FILE.read_text())["acts"]
     own = acts.pop("look")
     assert acts == {name: list(keys) for name, (keys, _) in wording.ACTS.items()}

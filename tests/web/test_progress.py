@@ -65,14 +65,14 @@ def test_answers_and_their_time_are_counted_by_kind_of_question(client: TestClie
     assert report["quality"] is None and report["gain"] is None and not report["enough"]
 
 
-def test_a_report_of_nothing_is_empty_and_there_is_no_curve_yet(client: TestClient) -> None:
+def test_without_answers_the_report_is_empty_and_there_is_no_curve(client: TestClient) -> None:
     report = client.get("/api/progress/report").json()
     assert report["kinds"] == [] and report["seconds"] == 0
     curve = client.get("/api/progress/curve").json()
     assert curve["points"] == [] and curve["message"]
 
 
-def test_the_quality_comes_with_its_band(
+def test_the_quality_comes_with_its_interval(
     make_workspace: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
 ) -> None:
     workspace = make_workspace(strategy=Checks())
@@ -146,7 +146,7 @@ def test_changing_an_early_answer_changes_the_curve_and_a_late_one_keeps_the_pas
     complete(curves, session)
 
 
-def test_a_method_that_learns_for_long_has_no_curve_but_a_reason(
+def test_a_slow_method_has_no_curve_but_a_reason(
     make_workspace: Callable[..., Workspace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = make_workspace().session()
@@ -185,7 +185,7 @@ def clashing(
     return client_for(workspace)
 
 
-def test_a_contradiction_is_told_link_by_link_with_what_each_answer_would_have_to_be(
+def test_a_contradiction_is_explained_link_by_link_with_the_implied_answers(
     make_workspace: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
 ) -> None:
     client = clashing(

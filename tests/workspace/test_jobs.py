@@ -1,4 +1,4 @@
-"""Long work: one piece at a time, watched, cancelled, failed in words, and never forgotten."""
+"""Jobs: one at a time, watched, cancelled, failed, and kept across restarts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 
 from samekind.errors import InputError, JobRunning
-from samekind.web.app import create_app
 from samekind.workspace.jobs import JobContext, Jobs
-from samekind.workspace.workspace import Workspace
-from samekind.workspace.workspaces import Workspaces
 from waiting import PATIENCE
 
 ORIGIN = "http://127.0.0.1:8765"
@@ -51,7 +47,7 @@ class Held:
         return {"words": "All is done.", "found": 7}
 
 
-def test_a_job_tells_how_far_it_is_and_what_came_of_it(make_jobs: Callable[[], Jobs]) -> None:
+def test_a_job_reports_its_progress_and_its_result(make_jobs: Callable[[], Jobs]) -> None:
     jobs, work = make_jobs(), Held()
     job = jobs.submit("open", "Open it", work)
     assert work.begun.wait(PATIENCE)
@@ -62,7 +58,7 @@ def test_a_job_tells_how_far_it_is_and_what_came_of_it(make_jobs: Callable[[], J
     assert job.result == {"found": 7}
 
 
-def test_one_job_runs_at_a_time_and_those_that_wait_can_be_cancelled(
+def test_one_job_runs_at_a_time_and_queued_ones_can_be_cancelled(
     make_jobs: Callable[[], Jobs],
 ) -> None:
     jobs, first, second = make_jobs(), Held(), Held()
@@ -104,7 +100,7 @@ def test_a_job_that_fails_says_why_and_the_next_one_runs(make_jobs: Callable[[],
     assert jobs.wait(fine.id).state == "finished"
 
 
-def test_the_same_work_twice_is_one_job_and_other_work_on_the_same_pile_is_refused(
+def test_a_repeated_request_is_one_job_and_another_job_on_the_same_pile_is_refused(
     make_jobs: Callable[[], Jobs],
 ) -> None:
     jobs, work = make_jobs(), Held()
@@ -140,7 +136,7 @@ def test_the_remaining_time_is_told_once_it_is_known(
     assert words[1] == "Read 600 of 1,000 pictures, about 40 s left"
 
 
-def test_after_a_kill_what_was_under_way_is_interrupted_and_what_was_done_stays_done(
+def test_after_a_kill_running_jobs_are_interrupted_and_finished_ones_stay_finished(
     make_jobs: Callable[[], Jobs], tmp_path: Path
 ) -> None:
     before = make_jobs()
@@ -159,7 +155,7 @@ def test_after_a_kill_what_was_under_way_is_interrupted_and_what_was_done_stays_
     work.go_on.set()
 
 
-def test_a_stop_of_the_server_interrupts_its_job(make_jobs: Callable[[], Jobs]) -> None:
+def test_stopping_the_server_interrupts_its_job(make_jobs: Callable[[], Jobs]) -> None:
     jobs, work = make_jobs(), Held()
     job = jobs.submit("open", "Open", work)
     assert work.begun.wait(PATIENCE)
@@ -168,7 +164,7 @@ def test_a_stop_of_the_server_interrupts_its_job(make_jobs: Callable[[], Jobs]) 
     assert make_jobs().find(job.id).state == "interrupted"
 
 
-def test_damaged_records_of_jobs_are_passed_over(tmp_path: Path) -> None:
+def test_damaged_job_files_are_ignored(tmp_path: Path) -> None:
     folder = tmp_path / "jobs"
     folder.mkdir()
     (folder / "a.json").write_text("{")
@@ -193,48 +189,7 @@ def test_listeners_hear_of_every_change_and_cannot_stop_the_work(
     assert heard[0] == "queued" and heard[-1] == "finished"
 
 
-# -- through the server ---------------------------------------------------------------------------
-
-
-@pytest.fixture
-def workspaces(workspace: Workspace) -> Iterator[Workspaces]:
-    workspaces = Workspaces()
-    workspaces.add(workspace, first=True)
-    yield workspaces
-    workspaces.close()
-
-
-@pytest.fixture
-def client(workspace: Workspace, workspaces: Workspaces) -> TestClient:
-    return TestClient(create_app(workspaces, port=8765), base_url=ORIGIN)
-
-
-def test_jobs_are_listed_and_cancelled_through_the_server(
-    client: TestClient, workspaces: Workspaces
-) -> None:
-    work = Held()
-    job = workspaces.jobs.submit("open", "Open photos", work, pile="photos-1")
-    assert work.begun.wait(PATIENCE)
-    [shown] = client.get("/api/jobs").json()["jobs"]
-    assert shown["state"] == "running" and shown["share"] == 0.25
-    assert client.post(f"/api/jobs/{job.id}/cancel", json={}).status_code == 200
-    workspaces.jobs.wait(job.id)
-    shown = client.get(f"/api/jobs/{job.id}").json()
-    assert shown["state"] == "cancelled" and shown["can_go_on"]
-
-
-@pytest.mark.parametrize("id", ["0" * 16, "nonsense", "..%2f..%2fetc", "0" * 15])
-def test_a_job_that_is_not_there_is_refused_in_words(client: TestClient, id: str) -> None:
-    for reply in (
-        client.get(f"/api/jobs/{id}"),
-        client.post(f"/api/jobs/{id}/cancel", json={}),
-        client.post(f"/api/jobs/{id}/again", json={}),
-    ):
-        assert reply.status_code in (404, 422), reply.text
-        assert reply.json()["error"]["message"]
-
-
-def test_a_pile_that_is_closed_hears_of_no_more_jobs(tmp_path: Path) -> None:
+def test_a_listener_that_left_hears_of_no_more_jobs(tmp_path: Path) -> None:
     jobs = Jobs(tmp_path / "jobs")
     heard: list[str] = []
     leave = jobs.listen(lambda job: heard.append(job.state))

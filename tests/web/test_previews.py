@@ -1,4 +1,4 @@
-"""Previews: pictures are encoded afresh, bombs refused, and nothing else goes by their name."""
+"""Previews: pictures are encoded again, and nothing else is sent as a picture."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_picture_is_encoded_afresh_without_what_else_its_file_holds(
+def test_a_picture_is_encoded_again_without_its_metadata(
     folder: Path, make_workspace: Make, client_for: Callable[[Workspace], TestClient]
 ) -> None:
     client = client_for(make_workspace(collection=open_source(folder)))
@@ -52,7 +52,7 @@ def test_a_picture_is_encoded_afresh_without_what_else_its_file_holds(
 
 
 @pytest.mark.parametrize("side", [10_000, 60_000, 2**31 - 1])
-def test_a_file_that_became_a_bomb_is_refused_before_it_is_decoded(
+def test_a_decompression_bomb_is_refused_before_it_is_decoded(
     folder: Path, make_workspace: Make, client_for: Callable[[Workspace], TestClient], side: int
 ) -> None:
     client = client_for(make_workspace(collection=open_source(folder)))
@@ -62,7 +62,7 @@ def test_a_file_that_became_a_bomb_is_refused_before_it_is_decoded(
     assert str(folder) not in reply.text
 
 
-def test_bytes_that_are_no_picture_do_not_go_by_the_name_of_one(
+def test_other_bytes_are_not_sent_as_a_picture(
     make_workspace: Make, client_for: Callable[[Workspace], TestClient]
 ) -> None:
     class Odd(Item):

@@ -1,4 +1,4 @@
-"""The question screen in a real browser: every kind fits, touch, own keys, undo, two windows."""
+"""The question screen in a real browser: every kind fits, touch, shortcuts, undo, two windows."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_a_question_fits_with_notices_above_it(
 # -- fingers --------------------------------------------------------------------------------------
 
 
-def test_on_a_phone_right_means_same_and_left_different(
+def test_swiping_right_means_same_and_left_different(
     make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
     pairs = tuple(SamePair(2 * k, 2 * k + 1) for k in range(6))
@@ -153,7 +153,7 @@ def test_on_a_phone_right_means_same_and_left_different(
     assert [answer.choice for answer in workspace.session().answers] == ["same", "different"]
 
 
-def test_a_short_or_upright_movement_answers_nothing(
+def test_a_short_or_vertical_swipe_answers_nothing(
     make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
     workspace = make_workspace(strategy=EveryKind((SamePair(0, 1), SamePair(2, 3), SamePair(4, 5))))
@@ -167,7 +167,7 @@ def test_a_short_or_upright_movement_answers_nothing(
     assert [answer.choice for answer in workspace.session().answers] == ["same"]
 
 
-def test_what_letting_go_would_mean_is_written_over_the_question(
+def test_while_swiping_the_page_shows_what_letting_go_would_mean(
     make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
     workspace = make_workspace(strategy=EveryKind((SamePair(0, 1),)))
@@ -183,7 +183,7 @@ def test_what_letting_go_would_mean_is_written_over_the_question(
     assert workspace.session().answers == ()
 
 
-def test_a_picture_is_larger_while_a_finger_rests_on_it_and_letting_go_chooses_nothing(
+def test_holding_a_picture_enlarges_it_and_letting_go_chooses_nothing(
     make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
     workspace = make_workspace(strategy=EveryKind((groups_of(3, 3),)))
@@ -206,7 +206,7 @@ def test_a_picture_is_larger_while_a_finger_rests_on_it_and_letting_go_chooses_n
 # -- keys -----------------------------------------------------------------------------------------
 
 
-def test_a_key_is_changed_kept_and_printed_and_a_clash_is_refused(
+def test_a_shortcut_is_changed_and_kept_and_a_duplicate_is_refused(
     make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
     workspace = make_workspace(
@@ -240,7 +240,7 @@ def test_a_key_is_changed_kept_and_printed_and_a_clash_is_refused(
     press(page, "y", 3)
 
 
-def test_items_are_looked_at_closely_by_keyboard(
+def test_items_are_enlarged_by_keyboard(
     make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
     workspace = make_workspace(strategy=EveryKind((groups_of(2, 2),)))
@@ -259,7 +259,7 @@ def test_items_are_looked_at_closely_by_keyboard(
     assert workspace.session().answers == ()
 
 
-def test_thirty_answers_are_taken_back_one_by_one_to_the_very_first(
+def test_thirty_answers_are_undone_one_by_one(
     make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
     workspace = make_workspace()
@@ -278,7 +278,7 @@ def test_thirty_answers_are_taken_back_one_by_one_to_the_very_first(
 # -- several windows ------------------------------------------------------------------------------
 
 
-def test_what_one_window_answers_the_other_counts_and_lists(
+def test_answers_of_one_window_appear_in_the_other(
     make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
     page = open_page(make_workspace())
@@ -298,7 +298,7 @@ def test_what_one_window_answers_the_other_counts_and_lists(
     expect(other.locator(".progress span").first).to_have_text("4 answers")
 
 
-def test_of_two_windows_the_second_answer_to_a_question_is_refused_in_plain_words(
+def test_a_second_answer_from_another_window_is_refused_with_an_explanation(
     make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:
     workspace = make_workspace()

@@ -22,7 +22,7 @@ from samekind.workspace.workspaces import Workspaces
 from waiting import PATIENCE
 
 
-def test_a_port_in_use_is_told_with_another_one_to_try(workspace: Workspace) -> None:
+def test_a_port_in_use_is_refused_with_another_one_to_try(workspace: Workspace) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -42,12 +42,12 @@ def test_a_port_in_use_is_told_with_another_one_to_try(workspace: Workspace) -> 
         ("192.0.2.1", 0, "Cannot listen on 192.0.2.1"),
     ],
 )
-def test_an_address_that_cannot_be_used_is_told_in_words(host: str, port: int, words: str) -> None:
+def test_an_unusable_address_is_refused_with_a_reason(host: str, port: int, words: str) -> None:
     with pytest.raises(ServerError, match=words):
         listen(host, port)
 
 
-def test_serve_announces_its_address_answers_there_and_stops(
+def test_serve_announces_its_address_responds_there_and_stops(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     servers: list[Any] = []
@@ -93,7 +93,7 @@ def test_without_the_page_the_api_works_and_the_page_says_how_to_build_it(
     assert client.get("/assets/index.js").status_code == 404
 
 
-def test_every_view_of_the_page_has_an_address_and_its_files_are_kept(
+def test_every_view_has_an_address_and_its_files_are_cached(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     (tmp_path / "assets").mkdir()
@@ -124,7 +124,7 @@ def test_opening_the_browser_shows_the_address(
     assert opened[0].startswith("http://127.0.0.1:")
 
 
-def test_the_keys_are_those_that_people_were_promised() -> None:
+def test_the_documented_keys_are_used() -> None:
     assert wording.keys(("same", "different", "unsure")) == {
         "same": ("y",),
         "different": ("n",),
@@ -139,7 +139,7 @@ def test_the_keys_are_those_that_people_were_promised() -> None:
     }
 
 
-def test_choices_that_nobody_has_worded_get_words_and_free_keys() -> None:
+def test_choices_without_wording_get_a_label_and_a_free_key() -> None:
     keys = wording.keys(("same", "split-it", "yes", "unsure"))
     assert keys["split-it"] == ("p",), "s is for skipping"
     assert keys["yes"] == ("e",), "y is for the same"

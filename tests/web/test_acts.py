@@ -1,4 +1,4 @@
-"""Acts through HTTP: one entry each, a refit at once, one undo, several tabs, strict shapes."""
+"""Changes by hand through HTTP: one answer each, a refit at once, undo, several tabs."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_items_that_have_left_their_group_are_not_split_off_it(
     assert client.get("/api/progress").json()["answers"] == 0
 
 
-def test_one_item_is_pulled_out_of_its_group(
+def test_one_item_is_taken_out_of_its_group(
     live: Workspace, client_for: Callable[[Workspace], TestClient]
 ) -> None:
     client = client_for(live)
@@ -101,7 +101,7 @@ def test_one_item_is_pulled_out_of_its_group(
     assert "out of" in told["question"]["why"]
 
 
-def test_an_act_stands_in_the_list_of_answers_and_can_be_changed_there(client: TestClient) -> None:
+def test_an_act_is_listed_as_an_answer_and_can_be_changed_there(client: TestClient) -> None:
     number = act(client, "together", items=[1, 2, 3])["number"]
     (told,) = client.get("/api/answers").json()["answers"]
     assert (told["number"], told["choice"], told["label"]) == (number, "yes", "Same kind")
@@ -112,7 +112,7 @@ def test_an_act_stands_in_the_list_of_answers_and_can_be_changed_there(client: T
     assert client.get("/api/answers").json()["total"] == 0
 
 
-def test_an_act_refreshes_the_groups_at_once_and_so_does_taking_it_back(
+def test_an_act_and_its_undo_refresh_the_groups_at_once(
     client: TestClient, workspace: Workspace
 ) -> None:
     act(client, "together", items=[1, 2])
@@ -123,7 +123,7 @@ def test_an_act_refreshes_the_groups_at_once_and_so_does_taking_it_back(
     assert client.get("/api/progress").json()["snapshot"] == 2
 
 
-def test_an_act_leaves_the_open_question_open_also_when_it_is_taken_back(
+def test_an_act_and_its_undo_leave_the_open_question_open(
     client: TestClient,
 ) -> None:
     open_one = client.get("/api/question").json()["question"]["number"]
@@ -132,7 +132,7 @@ def test_an_act_leaves_the_open_question_open_also_when_it_is_taken_back(
     assert client.get("/api/question").json()["question"]["number"] == open_one
 
 
-def test_a_contradiction_is_told_with_the_act(client: TestClient) -> None:
+def test_an_act_reports_the_contradiction_that_it_causes(client: TestClient) -> None:
     first = act(client, "together", items=[1, 2])
     assert "contradicts" not in first["message"]
     found = groups(client)
@@ -204,7 +204,7 @@ def test_several_tabs_act_at_once_and_nothing_is_lost_or_doubled(
         ("divide", {"items": [1, 2]}, 404),
     ],
 )
-def test_an_act_that_does_not_fit_is_refused_and_changes_nothing(
+def test_an_invalid_act_is_refused_and_changes_nothing(
     client: TestClient, workspace: Workspace, name: str, body: dict[str, Any], status: int
 ) -> None:
     reply = client.post(f"/api/acts/{name}", json=body)
@@ -213,13 +213,13 @@ def test_an_act_that_does_not_fit_is_refused_and_changes_nothing(
     assert workspace.session().answers == ()
 
 
-def test_five_thousand_places_fit_into_one_request(client: TestClient) -> None:
+def test_five_thousand_positions_fit_into_one_request(client: TestClient) -> None:
     body = {"items": list(range(995_000, 1_000_000))}
     reply = client.post("/api/acts/together", json=body)
     assert "got 995000" in reply.json()["error"]["message"]
 
 
-def test_a_group_tells_how_pure_it_is_and_which_members_are_doubtful(
+def test_a_group_has_a_purity_and_doubtful_members(
     live: Workspace, client_for: Callable[[Workspace], TestClient]
 ) -> None:
     client = client_for(live)
@@ -233,11 +233,11 @@ def test_a_group_tells_how_pure_it_is_and_which_members_are_doubtful(
         assert {item["position"] for item in group["doubtful"]} <= set(range(48))
 
 
-def test_without_memberships_the_purity_is_not_known(client: TestClient) -> None:
+def test_without_memberships_the_purity_is_unknown(client: TestClient) -> None:
     assert {g["purity"] for g in client.get("/api/groups").json()["groups"]} == {None}
 
 
-def test_members_come_in_the_order_asked_for_with_their_places(
+def test_members_come_in_the_requested_order_with_their_positions(
     client: TestClient, workspace: Workspace
 ) -> None:
     act(client, "together", items=[0, 4])

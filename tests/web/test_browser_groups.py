@@ -1,4 +1,4 @@
-"""Groups changed by hand in a real browser: merged, split, moved, taken out, and taken back."""
+"""Groups changed by hand in a real browser: merged, split, moved, taken out, undone."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_gallery_shows_purity_and_doubtful_items(
     page.wait_for_selector(".group-card")
 
 
-def test_two_groups_are_merged_by_keyboard_and_the_merge_is_taken_back(
+def test_two_groups_are_merged_by_keyboard_and_the_merge_is_undone(
     tile_workspace: Workspace, open_page: Any
 ) -> None:
     page = open_page(tile_workspace, "/groups", ready=".group-card")
@@ -151,7 +151,7 @@ def test_an_item_is_moved_to_a_group_chosen_from_a_list(
     assert labels(tile_workspace)[moved] in labels(tile_workspace)[others]
 
 
-def test_items_are_dragged_to_another_group_and_pulled_out(
+def test_items_are_dragged_to_another_group_and_taken_out(
     tile_workspace: Workspace, open_page: Any
 ) -> None:
     page = open_page(tile_workspace, "/groups/1", ready=".members figure")
@@ -198,7 +198,7 @@ def test_of_a_hundred_thousand_items_only_those_in_view_are_on_the_page(
 
 
 @pytest.mark.parametrize("path", ["/groups", "/groups/1"])
-def test_a_phone_scrolls_only_down_and_has_large_targets(
+def test_a_phone_scrolls_only_vertically_and_has_large_targets(
     tile_workspace: Workspace, open_page: Any, path: str
 ) -> None:
     page = open_page(tile_workspace, path, phone=True, ready=".group-card, .members figure")

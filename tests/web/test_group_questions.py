@@ -1,4 +1,4 @@
-"""Questions about groups through HTTP: what they carry, and which choices are taken."""
+"""Questions about groups through HTTP: their fields, and the choices that they accept."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_several_are_named_in_one_answer(client: TestClient, choice: str) -> Non
     assert again.json()["now"]["progress"]["answers"] == 2, "sent twice, it counts once"
 
 
-def test_the_list_of_answers_says_what_was_named_and_it_can_be_changed(client: TestClient) -> None:
+def test_an_answer_is_listed_with_its_choices_and_can_be_changed(client: TestClient) -> None:
     tell(client, "unsure")
     tell(client, "2,5")
     (told, _) = client.get("/api/answers").json()["answers"]
@@ -68,7 +68,7 @@ def test_the_list_of_answers_says_what_was_named_and_it_can_be_changed(client: T
         ("same", "join several numbers by commas, as in '1,2'."),
     ],
 )
-def test_another_spelling_gets_the_usual_error(
+def test_an_invalid_choice_gets_the_usual_error(
     client: TestClient, choice: str, message: str
 ) -> None:
     tell(client, "unsure")

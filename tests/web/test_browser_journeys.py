@@ -10,19 +10,15 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import httpx
-import numpy as np
 import pytest
 
 from browsing import Served, becomes, expect, needs_browser
-from samekind.ledger.store import MemoryStore
-from samekind.session import Session
-from samekind.sources import open_labelled
+from demo_tiles import Tiles
 from samekind.workspace.workspace import Workspace
 
 pytestmark = [*needs_browser, pytest.mark.slow]
@@ -38,21 +34,6 @@ SEEN = """() => {
   };
 }"""
 COUNTED = "(n) => parseInt(document.querySelector('.progress span')?.innerText ?? '') === n"
-
-
-class Demo:
-    """The tiles with their mean colours as vectors; what each tile is, by its id."""
-
-    def __init__(self) -> None:
-        labelled = open_labelled("tiles")
-        self.collection = labelled.collection
-        pictures = (item.load().resize((8, 8)) for item in self.collection)
-        rows = [np.asarray(one, dtype=np.float32).mean(axis=(0, 1)) / 255 for one in pictures]
-        self.X = np.array(rows)
-        self.kinds = {
-            name: {self.collection.id(k): str(kind) for k, kind in enumerate(kinds)}
-            for name, kinds in labelled.orientations.items()
-        }
 
 
 class Person:
@@ -81,21 +62,10 @@ class Person:
         page.wait_for_function(COUNTED, arg=answers)
 
 
-@pytest.fixture(scope="module")
-def tiles() -> Demo:
-    return Demo()
-
-
 @pytest.fixture
-def workspace(tiles: Demo) -> Iterator[Workspace]:
-    store = MemoryStore()
-    workspace = Workspace(
-        tiles.collection,
-        lambda name: Session(tiles.collection, tiles.X, store=store, name=name, seed=0),
-        store=store,
-    )
-    yield workspace
-    workspace.close()
+def workspace(tile_workspace: Workspace) -> Workspace:
+    """The demo, for the fixture `served`."""
+    return tile_workspace
 
 
 def rows_of(download: Any) -> list[dict[str, str]]:
@@ -109,7 +79,7 @@ def refreshed(page: Any) -> None:
 
 
 def test_from_thirty_key_presses_to_an_exported_grouping_and_another_orientation(
-    served: Served, workspace: Workspace, tiles: Demo, open_page: Any
+    served: Served, workspace: Workspace, tiles: Tiles, open_page: Any
 ) -> None:
     page = open_page(served)
     person = Person(tiles.kinds["colour"])
@@ -148,7 +118,7 @@ def test_from_thirty_key_presses_to_an_exported_grouping_and_another_orientation
 
 
 def test_an_edit_that_contradicts_a_lasso_is_shown_large_and_settled(
-    served: Served, workspace: Workspace, tiles: Demo, open_page: Any
+    served: Served, workspace: Workspace, tiles: Tiles, open_page: Any
 ) -> None:
     page = open_page(served)
     person = Person(tiles.kinds["colour"])
@@ -172,7 +142,7 @@ def test_an_edit_that_contradicts_a_lasso_is_shown_large_and_settled(
 
 
 def test_two_tabs_answer_at_once_and_every_answer_belongs_to_what_was_shown(
-    served: Served, workspace: Workspace, tiles: Demo, open_page: Any
+    served: Served, workspace: Workspace, tiles: Tiles, open_page: Any
 ) -> None:
     tabs = [open_page(served), open_page(served)]
     kinds = tiles.kinds["colour"]
@@ -199,7 +169,7 @@ def test_two_tabs_answer_at_once_and_every_answer_belongs_to_what_was_shown(
 
 
 def test_on_a_phone_ten_taps_lead_to_groups_with_names(
-    served: Served, workspace: Workspace, tiles: Demo, open_page: Any
+    served: Served, workspace: Workspace, tiles: Tiles, open_page: Any
 ) -> None:
     page = open_page(served, phone=True)
     person = Person(tiles.kinds["colour"])
@@ -255,7 +225,7 @@ class Process:
 
 
 def test_a_server_killed_in_the_middle_loses_nothing_and_the_open_tab_goes_on(
-    tiles: Demo, open_page: Any, tmp_path: Path
+    tiles: Tiles, open_page: Any, tmp_path: Path
 ) -> None:
     pile = tmp_path / "tiles"
     pile.mkdir()

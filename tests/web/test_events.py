@@ -1,4 +1,4 @@
-"""Live news: how things stand at first, then what changes, heartbeats, and a clean end."""
+"""Server-sent events: the current state, every change, heartbeats, and a clean end."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Reader:
                 return data
 
 
-def test_a_page_is_told_how_things_stand_and_then_every_change(
+def test_a_page_gets_the_current_state_and_then_every_change(
     workspace: Workspace, client: TestClient
 ) -> None:
     async def scene() -> None:
@@ -64,7 +64,7 @@ def test_a_page_is_told_how_things_stand_and_then_every_change(
     asyncio.run(scene())
 
 
-def test_another_orientation_is_not_disturbed_and_long_work_concerns_everybody(
+def test_events_reach_their_orientation_and_jobs_reach_everybody(
     workspace: Workspace,
 ) -> None:
     async def scene() -> None:
@@ -82,7 +82,7 @@ def test_another_orientation_is_not_disturbed_and_long_work_concerns_everybody(
     asyncio.run(scene())
 
 
-def test_a_page_that_was_asleep_gets_only_the_latest_of_each_kind() -> None:
+def test_a_slow_page_gets_only_the_latest_event_of_each_kind() -> None:
     async def scene() -> None:
         board = EventBus()
         listener = board.listen("main")
@@ -133,7 +133,7 @@ def test_closing_the_workspace_ends_the_stream(workspace: Workspace) -> None:
     asyncio.run(scene())
 
 
-def test_too_many_pages_are_refused_and_who_leaves_makes_room(
+def test_too_many_pages_are_refused_until_one_leaves(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(refitter, "MAX_LISTENERS", 2)
@@ -182,7 +182,7 @@ def served(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Si
     thread.join(PATIENCE)
 
 
-def test_a_server_that_stops_does_not_wait_for_pages_that_listen(
+def test_a_stopping_server_ends_open_streams(
     served: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("heartbeat", "duration"):  # only the end of the server ends the stream

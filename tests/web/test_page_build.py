@@ -1,4 +1,4 @@
-"""The build hook: when the page is built, with which Node, and what happens without one."""
+"""The build hook: when the page is built, with which Node, and what happens without Node."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_an_old_node_is_not_used(hook: ModuleType, tools: Path, version: str) ->
     assert hook.machine_npm() is None
 
 
-def test_without_any_node_the_build_goes_on_and_says_what_to_do(
+def test_without_node_the_build_continues_and_says_what_to_do(
     hook: ModuleType, root: Path, tools: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hook, "find_spec", lambda name: None)
@@ -105,7 +105,7 @@ def test_without_any_node_the_build_goes_on_and_says_what_to_do(
     assert "npm ci && npm run build" in problem
 
 
-def test_a_build_that_fails_is_told_with_its_output(
+def test_a_failed_build_is_reported_with_its_output(
     hook: ModuleType, root: Path, tools: Path
 ) -> None:
     program(tools, "node", "echo v24.0.0")
@@ -115,7 +115,7 @@ def test_a_build_that_fails_is_told_with_its_output(
     assert "the registry is away" in problem
 
 
-def test_node_from_pypi_is_wished_for_only_where_it_is_needed(
+def test_node_from_pypi_is_required_only_where_it_is_needed(
     hook: ModuleType, root: Path, tools: Path
 ) -> None:
     page_hook = hook.PageHook(str(root), {}, None, None, "", "wheel")

@@ -34,7 +34,7 @@ def test_ten_questions_are_answered_by_keyboard_and_survive_a_reload(
     assert workspace.session().ask().number == number  # type: ignore[union-attr]
 
 
-def test_back_takes_the_last_answer_away_and_shows_its_question(
+def test_back_undoes_the_last_answer_and_shows_its_question(
     page: Any, workspace: Workspace
 ) -> None:
     shown = page.locator(".items img").first.get_attribute("alt")
@@ -47,7 +47,7 @@ def test_back_takes_the_last_answer_away_and_shows_its_question(
     assert [answer.choice for answer in workspace.session().answers] == ["different"]
 
 
-def test_back_means_the_last_answer_also_when_the_list_on_the_page_is_late(
+def test_back_undoes_the_last_answer_even_if_the_list_on_the_page_is_outdated(
     page: Any, workspace: Workspace
 ) -> None:
     press(page, "y", 1)
@@ -115,7 +115,7 @@ def test_groups_are_seen_renamed_and_downloaded(page: Any, workspace: Workspace)
     page.wait_for_selector(".group-name:has-text('Red things')")
 
 
-def test_answers_are_listed_and_taken_away(page: Any, workspace: Workspace) -> None:
+def test_answers_are_listed_and_removed(page: Any, workspace: Workspace) -> None:
     press(page, "y", 1)
     press(page, "1", 2)
     page.click("nav >> text=Answers")
@@ -127,7 +127,7 @@ def test_answers_are_listed_and_taken_away(page: Any, workspace: Workspace) -> N
     assert len(workspace.session().answers) == 1
 
 
-def test_a_new_orientation_begins_with_no_answers(page: Any, workspace: Workspace) -> None:
+def test_a_new_orientation_starts_without_answers(page: Any, workspace: Workspace) -> None:
     press(page, "y", 1)
     page.click("nav >> text=Orientations")
     page.fill(".new-orientation input", "by shape")
@@ -152,7 +152,7 @@ def test_an_answer_given_while_the_server_is_away_is_kept_and_sent_later(
     expect(page.locator(".notice.warning")).to_have_count(0)
 
 
-def test_contradictions_are_shown_with_the_answers_that_clash(
+def test_contradictions_are_shown_with_the_conflicting_answers(
     page: Any, workspace: Workspace, served: Served
 ) -> None:
     from samekind.protocols import Event
@@ -172,7 +172,7 @@ def test_contradictions_are_shown_with_the_answers_that_clash(
     expect(page.locator(".conflict .answer")).to_have_count(2)
 
 
-def test_a_refit_that_fails_is_told_in_words(
+def test_a_failed_refit_is_explained(
     page: Any, workspace: Workspace, break_refits: Callable[[str], None]
 ) -> None:
     break_refits("on purpose")
@@ -219,7 +219,7 @@ def test_items_are_marked_by_click_and_return_still_sends(page: Any, workspace: 
 
 
 @about_groups
-def test_an_answer_that_names_several_is_listed_and_changed(
+def test_an_answer_with_several_choices_is_listed_and_changed(
     page: Any, workspace: Workspace
 ) -> None:
     press(page, "u", 1)
@@ -253,7 +253,7 @@ def test_questions_about_groups_fit_the_screen(page: Any, width: int, height: in
 
 
 @about_groups
-def test_the_help_explains_how_several_are_marked(page: Any) -> None:
+def test_the_help_explains_how_to_mark_several_items(page: Any) -> None:
     press(page, "u", 1)
     page.keyboard.press("?")
     words = page.locator("dialog").inner_text()

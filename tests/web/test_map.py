@@ -52,7 +52,7 @@ def test_the_first_point_is_the_first_item_as_little_endian_numbers(
     assert struct.unpack("<2f", body[:8]) == tuple(chart.places[0].tolist())
 
 
-def test_after_a_refit_the_colours_change_at_once_and_the_places_follow(
+def test_after_a_refit_colours_change_at_once_and_positions_follow(
     make_workspace: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
 ) -> None:
     workspace = make_workspace(clusterer="live")
@@ -72,7 +72,7 @@ def test_after_a_refit_the_colours_change_at_once_and_the_places_follow(
     assert 0 < moved.mean() < 0.5, "it goes on from the one before"
 
 
-def test_a_refit_that_leaves_the_space_as_it_was_moves_nothing(
+def test_a_refit_with_the_same_vectors_moves_nothing(
     client: TestClient, workspace: Workspace
 ) -> None:
     client.get("/api/map")
@@ -95,14 +95,14 @@ def test_a_new_name_is_on_the_map_without_another_version(
     assert "Red" in [group["name"] for group in shown["groups"]]
 
 
-def test_a_version_that_is_gone_or_never_was_is_refused(client: TestClient) -> None:
+def test_an_unknown_version_is_refused(client: TestClient) -> None:
     client.get("/api/map")
     reply = client.get("/api/map/points?version=99")
     assert (reply.status_code, reply.json()["error"]["type"]) == (404, "unknown-map")
     assert client.get("/api/map/points").status_code == 422
 
 
-def test_items_are_looked_up_by_their_places(client: TestClient, workspace: Workspace) -> None:
+def test_items_are_looked_up_by_position(client: TestClient, workspace: Workspace) -> None:
     items = client.get("/api/map/items?positions=3,0").json()["items"]
     assert [item["id"] for item in items] == [
         workspace.collection.id(3),
@@ -116,9 +116,7 @@ def test_items_are_looked_up_by_their_places(client: TestClient, workspace: Work
     ("positions", "status"),
     [("", 422), ("a", 422), ("1,", 422), ("-1", 422), ("48", 404), ("9" * 15, 404), ("1 2", 422)],
 )
-def test_places_that_there_are_not_are_refused(
-    client: TestClient, positions: str, status: int
-) -> None:
+def test_unknown_positions_are_refused(client: TestClient, positions: str, status: int) -> None:
     assert client.get("/api/map/items", params={"positions": positions}).status_code == status
 
 

@@ -1,4 +1,4 @@
-"""The server is killed in the middle, started again, and nothing is lost."""
+"""The server is killed, started again, and nothing is lost."""
 
 from __future__ import annotations
 

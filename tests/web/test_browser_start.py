@@ -1,4 +1,4 @@
-"""Start and Finish in a real browser: open by path, answer, restart, export, take it back."""
+"""Start and Finish in a real browser: open by path, answer, restart, export, undo."""
 
 from __future__ import annotations
 
@@ -105,9 +105,7 @@ def test_from_a_path_to_exported_folders_and_back(
     assert not target.exists()
 
 
-def test_what_is_there_is_shown_with_skipped_files_and_a_measured_time(
-    page: Any, photos: Path
-) -> None:
+def test_a_folder_is_shown_with_skipped_files_and_a_measured_time(page: Any, photos: Path) -> None:
     page.fill("#path", f'"{photos}"')
     page.click(".path-form button")
     expect(page.locator("h2").first).to_have_text("40 pictures in photos")
@@ -120,7 +118,7 @@ def test_what_is_there_is_shown_with_skipped_files_and_a_measured_time(
     expect(page.locator("h1")).to_have_text("What would you like to sort?")
 
 
-def test_after_a_restart_of_the_server_the_tab_comes_back_by_itself(
+def test_a_tab_recovers_after_a_restart_of_the_server(
     page: Any, served: Started, photos: Path
 ) -> None:
     open_by_keyboard(page, photos)
@@ -137,7 +135,7 @@ def test_after_a_restart_of_the_server_the_tab_comes_back_by_itself(
     expect(page.locator(".recent .collection-name")).to_have_text("photos")
 
 
-def test_an_opening_is_cancelled_and_goes_on_later(
+def test_opening_is_cancelled_and_resumed_later(
     page: Any, served: Started, photos: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, go_on = Pixels.read, threading.Event()

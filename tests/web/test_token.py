@@ -1,4 +1,4 @@
-"""The token: in the address at first, then a cookie; who has neither is refused in words."""
+"""The token: first in the address, then a cookie; requests without it are refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def guarded(workspace: Workspace) -> TestClient:
 
 
 @pytest.mark.parametrize("path", ["/api/session", "/api/health", "/api/openapi.json"])
-def test_without_the_token_nothing_is_told(guarded: TestClient, path: str) -> None:
+def test_without_the_token_everything_is_refused(guarded: TestClient, path: str) -> None:
     reply = guarded.get(path)
     assert reply.status_code == 403
     assert reply.json()["error"]["type"] == "no-token"
@@ -34,7 +34,7 @@ def test_without_the_token_nothing_is_told(guarded: TestClient, path: str) -> No
     assert "set-cookie" not in reply.headers
 
 
-def test_a_person_without_the_token_reads_a_sentence(guarded: TestClient) -> None:
+def test_a_person_without_the_token_gets_an_explanation(guarded: TestClient) -> None:
     for path in ("/", "/groups", "/assets/index.js", "/nowhere"):
         reply = guarded.get(path)
         assert reply.status_code == 403
@@ -42,7 +42,7 @@ def test_a_person_without_the_token_reads_a_sentence(guarded: TestClient) -> Non
         assert "samekind printed in its terminal" in reply.text
 
 
-def test_after_the_first_visit_the_browser_keeps_it_where_no_script_can_read_it(
+def test_after_the_first_visit_the_token_is_an_http_only_cookie(
     guarded: TestClient,
 ) -> None:
     reply = guarded.get(f"/api/session?token={TOKEN}")
@@ -72,11 +72,11 @@ def test_a_program_sends_it_as_a_bearer_token(guarded: TestClient) -> None:
         {"headers": {"authorization": "Bearer "}},
     ],
 )
-def test_a_wrong_token_is_none(guarded: TestClient, wrong: dict[str, Any]) -> None:
+def test_a_wrong_token_is_refused(guarded: TestClient, wrong: dict[str, Any]) -> None:
     assert guarded.get("/api/session", **wrong).status_code == 403
 
 
-def test_the_token_does_not_open_the_door_to_foreign_hosts_and_pages(guarded: TestClient) -> None:
+def test_the_token_does_not_admit_foreign_hosts_and_pages(guarded: TestClient) -> None:
     params = {"token": TOKEN}
     foreign = guarded.get("/api/session", params=params, headers={"host": "evil.example"})
     assert foreign.json()["error"]["type"] == "foreign-host"
@@ -84,7 +84,7 @@ def test_the_token_does_not_open_the_door_to_foreign_hosts_and_pages(guarded: Te
     assert page.json()["error"]["type"] == "foreign-page"
 
 
-def test_it_is_the_same_after_a_restart_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
+def test_the_token_survives_a_restart_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
     token = load_token(tmp_path / "new")
     assert len(token) >= 32 and load_token(tmp_path / "new") == token
     mode = stat.S_IMODE((tmp_path / "new" / TOKEN_FILE).stat().st_mode)
@@ -103,7 +103,7 @@ def test_a_token_that_others_could_read_or_that_is_damaged_is_not_used(tmp_path:
     assert len(load_token(tmp_path)) >= 32
 
 
-def test_where_nothing_can_be_kept_there_is_a_token_for_this_run(tmp_path: Path) -> None:
+def test_without_a_writable_folder_the_token_is_valid_for_one_run(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert len(load_token(tmp_path / "file")) >= 32
 

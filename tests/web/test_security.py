@@ -1,4 +1,4 @@
-"""Who is refused: foreign host names, foreign pages, other paths, large bodies, active previews."""
+"""Refused: foreign host names and pages, other paths, large bodies, active previews."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def refused(reply: Any, status: int, type: str) -> None:
         "",
     ],
 )
-def test_a_foreign_host_name_is_refused_also_for_reading(client: TestClient, host: str) -> None:
+def test_foreign_host_names_are_refused_even_for_reading(client: TestClient, host: str) -> None:
     for path in ("/api/session", "/", "/nowhere"):
         refused(client.get(path, headers={"host": host}), 403, "foreign-host")
 
@@ -93,7 +93,7 @@ def test_another_page_cannot_read_either(client: TestClient) -> None:
 @pytest.mark.parametrize(
     "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", "json"]
 )
-def test_what_a_foreign_form_could_send_is_refused(client: TestClient, kind: str) -> None:
+def test_form_submissions_are_refused(client: TestClient, kind: str) -> None:
     body = b'{"number": 1, "choice": "same"}'
     reply = client.post("/api/answers", content=body, headers={"content-type": kind})
     refused(reply, 415, "not-json")
@@ -147,7 +147,7 @@ def test_only_files_of_the_page_are_served(client: TestClient, path: str) -> Non
     assert set(reply.json()) == {"error"}
 
 
-def test_a_preview_comes_with_its_type_and_may_run_nothing(client: TestClient) -> None:
+def test_a_preview_has_its_type_and_is_sandboxed(client: TestClient) -> None:
     item = client.get("/api/question").json()["question"]["items"][0]
     assert "#" in item["id"] and "?" in item["id"] and "/" in item["id"]
     reply = client.get(item["preview"])
@@ -173,7 +173,7 @@ def test_a_preview_that_a_browser_could_run_is_never_sent(
 
 
 @pytest.mark.parametrize("path", ["/", "/api/session", "/api/nowhere", "/nowhere"])
-def test_every_reply_carries_the_safe_headers(client: TestClient, path: str) -> None:
+def test_every_response_has_the_security_headers(client: TestClient, path: str) -> None:
     headers = client.get(path).headers
     assert headers["content-security-policy"].startswith("default-src 'self'; img-src 'self' data:")
     assert headers["x-content-type-options"] == "nosniff"
@@ -197,7 +197,7 @@ def test_every_reply_carries_the_safe_headers(client: TestClient, path: str) -> 
         ("GET", "/api/answers?limit=1000000", 422),
     ],
 )
-def test_every_error_has_the_one_shape(
+def test_every_error_has_the_same_body(
     client: TestClient, method: str, path: str, status: int
 ) -> None:
     has_body = method in ("POST", "PUT", "PATCH")
@@ -207,7 +207,7 @@ def test_every_error_has_the_one_shape(
     assert {"type", "message"} <= set(reply.json()["error"])
 
 
-def test_a_fault_of_our_own_shows_no_details(
+def test_an_internal_error_shows_no_details(
     client: TestClient, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail() -> None:
@@ -220,7 +220,7 @@ def test_a_fault_of_our_own_shows_no_details(
     assert reply.headers["x-content-type-options"] == "nosniff"
 
 
-def test_nothing_is_reported_to_a_collector_named_in_the_environment(
+def test_no_telemetry_is_sent_to_a_collector_named_in_the_environment(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FASTAPI_OTEL_AUTO_CONFIGURE", "true")
