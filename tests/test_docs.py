@@ -22,8 +22,9 @@ DOCS = ROOT / "docs"
 GUIDES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
-    DOCS / "architecture.md",
+    *(DOCS / f"{name}.md" for name in ("architecture", "glossary", "index", "tutorial")),
     *sorted((DOCS / "how-to").glob("*.md")),
+    *sorted((DOCS / "explanation").glob("*.md")),
 ]
 ROOMS = "|".join(sorted(path.name for path in SOURCE.iterdir() if path.is_dir()))
 IN_TREE = re.compile(r"(?<![\w./-])(?:src|tests|page|benchmarks|recipes)/[\w./-]*[\w/]")
@@ -68,12 +69,30 @@ def test_every_dotted_name_in_a_guide_can_be_imported(page: Path) -> None:
         assert resolved(dotted) is not None, dotted
 
 
+@pytest.mark.slow
+def test_the_walk_of_one_photo_is_complete() -> None:
+    if not (SOURCE / "web" / "page" / "index.html").is_file():
+        pytest.skip("the page is not built")
+    command = [sys.executable, str(ROOT / "benchmarks" / "walk.py"), "--list"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    executed = set(re.findall(r"^ +\d+  (\S+\.py)$", done.stdout, flags=re.M))
+    assert executed, done.stderr
+    text = (DOCS / "architecture.md").read_text()
+    walk = text.partition("## The walk of one photo")[2].partition("## The walk of one simulated")[
+        0
+    ]
+    assert set(re.findall(r"^\| `([\w/]+\.py)` \|", walk, flags=re.M)) == executed
+
+
 @cache
 def defined(path: Path) -> frozenset[str]:
-    """The name of a module, and of its classes and functions."""
-    nodes = ast.walk(ast.parse(path.read_text()))
+    """The name of a module, and of its classes, functions and constants."""
+    tree = ast.parse(path.read_text())
     kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    return frozenset({path.stem} | {node.name for node in nodes if isinstance(node, kinds)})
+    named = {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
+    targets = (target for n in tree.body if isinstance(n, ast.Assign) for target in n.targets)
+    constants = {target.id for target in targets if isinstance(target, ast.Name)}
+    return frozenset({path.stem} | named | constants)
 
 
 def placed_names(text: str) -> list[tuple[str, str]]:
