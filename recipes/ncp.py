@@ -18,13 +18,12 @@ from typing import Any
 
 import torch
 
-from samekind.clusterers.ncp.amortized.averaging import averaged, rescored
 from samekind.clusterers.ncp.amortized.calibration import Calibrated, general_vectors
 from samekind.clusterers.ncp.amortized.conditioning import Answers
 from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
 from samekind.clusterers.ncp.amortized.sampler import Sampler
-from samekind.clusterers.ncp.amortized.samples import Samples
+from samekind.clusterers.ncp.amortized.samples import Samples, averaged, rescored
 from samekind.clusterers.ncp.amortized.training import train
 from samekind.clusterers.ncp.amortized.weights import save
 from samekind.compute import best_device
@@ -102,7 +101,10 @@ def main() -> None:
 def show(network: NCPNetwork, x: Any, found: Samples, title: str, chance: Any) -> None:
     """The most probable groupings, with their probability over many orders."""
     print(f"\n{title}: {len(found.labels)} different groupings")
-    print("groups:", {k: round(float(p), 3) for k, p in enumerate(found.n_groups_law()) if p > 0})
+    print(
+        "groups:",
+        {k: round(float(p), 3) for k, p in enumerate(found.n_groups_distribution()) if p > 0},
+    )
     best = rescored(network, x, found, most=5, generator=chance)
     _, spread = averaged(network, x, best.labels, generator=chance)
     for row, count, log_p, s in zip(best.labels, best.count, best.log_prob, spread, strict=True):

@@ -75,7 +75,7 @@ def show(file: str, weights: str) -> None:
 
     lines = Path(file).read_text("utf-8").splitlines()
     found = group_nodes([line.split() for line in lines if line.strip()], weights)
-    law = {k: round(float(p), 3) for k, p in enumerate(found.n_groups_law()) if p > 0}
+    law = {k: round(float(p), 3) for k, p in enumerate(found.n_groups_distribution()) if p > 0}
     print(f"{len(found.nodes)} nodes; probability of each number of groups: {law}")
     for number, group in enumerate(found.groups):
         print(f"group {number}:", " ".join(map(str, group)))

@@ -17,10 +17,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from samekind.clusterers.ncp.amortized.averaging import rescored
 from samekind.clusterers.ncp.amortized.labelled_episodes import LabelledEpisodes
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
 from samekind.clusterers.ncp.amortized.sampler import Sampler
+from samekind.clusterers.ncp.amortized.samples import rescored
 from samekind.clusterers.ncp.amortized.training import train
 from samekind.clusterers.ncp.amortized.weights import save
 from samekind.compute import best_device
@@ -85,7 +85,7 @@ def show(network: NCPNetwork, others: LabelledEpisodes, chance: torch.Generator)
     (found,) = Sampler(network).sample(x[:, :n], 200, orders=50, generator=chance)
     best = rescored(network, x[:, :n], found, generator=chance).best.cpu().numpy()
     truth = labels[0, :n].cpu().numpy()
-    law = {k: round(float(p), 2) for k, p in enumerate(found.n_groups_law()) if p > 0.005}
+    law = {k: round(float(p), 2) for k, p in enumerate(found.n_groups_distribution()) if p > 0.005}
     fit = ari(truth, best)
     print(f"{n} images of {truth.max() + 1} unseen classes: groups {law}, ARI {fit:.3f}")
 

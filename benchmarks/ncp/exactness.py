@@ -36,7 +36,8 @@ from samekind.clusterers.ncp.amortized.likelihood import (
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
 from samekind.clusterers.ncp.amortized.priors import CRP
 from samekind.clusterers.ncp.amortized.sampler import Sampler
-from samekind.clusterers.ncp.amortized.training import doubling_ranges, train
+from samekind.clusterers.ncp.amortized.training import train
+from samekind.clusterers.ncp.amortized.training_loop import doubling_ranges
 from samekind.clusterers.ncp.amortized.weights import load, save
 from samekind.compute import best_device
 

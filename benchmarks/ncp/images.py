@@ -30,12 +30,11 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks.measuring import provenance
-from samekind.clusterers.ncp.amortized.averaging import rescored
 from samekind.clusterers.ncp.amortized.labelled_episodes import LabelledEpisodes, View
 from samekind.clusterers.ncp.amortized.likelihood import log_joint, relabel
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
 from samekind.clusterers.ncp.amortized.sampler import Sampler
-from samekind.clusterers.ncp.amortized.samples import Samples
+from samekind.clusterers.ncp.amortized.samples import Samples, rescored
 from samekind.clusterers.ncp.amortized.training import train
 from samekind.clusterers.ncp.amortized.weights import load, save
 from samekind.compute import best_device

@@ -27,12 +27,11 @@ import torch
 
 from samekind.clusterers.ncp.amortized.calibration import Calibration, general_vectors
 from samekind.clusterers.ncp.amortized.clusterwise import ClusterwiseNetwork, ClusterwiseSizes
-from samekind.clusterers.ncp.amortized.clusterwise_sampler import ClusterwiseSampler
-from samekind.clusterers.ncp.amortized.clusterwise_sweep import swept
+from samekind.clusterers.ncp.amortized.clusterwise_sampler import ClusterwiseSampler, reassigned
 from samekind.clusterers.ncp.amortized.clusterwise_training import train_clusterwise
-from samekind.clusterers.ncp.amortized.clusterwise_weights import load_clusterwise, save_clusterwise
 from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
 from samekind.clusterers.ncp.amortized.priors import MFM
+from samekind.clusterers.ncp.amortized.weights import load_clusterwise, save
 from samekind.compute import best_device, synchronise
 from samekind.evaluation import ari
 
@@ -95,7 +94,7 @@ def network_of(wanted: argparse.Namespace, device: str) -> ClusterwiseNetwork:
             "calibrated": True, "points": [low, high], "steps": history.steps[-1],
             "nll": median(history.nll_per_point[-10:]),
         }  # fmt: skip
-        save_clusterwise(wanted.out, network, facts, half=True)
+        save(wanted.out, network, facts, half=True)
         print(f"{wanted.out}: {Path(wanted.out).stat().st_size / 1e6:.2f} MB")
         network = load_clusterwise(wanted.out, device=device).network
     return network
@@ -129,11 +128,11 @@ def drawn(
 
 METHODS: dict[str, tuple[Group, bool]] = {
     "once": (once, False),
-    "once, swept": (once, True),
+    "once, reassigned": (once, True),
     "best": (best, False),
-    "best, swept": (best, True),
+    "best, reassigned": (best, True),
     "drawn": (drawn, False),
-    "drawn, swept": (drawn, True),
+    "drawn, reassigned": (drawn, True),
 }
 
 
@@ -173,7 +172,7 @@ def grouped(
     chance = torch.Generator(device).manual_seed(number)
     labels = group(network, x, wanted.samples, chance)
     if sweep:
-        labels = swept(network, x, labels, generator=chance)
+        labels = reassigned(network, x, labels, generator=chance)
     result = labels[0].cpu().numpy()
     synchronise(device)
     return result, time.perf_counter() - began

@@ -37,10 +37,10 @@ from scipy import stats
 
 from benchmarks.measuring import provenance, table
 from benchmarks.ncp import gibbs
-from samekind.clusterers.ncp.amortized.averaging import rescored
 from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
 from samekind.clusterers.ncp.amortized.network import NCPNetwork
 from samekind.clusterers.ncp.amortized.sampler import Sampler
+from samekind.clusterers.ncp.amortized.samples import rescored
 from samekind.clusterers.ncp.amortized.training import train
 from samekind.clusterers.ncp.amortized.weights import load, save
 from samekind.compute import best_device

@@ -80,7 +80,7 @@ def test_a_hundred_thousand_items_are_grouped_from_a_sample() -> None:
     assert model.labels_.shape == (100_000,) and model.co_membership_.nnz < 130_000
     groups = [np.bincount(model.labels_[truth == k]).max() / (truth == k).sum() for k in range(3)]
     assert min(groups) > 0.9
-    with pytest.raises(InputError, match="100000 items cannot be told"):
+    with pytest.raises(InputError, match="at most 5000 items, got 100000"):
         model.score_partition(X, truth)
 
 
@@ -94,10 +94,10 @@ def test_a_set_of_the_largest_allowed_size_gives_no_warning() -> None:
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"n_samples": 0}, "n_samples must be at least 1; 0 came"),
-        ({"orders": 0}, "orders must be at least 1"),
-        ({"max_placed": 0}, "max_placed must be at least 1"),
-        ({"weights": "nowhere.safetensors"}, "no weights at 'nowhere.safetensors'"),
+        ({"n_samples": 0}, "Expected n_samples to be at least 1, got 0"),
+        ({"orders": 0}, "Expected orders to be at least 1"),
+        ({"max_placed": 0}, "Expected max_placed to be at least 1"),
+        ({"weights": "nowhere.safetensors"}, "found none at 'nowhere.safetensors'"),
     ],
 )
 def test_settings_that_cannot_be_are_named(setting: dict[str, Any], message: str) -> None:
@@ -123,14 +123,14 @@ def test_a_file_that_holds_no_weights_is_refused(tmp_path: Path) -> None:
 
 
 def test_answers_about_another_collection_are_refused() -> None:
-    with pytest.raises(InputError, match="speak of 9 items, but 4 vectors"):
+    with pytest.raises(InputError, match=r"about 4 items.*about 9 items"):
         NCP().fit(np.eye(4), constraints=Constraints(9))
 
 
 def test_labels_must_be_one_for_each_item() -> None:
-    with pytest.raises(InputError, match="4 items, labels of shape"):
+    with pytest.raises(InputError, match="one label for each of 4 items, got labels of shape"):
         NCP().score_partition(np.eye(4), [0, 1])
-    with pytest.raises(InputError, match="at least one"):
+    with pytest.raises(InputError, match="at least 1 grouping"):
         NCP().sample_posterior(np.eye(4), 0)
 
 
@@ -138,8 +138,8 @@ def test_training_needs_an_end_and_a_generator_of_vectors(tmp_path: Path) -> Non
     data = GaussianMixtures(dim=2, points=(4, 8), max_groups=3)
     with pytest.raises(InputError, match="either steps or seconds"):
         NCP.train(data, tmp_path / "a.safetensors")
-    with pytest.raises(InputError, match="does not say of how many numbers"):
+    with pytest.raises(InputError, match="Expected a generator of vectors"):
         NCP.train(object(), tmp_path / "a.safetensors", steps=1)
-    with pytest.raises(InputError, match="would read 5 numbers per point, the generator draws 2"):
+    with pytest.raises(InputError, match=r"points of 2 numbers.*got 5"):
         NCP.train(data, tmp_path / "a.safetensors", steps=1, sizes=Sizes(inputs=5))
     assert not list(tmp_path.iterdir())

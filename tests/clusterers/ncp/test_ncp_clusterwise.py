@@ -14,10 +14,10 @@ from scipy.sparse import issparse
 from samekind.clusterers.ncp import clusterwise as room
 from samekind.clusterers.ncp.amortized.clusterwise import ClusterwiseNetwork, ClusterwiseSizes
 from samekind.clusterers.ncp.amortized.clusterwise_sampler import ClusterwiseSampler
-from samekind.clusterers.ncp.amortized.clusterwise_weights import save_clusterwise
+from samekind.clusterers.ncp.amortized.weights import save
 from samekind.clusterers.ncp.clusterwise import n_drawn
+from samekind.clusterers.ncp.draws import Draws
 from samekind.clusterers.ncp.estimator import NCP
-from samekind.clusterers.ncp.labels import Draws
 from samekind.clusterers.ncp.weights import network_of, shipped, variant_of
 from samekind.constraints import Constraints
 from samekind.errors import InputError
@@ -51,9 +51,9 @@ def test_every_item_of_a_large_set_is_grouped_with_fewer_draws_and_a_warning_say
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert (n_drawn(128, 50), n_drawn(128, 10_000), n_drawn(128, 10**6)) == (128, 20, 8)
-    monkeypatch.setattr(room, "DRAWN", 3_000)
+    monkeypatch.setattr(room, "MAX_DRAWN_ITEMS", 3_000)
     X, truth = clouds(300)
-    with pytest.warns(UserWarning, match=r"300 items are many.*10 are made instead of 32"):
+    with pytest.warns(UserWarning, match=r"300 items are many.*10 draws are made instead of 32"):
         model = clusterwise(n_samples=32, max_placed=100).fit(X)
     assert ari(truth, model.labels_) > 0.8
     assert model.draws_.labels.shape[1] == 300
@@ -109,17 +109,17 @@ def test_weights_say_which_variant_they_are_of() -> None:
     X, _ = clouds(30)
     assert NCP(weights=path, n_samples=4, random_state=0).fit(X).variant_ == "clusterwise"
     assert NCP(n_samples=4, random_state=0).fit(X).variant_ == "pointwise"
-    with pytest.raises(InputError, match="weights of the variant 'clusterwise', not 'pointwise'"):
+    with pytest.raises(InputError, match="the variant 'pointwise', got 'clusterwise'"):
         NCP(weights=path, variant="pointwise").fit(X)
-    with pytest.raises(InputError, match="weights of the variant 'pointwise', not 'clusterwise'"):
+    with pytest.raises(InputError, match="the variant 'clusterwise', got 'pointwise'"):
         NCP(weights=shipped(), variant="clusterwise").fit(X)
 
 
 def test_weights_that_see_items_only_together_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "acp.safetensors"
     sizes = ClusterwiseSizes(kind="acp-s", inputs=8, width=16, features=16)
-    save_clusterwise(path, ClusterwiseNetwork(sizes), {"calibrated": True})
-    with pytest.raises(InputError, match=r"'acp-s'.*Give weights of the kind 'ccp'"):
+    save(path, ClusterwiseNetwork(sizes), {"calibrated": True})
+    with pytest.raises(InputError, match="of the kind 'ccp', got 'acp-s'"):
         NCP(weights=path).fit(np.eye(4))
 
 
@@ -136,7 +136,7 @@ def test_samples_that_run_out_of_passes_warn_and_others_do_not() -> None:
     network = network_of(None, "cpu", "clusterwise").network
     X = torch.randn(1, 200, 8, generator=torch.Generator().manual_seed(0))
     chance = torch.Generator().manual_seed(0)
-    with pytest.warns(UserWarning, match="After 1 passes . of 4 samples still had points"):
+    with pytest.warns(UserWarning, match="After 1 passes . of 4 samples still had up to"):
         ClusterwiseSampler(network, most_passes=1).sample(X, 4, generator=chance, most_scored=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,4 +1,4 @@
-"""NCP: groups, and how sure they are, when nobody knows how many there are."""
+"""NCP: groups and their uncertainty, when the number of groups is unknown."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from samekind.clusterers.group_count import checked_constraints
 from samekind.clusterers.live.seeds import restricted
-from samekind.clusterers.ncp.labels import Draws, sparse_pairs
-from samekind.clusterers.ncp.sample import stratified
+from samekind.clusterers.ncp.draws import Draws, sparse_pairs, stratified
 from samekind.compute import best_device
 from samekind.constraints import Constraints
 from samekind.errors import InputError, UnknownName
@@ -31,48 +30,47 @@ VARIANTS: dict[str, str] = {
     "pointwise": "samekind.clusterers.ncp.pointwise:Pointwise",
     "clusterwise": "samekind.clusterers.ncp.clusterwise:Clusterwise",
 }
-"""Posteriors by name; each is made of (network, x, known, seed) and has the same methods."""
+"""Posteriors by name; each takes (network, x, known, seed) and has the same methods."""
 ESTIMATES = ("probable", "central")
-MOST_SCORED = 5_000
-"""Items of a grouping whose probability can be told: it needs all of them at once."""
+MAX_SCORED_ITEMS = 5_000
+"""Largest grouping whose probability is computed: it needs all items at once."""
 
 
 class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Groups of unknown number with their posterior: a network that was trained to group.
+    """Groups of unknown number with their posterior, by a network that was trained to group.
 
-    The neural clustering process. Vectors are turned onto their principal axes and to one scale
-    (see
-    :class:`~samekind.clusterers.ncp.amortized.calibration.Calibration`), then a trained network
-    places items
-    one after the other, each in one of the groups so far or in a new one. Many such draws tell how
-    many groups there are and who belongs together. Answers limit the choices: every draw honours
-    every answer, and weights make averages those of the posterior given the answers.
+    The neural clustering process. Vectors are projected onto their principal axes and brought to
+    one scale (see :class:`~samekind.clusterers.ncp.amortized.calibration.Calibration`). Then a
+    trained network places items one after the other, each in one of the groups so far or in a new
+    one. Many such draws estimate how many groups there are and which items belong together. Answers
+    limit the choices: every draw honours every answer, and weights make averages those of the
+    posterior given the answers.
 
     Parameters
     ----------
     n_samples : draws; more make probabilities finer and fitting slower.
     orders : random orders of the items over which draws are spread.
     estimate : which grouping ``labels_`` is: ``central``, the one that agrees best with all draws
-        about who belongs together; or ``probable``, the most probable one that was found. Where
-        much is in doubt that is often a single group: all of its probability lies on one grouping,
-        while that of many groups is shared by very many.
-    max_placed : items placed one by one. Of larger sets a stratified sample with all answered
-        items is; the others join the group that one more step prefers, with a warning.
+        about which items belong together; or ``probable``, the most probable one that was found.
+        Where much is uncertain that is often a single group: all of its probability lies on one
+        grouping, while that of many groups is shared by very many.
+    max_placed : largest number of items placed one by one. Of larger sets a stratified sample with
+        all answered items is placed; the others join their most probable group, with a warning.
     weights : file that :meth:`train` wrote; None: the weights for general vectors that come with
         the package.
     variant : ``pointwise`` places items one by one; ``clusterwise`` takes out one whole group per
         pass and groups all items of a large set, with fewer draws. It was not better than a sample
-        placed one by one, so ``auto`` is the variant of `weights`, without weights pointwise.
+        placed one by one, so ``auto`` is the variant of `weights`, or pointwise without weights.
     device : where to compute; None: the fastest there is.
     random_state : a seed makes the result the same every time.
 
     Attributes
     ----------
     labels_ : (n,) the central grouping, or the most probable one that was found.
-    variant_ : which variant made it.
+    variant_ : the variant that was used.
     log_prob_, log_prob_spread_ : logarithm of its probability (before answers), averaged over
-        orders, and how much orders differ; of the items that were placed one by one. Clusterwise
-        it is an estimate, and the spread its standard error as a part of the probability.
+        orders, and how much orders differ; for the items that were placed one by one. Clusterwise
+        it is an estimate, and the spread its relative standard error.
     n_clusters_ : groups in it.
     n_clusters_posterior_ : (k + 1,) probability of 0, 1, 2, ... groups.
     co_membership_ : (n, n) probability that two items are in one group. Of more than
@@ -117,7 +115,7 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Group the rows of X. `y` is ignored."""
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         known = checked_constraints(constraints, len(X))
-        rng = self._chance()
+        rng = self._checked_rng()
         self.variant_ = self._which()
         trained = self._trained(self.variant_)
         self._calibration = self._calibrated(X, trained, rng)
@@ -126,10 +124,10 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         posterior = self._posterior(trained, self.space_[rows], known, rows, rng, self.variant_)
         drawn = posterior.samples(self._n_draws(len(X)), self.orders)
         best = posterior.chosen(drawn, self.estimate)
-        self._placer = posterior.placer(best.labels)
+        self._predictor = posterior.predictor(best.labels)
         self.log_prob_, self.log_prob_spread_ = best.log_prob, best.spread
         self.kept_variance_ = self._calibration.kept
-        self.n_clusters_posterior_ = drawn.n_groups_law().double().cpu().numpy()
+        self.n_clusters_posterior_ = drawn.n_groups_distribution().double().cpu().numpy()
         self.draws_ = Draws.of(rows, drawn)
         self._label_all(trained, best.labels)
         self.co_membership_ = self._pairs(known, rng)
@@ -139,7 +137,7 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """The groups of other items: one more step each, after the items that were fitted."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        found = self._placer(self._trained(self.variant_).network, self._calibration(X))
+        found = self._predictor(self._trained(self.variant_).network, self._calibration(X))
         return np.asarray(found.argmax(axis=1), dtype=np.intp)
 
     def sample_posterior(
@@ -153,9 +151,9 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
         X = check_array(X, dtype=[np.float64, np.float32])
         if n < 1:
-            raise InputError(f"{n} groupings cannot be drawn. Ask for at least one.")
+            raise InputError(f"Expected at least 1 grouping to draw, got n={n}.")
         known = checked_constraints(constraints, len(X))
-        rng, variant = self._chance(), self._which()
+        rng, variant = self._checked_rng(), self._which()
         trained = self._trained(variant)
         space = self._calibrated(X, trained, rng)(X)
         rows = self._rows(space, known, rng, variant)
@@ -168,9 +166,9 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         every = np.empty((len(labels), len(X)), dtype=np.intp)
         every[:, rows] = labels
         for row, groups in zip(every, labels, strict=True):
-            chance = posterior.placer(groups)(trained.network, space[rest])
+            share = posterior.predictor(groups)(trained.network, space[rest])
             # Drawn, not the most probable: these are draws.
-            row[rest] = (rng.random((len(rest), 1)) > chance.cumsum(axis=1)[:, :-1]).sum(axis=1)
+            row[rest] = (rng.random((len(rest), 1)) > share.cumsum(axis=1)[:, :-1]).sum(axis=1)
         return np.asarray(every[which])
 
     def score_partition(self, X: Any, labels: Any, *, orders: int = 16) -> float:
@@ -184,14 +182,15 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         X, groups = check_array(X, dtype=[np.float64, np.float32]), np.asarray(labels)
         if groups.shape != (len(X),):
             raise InputError(
-                f"One label per item is needed: {len(X)} items, labels of shape {groups.shape}."
+                f"Expected one label for each of {len(X)} items, got labels of shape "
+                f"{groups.shape}."
             )
-        if len(X) > MOST_SCORED:
+        if len(X) > MAX_SCORED_ITEMS:
             raise InputError(
-                f"The probability of a grouping of {len(X)} items cannot be told: at most "
-                f"{MOST_SCORED} are looked at together. Score a sample of them."
+                f"Expected at most {MAX_SCORED_ITEMS} items, got {len(X)}: a probability needs all "
+                "of them at once. Score a sample of them."
             )
-        rng, variant = self._chance(), self._which()
+        rng, variant = self._checked_rng(), self._which()
         trained = self._trained(variant)
         space = self._calibrated(X, trained, rng)(X)
         posterior = self._posterior(trained, space, None, np.arange(len(X)), rng, variant)
@@ -213,12 +212,12 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         seed: int = 0,
         progress: Any = None,
     ) -> Self:
-        """Train weights of one's own, write them to `path`, and return an estimator that uses them.
+        """Train new weights, write them to `path`, and return an estimator that uses them.
 
         Parameters
         ----------
-        generator : draws labelled data sets of vectors, such as `GaussianMixtures`: what the
-            data may look like.
+        generator : draws labelled data sets of vectors that look like the data to group, such as
+            `GaussianMixtures`.
         path : safetensors file.
         steps, seconds : how long; exactly one of them.
         calibrate : train and use on principal axes and one scale; False takes vectors as they are,
@@ -234,17 +233,17 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         )  # fmt: skip
         return cls(weights=str(path), device=device)
 
-    def _chance(self) -> np.random.Generator:
+    def _checked_rng(self) -> np.random.Generator:
         for name, least in (("n_samples", 1), ("orders", 1), ("max_placed", 1)):
             value = getattr(self, name)
             if value < least:
-                raise InputError(f"{name} must be at least {least}; {value!r} came.")
+                raise InputError(f"Expected {name} to be at least {least}, got {value!r}.")
         if self.estimate not in ESTIMATES:
             raise UnknownName("estimate", self.estimate, ESTIMATES)
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
     def _which(self) -> str:
-        """The variant that groups."""
+        """The variant to use."""
         if self.variant != "auto":
             if self.variant not in VARIANTS:
                 raise UnknownName("variant", self.variant, ("auto", *VARIANTS))
@@ -268,8 +267,8 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         count = n_drawn(self.n_samples, n)
         if count < self.n_samples:
             warnings.warn(
-                f"{n} items are many for draws of all of them: {count} are made instead of "
-                f"{self.n_samples}, and pairs are told for a sample of {self.max_placed}.",
+                f"{n} items are many, so {count} draws are made instead of {self.n_samples}, and "
+                f"co_membership_ covers a sample of {self.max_placed}.",
                 stacklevel=3,
             )
         return count
@@ -282,23 +281,23 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             return Calibration.of(X, dim, rng)
         if X.shape[1] != dim:
             raise InputError(
-                f"These weights were trained on vectors of {dim} numbers as they are; "
-                f"{X.shape[1]} came. Give such vectors, or train with calibrate=True."
+                f"Expected vectors of {dim} numbers, on which these weights were trained as they "
+                f"are, got {X.shape[1]}. Give such vectors, or train with calibrate=True."
             )
         return Calibration.unchanged(dim)
 
     def _rows(
         self, space: Floats, known: Constraints | None, rng: np.random.Generator, variant: str
     ) -> Ints:
-        """The items that are grouped by the network itself, the others by one more step."""
+        """Items that the network places one by one; the others follow by one more step."""
         n = len(space)
         if n <= self.max_placed or variant == "clusterwise":
             return np.arange(n)
         rows = stratified(space, _touched(known), self.max_placed, rng)
         warnings.warn(
-            f"{n} items are too many to be placed one by one: a sample of {len(rows)} is, "
-            "and the others join the most probable group of the sample, each by itself. "
-            "Probabilities are about the sample; max_placed makes it larger.",
+            f"{n} items are too many to be placed one by one, so a sample of {len(rows)} is, and "
+            "each other item joins its most probable group. Probabilities are about the sample; "
+            "raise max_placed to enlarge it.",
             stacklevel=3,
         )
         return rows
@@ -321,7 +320,7 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _label_all(self, trained: Trained, labels: Ints) -> None:
-        """Groups and memberships of all items, from those that the network grouped."""
+        """Set groups and memberships of all items, from those that the network placed."""
         n, rows, strength = len(self.space_), self.draws_.items, self.draws_.strength(labels)
         self.n_clusters_ = strength.shape[1]
         if len(rows) == n:
@@ -330,13 +329,13 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         rest = np.setdiff1d(np.arange(n), rows)
         self.membership_ = np.empty((n, self.n_clusters_), dtype=np.float32)
         self.membership_[rows] = strength
-        self.membership_[rest] = self._placer(trained.network, self.space_[rest])
+        self.membership_[rest] = self._predictor(trained.network, self.space_[rest])
         self.labels_ = np.empty(n, dtype=np.intp)
         self.labels_[rows] = labels
         self.labels_[rest] = self.membership_[rest].argmax(axis=1)
 
     def _pairs(self, known: Constraints | None, rng: np.random.Generator) -> Any:
-        """Chances of pairs: of all items, or of a sample in a sparse matrix."""
+        """Probabilities of pairs: of all items, or of a sample in a sparse matrix."""
         n, some = len(self.space_), self.draws_.items
         if len(some) == n:
             some = stratified(self.space_, _touched(known), self.max_placed, rng)

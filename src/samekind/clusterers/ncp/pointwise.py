@@ -1,4 +1,4 @@
-"""The posterior that places points one after the other: samples, the most probable, one more."""
+"""The posterior under a network that places points one after the other."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from samekind.clusterers.ncp.amortized.averaging import averaged
 from samekind.clusterers.ncp.amortized.conditioning import Answers
 from samekind.clusterers.ncp.amortized.likelihood import random_order
 from samekind.clusterers.ncp.amortized.network import NCPNetwork
 from samekind.clusterers.ncp.amortized.sampler import Sampler
-from samekind.clusterers.ncp.amortized.samples import Samples, merged
+from samekind.clusterers.ncp.amortized.samples import Samples, averaged, merged
 from samekind.constraints import Constraints
 
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
-GREEDY = 8
+GREEDY_ORDERS = 8
 """Orders in which the most probable choice is made at each step, to find probable groupings."""
-TOP = 16
+MAX_CANDIDATES = 16
 """Groupings whose probability is averaged over orders."""
-WORK = 400_000
-"""Choices that are scored at most for these averages; fewer orders are taken of large sets."""
-ROWS = 60_000
+MAX_SCORED_CHOICES = 400_000
+"""Choices scored for these averages; large sets are scored in fewer orders."""
+CHUNK_CHOICES = 60_000
 """Choices that are scored at a time when other items are placed."""
 
 
@@ -48,7 +47,7 @@ class Pointwise:
     network : trained.
     x : (n, d) calibrated vectors.
     known : what the answers say about them; None: nothing.
-    seed : of all chance.
+    seed : of all randomness.
     """
 
     network: NCPNetwork
@@ -58,62 +57,62 @@ class Pointwise:
 
     def samples(self, n_samples: int, orders: int) -> Samples:
         """Draws that honour every answer, with importance weights."""
-        x, chance, answers = self._ready()
+        x, generator, answers = self._ready()
         orders = min(orders, n_samples)
-        order = None if answers is None else answers.order(orders, chance)
+        order = None if answers is None else answers.order(orders, generator)
         (found,) = Sampler(self.network).sample(
-            x, n_samples, order=order, orders=orders, allowed=answers, generator=chance
+            x, n_samples, order=order, orders=orders, allowed=answers, generator=generator
         )
         return found
 
     def chosen(self, drawn: Samples, estimate: str) -> Scored:
-        """One grouping for all, of those that samples or greed find.
+        """Choose one grouping, among those that sampling or a greedy search find.
 
         ``probable``: of largest mean probability over orders. ``central``: the one that is wrong
         about the fewest pairs on average over the draws (Binder's loss).
         """
-        x, chance, answers = self._ready()
+        x, generator, answers = self._ready()
         n = x.shape[1]
-        everywhere = torch.ones(GREEDY, n, dtype=torch.bool, device=x.device)
-        order = random_order(everywhere, chance) if answers is None else answers.order(
-            GREEDY, chance
+        everywhere = torch.ones(GREEDY_ORDERS, n, dtype=torch.bool, device=x.device)
+        order = random_order(everywhere, generator) if answers is None else answers.order(
+            GREEDY_ORDERS, generator
         )  # fmt: skip
         greedy = Sampler(self.network).greedy(
-            x.expand(GREEDY, -1, -1), order=order, allowed=answers
+            x.expand(GREEDY_ORDERS, -1, -1), order=order, allowed=answers
         )
         if estimate == "central":
             found = torch.cat([drawn.labels, *(one.labels for one in greedy)])
             top = found[int(central_costs(found, drawn).argmin())][None]
         else:
-            top = _first(merged([*greedy, _first(drawn, TOP)]), TOP).labels
-        orders = int(np.clip(WORK // (top.numel() * (int(top.max()) + 2)), 2, 16))
-        mean, spread = averaged(self.network, x, top, orders=orders, generator=chance)
+            top = _first(merged([*greedy, _first(drawn, MAX_CANDIDATES)]), MAX_CANDIDATES).labels
+        orders = int(np.clip(MAX_SCORED_CHOICES // (top.numel() * (int(top.max()) + 2)), 2, 16))
+        mean, spread = averaged(self.network, x, top, orders=orders, generator=generator)
         best = int(mean.argmax())
         return Scored(_numbers(top[best]), float(mean[best]), float(spread[best]))
 
     def score(self, labels: Ints, orders: int) -> Scored:
         """The probability of a grouping, without answers."""
-        x, chance, _ = self._ready()
+        x, generator, _ = self._ready()
         _, named = np.unique(labels, return_inverse=True)
         rows = torch.from_numpy(named.astype(np.int64))[None].to(x.device)
-        mean, spread = averaged(self.network, x, rows, orders=orders, generator=chance)
+        mean, spread = averaged(self.network, x, rows, orders=orders, generator=generator)
         return Scored(named.astype(np.intp), float(mean[0]), float(spread[0]))
 
-    def placer(self, labels: Ints) -> Placer:
-        """What places further items when these are grouped so."""
-        return Placer.of(self.network, self.x, labels)
+    def predictor(self, labels: Ints) -> PointwisePredictor:
+        """Places further items, given these groups."""
+        return PointwisePredictor.of(self.network, self.x, labels)
 
     def _ready(self) -> tuple[Tensor, torch.Generator, Answers | None]:
         device = next(self.network.parameters()).device
         x = torch.from_numpy(self.x)[None].to(device)
-        chance = torch.Generator(device).manual_seed(self.seed)
+        generator = torch.Generator(device).manual_seed(self.seed)
         told = self.known is not None and len(self.known.touched) > 0
-        return x, chance, Answers(self.known) if told and self.known is not None else None
+        return x, generator, Answers(self.known) if told and self.known is not None else None
 
 
 @dataclass(frozen=True)
-class Placer:
-    """One more step: where an item belongs when all others are placed (U frozen at nothing).
+class PointwisePredictor:
+    """One more step: the group of an item when all others are placed (U is zero).
 
     Each item is placed by itself, so that it does not matter which others come with it.
     """
@@ -123,7 +122,7 @@ class Placer:
 
     @classmethod
     @torch.no_grad()
-    def of(cls, network: NCPNetwork, x: NDArray[np.float32], labels: Ints) -> Placer:
+    def of(cls, network: NCPNetwork, x: NDArray[np.float32], labels: Ints) -> PointwisePredictor:
         """From the groups 0..K-1 of placed items."""
         h = network.points(_rows(network, x), None).h[0].cpu().numpy()
         H = np.zeros((int(labels.max()) + 1, h.shape[1]), dtype=np.float64)
@@ -138,7 +137,7 @@ class Placer:
         H = torch.from_numpy(self.H).to(next(network.parameters()).device)
         groups = network.g(H)  # (K, dg)
         rest = groups.sum(0) - groups
-        step = max(1, ROWS // K)
+        step = max(1, CHUNK_CHOICES // K)
         for start in range(0, len(x), step):
             points = network.points(_rows(network, x[start : start + step]), None)
             h = points.h[0]
@@ -161,11 +160,11 @@ def _first(samples: Samples, count: int) -> Samples:
 
 
 def central_costs(candidates: Tensor, drawn: Samples) -> Tensor:
-    """(C,) pairs that each candidate (C, N) has wrongly together or apart, by the draws.
+    """(C,) expected number of wrong pairs of each candidate (C, N), by the draws.
 
-    Up to a number that all candidates share.
+    Up to a constant that all candidates share.
     """
-    lean = 1 - 2 * drawn.co_membership()  # what it costs to put two items together
+    lean = 1 - 2 * drawn.co_membership()  # cost of putting two items together
     cost = lean.new_zeros(len(candidates))
     for k in range(int(candidates.max()) + 1):
         inside = (candidates == k).to(lean.dtype)

@@ -1,4 +1,4 @@
-"""Where the networks of NCP come from: the shipped file, a file of one's own, or training."""
+"""Networks of NCP: from the shipped file, from a file of the user, or from training."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any, NamedTuple
 
 from samekind.clusterers.ncp.amortized.calibration import Calibrated
 from samekind.clusterers.ncp.amortized.clusterwise import ClusterwiseNetwork
-from samekind.clusterers.ncp.amortized.clusterwise_weights import load_clusterwise
 from samekind.clusterers.ncp.amortized.generators import Generator
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
-from samekind.clusterers.ncp.amortized.training import History, train
-from samekind.clusterers.ncp.amortized.weights import load, read_tensors, save
+from samekind.clusterers.ncp.amortized.training import train
+from samekind.clusterers.ncp.amortized.training_loop import History
+from samekind.clusterers.ncp.amortized.weights import load, load_clusterwise, read_tensors, save
 from samekind.errors import InputError
 
 TrainingReport = Callable[[int, float, float], None]
 
 
 FILES = {"pointwise": "general.safetensors", "clusterwise": "clusterwise.safetensors"}
-"""What is shipped, by variant."""
+"""Shipped files by variant."""
 
 
 class Trained(NamedTuple):
@@ -39,7 +39,7 @@ def shipped(variant: str = "pointwise") -> Path:
 
 
 def variant_of(weights: str | Path) -> str:
-    """Which variant a file holds weights of."""
+    """The variant of the weights in a file."""
     path = _there(weights)
     return _variant(str(path.resolve()), path.stat().st_mtime_ns)
 
@@ -50,8 +50,8 @@ def network_of(weights: str | Path | None, device: str, variant: str = "pointwis
     found = variant_of(path)
     if found != variant:
         raise InputError(
-            f"{str(path)!r} holds weights of the variant {found!r}, not {variant!r}. Leave the "
-            f"variant at 'auto', or give weights of {variant!r}."
+            f"Expected weights of the variant {variant!r}, got {found!r} in {str(path)!r}. "
+            f"Leave the variant at 'auto', or give weights of {variant!r}."
         )
     return _read(str(path.resolve()), path.stat().st_mtime_ns, device, variant)
 
@@ -60,8 +60,8 @@ def _there(weights: str | Path) -> Path:
     path = Path(weights)
     if not path.is_file():
         raise InputError(
-            f"There are no weights at {str(path)!r}. Give a file that NCP.train wrote, or None "
-            "for those that come with the package."
+            f"Expected a file of weights, found none at {str(path)!r}. Give a file that NCP.train "
+            "wrote, or None for the weights that come with the package."
         )
     return path
 
@@ -77,14 +77,13 @@ def _read(path: str, changed: int, device: str, variant: str) -> Trained:
     network, facts = (load_clusterwise if variant == "clusterwise" else load)(path, device=device)
     if network.sizes.encoder not in ("points", "none"):
         raise InputError(
-            f"The weights in {path!r} are for {network.sizes.encoder!r}, not for vectors. Give "
-            "weights that were trained on vectors."
+            f"Expected weights for vectors, got weights for {network.sizes.encoder!r} in {path!r}. "
+            "Give weights that were trained on vectors."
         )
     if isinstance(network, ClusterwiseNetwork) and network.sizes.kind != "ccp":
         raise InputError(
-            f"The weights in {path!r} are of the kind {network.sizes.kind!r}, where an item is "
-            "seen only together with all others, so that no further item can be placed. Give "
-            "weights of the kind 'ccp'."
+            f"Expected weights of the kind 'ccp', got {network.sizes.kind!r} in {path!r}: there an "
+            "item is seen only together with all others, so no further item can be placed."
         )
     return Trained(network.requires_grad_(False), bool(facts.get("calibrated", False)))
 
@@ -109,15 +108,15 @@ def train_network(
     dim = getattr(generator, "dim", None)
     if not isinstance(dim, int):
         raise InputError(
-            f"{type(generator).__name__} does not say of how many numbers its points are (dim). "
-            "NCP groups vectors: give a generator of vectors, such as GaussianMixtures(dim=3)."
+            f"Expected a generator of vectors with their dimension (dim), got "
+            f"{type(generator).__name__}. Give one such as GaussianMixtures(dim=3)."
         )
     if calibrate and not isinstance(generator, Calibrated):
         generator = Calibrated(generator, dim)
     if sizes is not None and sizes.inputs != dim:
         raise InputError(
-            f"The network would read {sizes.inputs} numbers per point, the generator draws {dim}. "
-            f"Give Sizes(inputs={dim})."
+            f"Expected sizes for points of {dim} numbers, as the generator draws them, got "
+            f"{sizes.inputs}. Give Sizes(inputs={dim})."
         )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -8,28 +8,27 @@ from typing import Any
 
 import pytest
 import torch
-from test_ordered import network
 from torch import Tensor
 
 from closed_form import VECTORS, table
-from samekind.clusterers.ncp.amortized.attention import ISAB, MAB, PMA
+from clusterwise_processes import network
 from samekind.clusterers.ncp.amortized.clusterwise import (
     ClusterwiseNetwork,
     ClusterwiseSizes,
     Normal,
+    log_members,
 )
-from samekind.clusterers.ncp.amortized.clusterwise_bound import (
+from samekind.clusterers.ncp.amortized.clusterwise_probability import Latents, log_partition
+from samekind.clusterers.ncp.amortized.clusterwise_training import (
     clusterwise_loss,
     importance_weighted,
-    log_members,
     pass_bound,
+    train_clusterwise,
 )
-from samekind.clusterers.ncp.amortized.clusterwise_training import train_clusterwise
-from samekind.clusterers.ncp.amortized.clusterwise_weights import load_clusterwise, save_clusterwise
 from samekind.clusterers.ncp.amortized.generators import Episode, GaussianMixtures
+from samekind.clusterers.ncp.amortized.layers import ISAB, MAB, PMA
 from samekind.clusterers.ncp.amortized.network import NCPNetwork
-from samekind.clusterers.ncp.amortized.ordered import Latents, log_partition
-from samekind.clusterers.ncp.amortized.weights import save
+from samekind.clusterers.ncp.amortized.weights import load_clusterwise, save
 from samekind.errors import InputError
 
 KINDS = ["ccp", "acp-s", "acp"]
@@ -105,16 +104,16 @@ def both_gradients(made: ClusterwiseNetwork, seed: int) -> list[dict[str, Tensor
     noise = torch.randn(1, R, 3, 1, generator=chance, dtype=torch.float64)
     found = []
     for plainly in (False, True):
-        items, outlook, left, member = one_pass(made)
-        anchor, U, G = (part.expand(1, R, -1) for part in outlook[:3])
-        wide = outlook._replace(anchor=anchor, U=U, G=G)
+        items, context, left, member = one_pass(made)
+        anchor, U, G = (part.expand(1, R, -1) for part in context[:3])
+        wide = context._replace(anchor=anchor, U=U, G=G)
         if not plainly:
             many = (left.expand(1, R, 6), member.expand(1, R, 6), noise)
             found.append(gradients(made, pass_bound(made, items, wide, *many).surrogate.mean()))
             continue
         guide, prior = (
             Normal(law.mean[:, :, None], law.log_std[:, :, None])
-            for law in (made.guide(items, outlook, left, member), made.prior(outlook))
+            for law in (made.guide(items, context, left, member), made.prior(context))
         )
         z = guide.mean + guide.log_std.exp() * noise
         log_b = log_members(made.join(items, wide, z), left, member)
@@ -212,7 +211,7 @@ def test_weights_come_back_as_they_were_and_half_of_them_nearly_so(tmp_path: Pat
     made, x = small(kind="acp-s"), torch.randn(1, 5, 2)
     for half, close in ((False, 0.0), (True, 5e-3)):
         file = tmp_path / f"{half}.safetensors"
-        save_clusterwise(file, made, {"steps": 3}, half=half)
+        save(file, made, {"steps": 3}, half=half)
         back = load_clusterwise(file)
         assert back.facts["steps"] == 3 and back.network.sizes == made.sizes
         assert back.network.items(x).e.dtype == torch.float32
@@ -230,7 +229,7 @@ def test_other_weights_are_refused_in_words(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="pointwise"):
         load_clusterwise(file)
     given = ClusterwiseSizes(encoder="given", inputs=2)
-    save_clusterwise(file, ClusterwiseNetwork(given, torch.nn.Linear(2, 2)))
+    save(file, ClusterwiseNetwork(given, torch.nn.Linear(2, 2)))
     with pytest.raises(InputError, match="belong to another network"):
         load_clusterwise(file, encoder=torch.nn.Linear(2, 3))
 
@@ -239,11 +238,11 @@ def test_bad_settings_are_told_in_words() -> None:
     data = GaussianMixtures(points=(5, 6))
     with pytest.raises(InputError, match="either steps or seconds"):
         train_clusterwise(small(), data)
-    with pytest.raises(InputError, match="at least one of each"):
+    with pytest.raises(InputError, match="at least one pass and one draw"):
         train_clusterwise(small(), data, steps=1, passes=0)
     with pytest.raises(InputError, match="ccp, acp-s or acp"):
         small(kind="dac")
-    with pytest.raises(InputError, match="cannot be shared"):
+    with pytest.raises(InputError, match="multiple of"):
         small(kind="acp", width=10, heads=4)
     with pytest.raises(InputError, match="newer version"):
         ClusterwiseSizes.from_json({"depth": 3})

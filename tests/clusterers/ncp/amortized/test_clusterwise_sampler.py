@@ -9,26 +9,21 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_ordered import ClosedCCP, X, network
 from torch import Tensor
 
 import samekind.clusterers.ncp.amortized.clusterwise_sampler as room
 from closed_form import honours
-from samekind.clusterers.ncp.amortized.clusterwise import Items, Outlook
-from samekind.clusterers.ncp.amortized.clusterwise_answers import Together
+from clusterwise_processes import ClosedCCP, Loners, Quarters, X, network, points
+from samekind.clusterers.ncp.amortized.clusterwise_probability import log_partition
 from samekind.clusterers.ncp.amortized.clusterwise_sampler import ClusterwiseSampler
+from samekind.clusterers.ncp.amortized.conditioning import ClusterwiseAnswers
+from samekind.clusterers.ncp.amortized.exact import all_partitions
 from samekind.clusterers.ncp.amortized.likelihood import relabel
-from samekind.clusterers.ncp.amortized.ordered import log_partition
-from samekind.clusterers.ncp.amortized.partitions import all_partitions
 from samekind.clusterers.ncp.amortized.samples import Samples
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 
 Links = list[tuple[int, int, bool]]
-
-
-def points(n: int, seed: int = 1) -> Tensor:
-    return torch.randn(1, n, 2, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def shares(found: Samples, rows: Any) -> Tensor:
@@ -70,8 +65,8 @@ def test_weighted_samples_follow_the_posterior_given_the_answers(
     made, x = network(latent=0), points(n)
     rows = np.array([row for row in all_partitions(n) if honours(row, links)])
     law = log_partition(made, x, torch.from_numpy(rows)).log_prob.softmax(0)
-    together = Together(Constraints.from_links(n, links))
-    found = draw(made, x, 30_000, together=together, resample=resample)
+    together = ClusterwiseAnswers(Constraints.from_links(n, links))
+    found = draw(made, x, 30_000, answers=together, resample=resample)
     assert all(honours(row, links) for row in found.labels.numpy())
     error = (shares(found, rows) - law).abs()
     noise = (law * (1 - law) / min(found.n_effective, 3000)).sqrt()
@@ -83,8 +78,8 @@ def test_the_mean_weight_is_the_probability_that_the_answers_hold() -> None:
     made, x = network(latent=0), points(n)
     rows = np.array([row for row in all_partitions(n) if honours(row, links)])
     mass = float(log_partition(made, x, torch.from_numpy(rows)).log_prob.exp().sum())
-    together = Together(Constraints.from_links(n, links))
-    found = draw(made, x, 40_000, together=together, resample=0.0)
+    together = ClusterwiseAnswers(Constraints.from_links(n, links))
+    found = draw(made, x, 40_000, answers=together, resample=0.0)
     mean = float((found.log_weight.exp() * found.count).sum() / found.count.sum())
     assert mean == pytest.approx(mass, rel=0.05)
 
@@ -101,7 +96,7 @@ def test_every_sample_honours_every_answer_in_force(
     known = Constraints.from_links(10, [link for link in given_links if link[0] != link[1]])
     chance = torch.Generator().manual_seed(seed)
     (found,) = ClusterwiseSampler(network(), join=join).sample(
-        points(10), 5, together=Together(known), generator=chance, orders=1, draws=1
+        points(10), 5, answers=ClusterwiseAnswers(known), generator=chance, orders=1, draws=1
     )
     for row in found.labels.tolist():
         for a in range(10):
@@ -130,22 +125,6 @@ def test_data_sets_of_different_sizes_are_sampled_side_by_side() -> None:
     assert int(second.labels.max()) <= 3
 
 
-class Quarters(ClosedCCP):
-    """Points join when they lie in the anchor's quarter of the plane, for sure."""
-
-    def join(self, items: Items, outlook: Outlook, z: Tensor) -> Tensor:
-        near = (items.e[:, None].sign() == outlook.anchor[:, :, None].sign()).all(-1)
-        return torch.where(near, 50.0, -50.0).double()[:, :, None]
-
-
-class Loners(ClosedCCP):
-    """Nobody joins anybody."""
-
-    def join(self, items: Items, outlook: Outlook, z: Tensor) -> Tensor:
-        shape = (*outlook.anchor.shape[:2], 1, items.e.shape[1])
-        return torch.full(shape, -50.0, dtype=torch.float64)
-
-
 def test_points_left_after_the_last_pass_become_groups_of_their_own() -> None:
     sampler = ClusterwiseSampler(Loners(), most_passes=3)
     with pytest.warns(UserWarning, match="After 3 passes"):
@@ -156,14 +135,14 @@ def test_points_left_after_the_last_pass_become_groups_of_their_own() -> None:
 def test_points_that_are_placed_are_dropped_and_keep_their_group(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    dropped, drop = [], room._Walk._drop
+    dropped, drop = [], room._SamplePasses._drop
 
     def watched(self: Any, kept: Tensor) -> None:
         dropped.append(len(kept))
         drop(self, kept)
 
-    monkeypatch.setattr(room._Walk, "_drop", watched)
-    monkeypatch.setattr(room, "AT_ONCE", 7)
+    monkeypatch.setattr(room._SamplePasses, "_drop", watched)
+    monkeypatch.setattr(room, "CHUNK_POINTS", 7)
     x = points(60)
     found = draw(Quarters(), x, 3)
     quarter = (x[0] > 0).long() @ torch.tensor([1, 2])
@@ -174,7 +153,9 @@ def test_points_that_are_placed_are_dropped_and_keep_their_group(
 def test_one_point_is_one_group_and_none_is_an_error() -> None:
     (found,) = ClusterwiseSampler(network()).sample(points(1), 3)
     assert found.labels.tolist() == [[0]] and float(found.log_prob[0]) == pytest.approx(0.0)
-    with pytest.raises(InputError, match="Give one or more"):
+    with pytest.raises(InputError, match="got 0 samples of 1 points"):
         ClusterwiseSampler(network()).sample(points(1), 0)
     with pytest.raises(InputError, match="one data set at a time"):
-        ClusterwiseSampler(network()).sample(points(3), 1, together=Together(Constraints(4)))
+        ClusterwiseSampler(network()).sample(
+            points(3), 1, answers=ClusterwiseAnswers(Constraints(4))
+        )

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from closed_form import honours, small_network
 from samekind.clusterers.ncp.amortized.conditioning import Answers
+from samekind.clusterers.ncp.amortized.exact import all_partitions
 from samekind.clusterers.ncp.amortized.likelihood import log_joint, relabel
-from samekind.clusterers.ncp.amortized.partitions import all_partitions
 from samekind.clusterers.ncp.amortized.sampler import Sampler
 from samekind.constraints import Constraints
 

@@ -21,6 +21,7 @@ from closed_form import (
     table,
 )
 from samekind.clusterers.ncp.amortized.engine import Engine, State
+from samekind.clusterers.ncp.amortized.exact import all_partitions
 from samekind.clusterers.ncp.amortized.likelihood import (
     chosen,
     log_joint,
@@ -29,7 +30,6 @@ from samekind.clusterers.ncp.amortized.likelihood import (
     step_log_probs,
 )
 from samekind.clusterers.ncp.amortized.network import Functions
-from samekind.clusterers.ncp.amortized.partitions import all_partitions
 
 QUICK = settings(max_examples=15, deadline=None)
 VARIANTS = [
@@ -70,19 +70,19 @@ def test_the_engine_gives_the_published_trace() -> None:
     engine = Engine(network, network.points(x[None], None), torch.arange(5)[None])
     state = engine.start()
     for n in range(5):
-        outlook = engine.look(state, n)
+        choices = engine.look(state, n)
         if n > 0:
             expected = VECTORS["engine"]["trace"][n - 1]
             K = len(expected["H"])
             assert torch.allclose(state.H[0, :K], table(expected["H"]), atol=1e-9)
             assert torch.allclose(engine.context[0, n], table(expected["U"]), atol=1e-9)
             G = torch.stack([
-                state.groups[0].sum(0) - state.groups[0, k] + outlook.groups[outlook.rows[0, k]]
+                state.groups[0].sum(0) - state.groups[0, k] + choices.groups[choices.rows[0, k]]
                 for k in range(K + 1)
             ])  # fmt: skip
             assert torch.allclose(G, table(expected["G_per_choice"]), atol=1e-9)
-            assert torch.allclose(outlook.log_probs[0], table(expected["logp"]), atol=1e-9)
-        state = engine.move(state, outlook, n, torch.tensor([0]), labels[:, n])
+            assert torch.allclose(choices.log_probs[0], table(expected["logp"]), atol=1e-9)
+        state = engine.move(state, choices, n, torch.tensor([0]), labels[:, n])
     assert float(state.log_prob) == pytest.approx(VECTORS["engine"]["joint_logp"], abs=1e-9)
 
 

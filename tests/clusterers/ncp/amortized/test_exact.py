@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from closed_form import VECTORS
-from samekind.clusterers.ncp.amortized.exact import DirichletGaussians, loss_floor
-from samekind.clusterers.ncp.amortized.partitions import all_partitions
+from samekind.clusterers.ncp.amortized.exact import DirichletGaussians, all_partitions, loss_floor
 from samekind.clusterers.ncp.amortized.priors import CRP, MFM
 from samekind.errors import InputError
 
@@ -25,7 +24,7 @@ def test_the_exact_posterior_is_the_published_one() -> None:
     for top in EXACT["top"]:
         assert np.exp(found.log_prob_of(np.array(top["labels"]))) == pytest.approx(top["prob"])
     assert found.co_membership()[0, 1] == pytest.approx(EXACT["p_same_0_1"], abs=1e-12)
-    mean_K = found.n_groups_law() @ np.arange(6)
+    mean_K = found.n_groups_distribution() @ np.arange(6)
     assert mean_K == pytest.approx(EXACT["expected_K"], abs=1e-12)
     for prefix in ("0", "00", "01"):
         law = found.conditional(np.array([int(k) for k in prefix]))
@@ -61,7 +60,7 @@ def test_the_listed_partitions_are_all_and_in_order(n: int) -> None:
 def test_too_many_points_are_refused_with_a_sentence() -> None:
     with pytest.raises(InputError, match="1 to 8 points"):
         DirichletGaussians().posterior(np.zeros((9, 2)))
-    with pytest.raises(InputError, match="cannot be listed"):
+    with pytest.raises(InputError, match="Expected 1 to 10 items"):
         all_partitions(11)
 
 

@@ -154,5 +154,5 @@ def test_what_cannot_be_drawn_is_said_in_a_sentence() -> None:
         GaussianMixtures().draw(3, chance(), (5, 4))
     with pytest.raises(InputError, match="one for each"):
         LabelledEpisodes(np.zeros((3, 2)), np.zeros(4, dtype=int))
-    with pytest.raises(InputError, match="not a way to centre"):
+    with pytest.raises(InputError, match="Expected centre to be"):
         centred(torch.zeros(1, 2, 2), torch.ones(1, 2, dtype=torch.bool), "middle")

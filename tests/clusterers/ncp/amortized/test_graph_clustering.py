@@ -19,7 +19,12 @@ from samekind.clusterers.ncp.amortized.graph_encoder import (
     save_graph_network,
 )
 from samekind.clusterers.ncp.amortized.graphs import StochasticBlocks
-from samekind.clusterers.ncp.amortized.likelihood import chosen, law_of_steps, relabel, reordered
+from samekind.clusterers.ncp.amortized.likelihood import (
+    chosen,
+    relabel,
+    reordered,
+    step_distributions,
+)
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
 from samekind.constraints import Constraints
 from samekind.errors import InputError
@@ -78,7 +83,7 @@ def test_a_networkx_graph_is_read() -> None:
 def test_the_posterior_has_samples_a_best_grouping_a_law_and_pairs() -> None:
     found = group_nodes(sparse.csr_array(blocks()), network(), n_samples=20, signs=4)
     assert found.samples.labels.shape[1] == 14 and int(found.samples.count.sum()) == 20
-    law, pairs = found.n_groups_law(), found.co_membership()
+    law, pairs = found.n_groups_distribution(), found.co_membership()
     assert law.sum() == pytest.approx(1) and law[0] == 0
     np.testing.assert_allclose(np.diag(pairs), 1, atol=1e-6)
     np.testing.assert_allclose(pairs, pairs.T, atol=1e-6)
@@ -116,7 +121,9 @@ def test_other_names_of_the_nodes_give_the_same_law_up_to_the_permutation(
     for seed in range(5):
         kinds = torch.randint(0, 4, (1, 16), generator=torch.Generator().manual_seed(seed))
         labels = relabel(kinds)
-        a, b = (chosen(law_of_steps(model, p, labels), labels).sum() for p in (points, placed))
+        a, b = (
+            chosen(step_distributions(model, p, labels), labels).sum() for p in (points, placed)
+        )
         assert float(a.detach()) == pytest.approx(float(b.detach()), abs=1e-3)
 
 
@@ -168,13 +175,13 @@ def test_a_graph_that_is_not_connected_is_grouped_as_one() -> None:
 def test_one_node_is_one_group() -> None:
     for graph in (sparse.csr_array((1, 1)), Net(["me"], []), Net(["me"], [("me", "me")])):
         found = group_nodes(graph, network())
-        assert found.labels.tolist() == [0] and found.n_groups_law().tolist() == [0, 1]
+        assert found.labels.tolist() == [0] and found.n_groups_distribution().tolist() == [0, 1]
         assert found.co_membership().tolist() == [[1]] and len(found.groups) == 1
 
 
 def test_two_nodes_with_an_edge_can_be_grouped() -> None:
     found = group_nodes([("a", "b")], network(), n_samples=50)
-    assert found.n_groups_law()[1:].sum() == pytest.approx(1)
+    assert found.n_groups_distribution()[1:].sum() == pytest.approx(1)
 
 
 def test_loops_are_left_out() -> None:

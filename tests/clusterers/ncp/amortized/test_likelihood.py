@@ -11,11 +11,11 @@ from torch import Tensor
 from closed_form import small_network
 from samekind.clusterers.ncp.amortized.likelihood import (
     _group_sums,
-    law_of_steps,
     open_choices,
     random_order,
     relabel,
     reordered,
+    step_distributions,
     unplaced,
 )
 from samekind.errors import InputError
@@ -55,10 +55,10 @@ def test_small_groups_after_large_ones_keep_their_digits() -> None:
 def test_room_for_the_open_choices_is_enough(seed: int, spare: int) -> None:
     network, (x, labels, mask) = small_network(seed), rows(seed)
     points = network.points(x, mask)
-    plain = law_of_steps(network, points, labels, mask)
+    plain = step_distributions(network, points, labels, mask)
     K = int(labels.max()) + 3
     capacity = int(open_choices(labels, mask).sum()) + spare
-    fixed = law_of_steps(network, points, labels, mask, n_groups=K, capacity=max(1, capacity))
+    fixed = step_distributions(network, points, labels, mask, n_groups=K, capacity=max(1, capacity))
     assert torch.allclose(plain.exp(), fixed.exp()[..., : plain.shape[2]], atol=1e-12)
     assert not fixed.exp()[..., plain.shape[2] :].any()
 
@@ -87,6 +87,6 @@ def test_labels_must_fit_the_points() -> None:
     network = small_network()
     points = network.points(torch.randn(2, 4, 2, dtype=torch.float64))
     with pytest.raises(InputError, match="one label for each point"):
-        law_of_steps(network, points, torch.zeros(2, 3, dtype=torch.long))
+        step_distributions(network, points, torch.zeros(2, 3, dtype=torch.long))
     swapped = reordered(points, torch.tensor([[3, 2, 1, 0]]).expand(2, 4))
     assert torch.equal(swapped.h[:, 0], points.h[:, 3])

@@ -10,18 +10,14 @@ import torch
 from torch import Tensor, nn
 
 from closed_form import small_network
-from samekind.clusterers.ncp.amortized import training
+from samekind.clusterers.ncp.amortized import training, training_loop
 from samekind.clusterers.ncp.amortized.exact import DirichletGaussians
 from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
 from samekind.clusterers.ncp.amortized.labelled_episodes import LabelledEpisodes
 from samekind.clusterers.ncp.amortized.likelihood import log_joint
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
-from samekind.clusterers.ncp.amortized.training import (
-    negative_log_likelihood,
-    rate_at,
-    size_ranges,
-    train,
-)
+from samekind.clusterers.ncp.amortized.training import negative_log_likelihood, train
+from samekind.clusterers.ncp.amortized.training_loop import rate_at, size_ranges
 from samekind.clusterers.ncp.amortized.weights import load, save, write_tensors
 from samekind.errors import InputError, SamekindError
 
@@ -65,7 +61,7 @@ def test_an_interrupted_training_goes_on_as_if_nothing_had_happened(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(training, "SAVE_EVERY", 5)
-    monkeypatch.setattr(training, "EVERY", 8)
+    monkeypatch.setattr(training_loop, "REPORT_EVERY", 8)
     file, settings = tmp_path / "state.safetensors", dict(steps=12, batch=4, device="cpu")
     whole, parts, other = fresh(), fresh(), fresh(5)
     train(whole, DATA, **settings)

@@ -8,11 +8,10 @@ import torch
 from torch import Tensor
 
 from closed_form import VECTORS, ClosedForm, small_network, table
-from samekind.clusterers.ncp.amortized.averaging import averaged, rescored
+from samekind.clusterers.ncp.amortized.exact import all_partitions
 from samekind.clusterers.ncp.amortized.likelihood import log_joint, relabel
-from samekind.clusterers.ncp.amortized.partitions import all_partitions
 from samekind.clusterers.ncp.amortized.sampler import Sampler
-from samekind.clusterers.ncp.amortized.samples import Samples, merged
+from samekind.clusterers.ncp.amortized.samples import Samples, averaged, merged, rescored
 from samekind.errors import InputError
 
 N = 5
@@ -51,7 +50,7 @@ def test_samples_come_as_often_as_their_probability_says(order: list[int]) -> No
     expected = (exact[:, None, None] * same).sum(0)
     assert float((found.co_membership() - expected).abs().max()) < 0.015
     groups = torch.from_numpy(all_partitions(N).max(1) + 1)
-    for k, p in enumerate(found.n_groups_law()):
+    for k, p in enumerate(found.n_groups_distribution()):
         assert float(p) == pytest.approx(float(exact[groups == k].sum()), abs=0.015)
 
 
@@ -141,7 +140,7 @@ def test_merging_counts_the_same_grouping_once_and_two_of_equal_probability_apar
 
 
 def test_what_cannot_be_drawn_is_said_in_a_sentence() -> None:
-    with pytest.raises(InputError, match="at least one"):
+    with pytest.raises(InputError, match="at least 1 sample"):
         Sampler(ClosedForm()).sample(X, 0)
-    with pytest.raises(InputError, match="does not fit"):
+    with pytest.raises(InputError, match="Expected an order of shape"):
         Sampler(ClosedForm()).greedy(X, order=torch.arange(4)[None])

@@ -14,22 +14,25 @@ from samekind.clusterers.ncp.amortized.generators import Episode, GaussianMixtur
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
 from samekind.clusterers.ncp.amortized.priors import MFM
 from samekind.clusterers.ncp.amortized.training import (
-    _Training,
-    doubling_ranges,
+    PointwiseTraining,
     negative_log_likelihood,
     train,
 )
+from samekind.clusterers.ncp.amortized.training_loop import doubling_ranges
 
 SMALL = Sizes(features=16, width=16, h_outputs=16, g_outputs=16)
 DATA = GaussianMixtures(points=(3, 9), max_groups=5)
 
 
-def work(data: Generator = DATA, permutations: int = 2, batch: int = 12) -> _Training:
+def work(data: Generator = DATA, permutations: int = 2, batch: int = 12) -> PointwiseTraining:
     torch.manual_seed(0)
-    return _Training(NCPNetwork(SMALL).double(), data, batch, 1e-3, 0.0, permutations, 1.0, "cpu")
+    return PointwiseTraining(
+        NCPNetwork(SMALL).double(), data, permutations, batch=batch, lr=1e-3, weight_decay=0.0,
+        clip=1.0, ranges=1, device="cpu",
+    )  # fmt: skip
 
 
-def gradient(made: _Training) -> Tensor:
+def gradient(made: PointwiseTraining) -> Tensor:
     found = [p.grad.flatten() for p in made.network.parameters() if p.grad is not None]
     return torch.cat(found)
 
@@ -43,13 +46,13 @@ def episode(seed: int = 0) -> Episode:
 def test_pieces_add_up_to_the_gradient_of_the_whole_batch(
     piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training, "PIECE", piece)
+    monkeypatch.setattr(training, "CPU_POINTS", piece)
     whole, parts = work(permutations=1), work(permutations=1)
     given = episode()
     count = given.mask.sum()
     nll = negative_log_likelihood(whole.network, given).sum()
     (nll / count).backward()
-    found = parts._follow(given, DATA.points, count)
+    found = parts._backward(given, DATA.points, count)
     assert torch.allclose(found, nll.detach())
     assert torch.allclose(gradient(parts), gradient(whole), atol=1e-12)
 
@@ -59,8 +62,8 @@ def test_a_step_with_fixed_shapes_follows_the_same_gradient() -> None:
     fixed.records, fixed.capacity = True, {DATA.points: fixed._room(DATA.points)}
     given = episode()
     count = given.mask.sum()
-    expected = plain._follow(given, DATA.points, count)
-    assert torch.allclose(fixed._follow(given, DATA.points, count), expected)
+    expected = plain._backward(given, DATA.points, count)
+    assert torch.allclose(fixed._backward(given, DATA.points, count), expected)
     assert torch.allclose(gradient(plain), gradient(fixed), atol=1e-12)
 
 
@@ -108,8 +111,8 @@ def test_a_recorded_step_never_waits_for_the_device() -> None:
     made.network.float()
     made.records, made.capacity = True, {DATA.points: made._room(DATA.points)}
     with NoWaiting():
-        drawn, _ = made._that_fits(DATA.draw(made.batch, made.chance, DATA.points), DATA.points)
-        made._follow(drawn, DATA.points, drawn.mask.sum())
+        drawn, _ = made._that_fits(DATA.draw(made.batch, made.rng, DATA.points), DATA.points)
+        made._backward(drawn, DATA.points, drawn.mask.sum())
     assert bool(torch.isfinite(gradient(made)).all())
     with pytest.raises(AssertionError, match="waits"), NoWaiting():
         negative_log_likelihood(made.network, drawn)  # looks up the number of groups

@@ -53,8 +53,8 @@ class Calibration:
     def of(cls, X: Floats, dim: int, rng: np.random.Generator | None = None) -> Self:
         """The calibration of these vectors, found from at most 20,000 of them."""
         if len(X) > SAMPLE:
-            chance = rng or np.random.default_rng(0)
-            X = X[np.sort(chance.choice(len(X), SAMPLE, replace=False))]
+            rng = rng or np.random.default_rng(0)
+            X = X[np.sort(rng.choice(len(X), SAMPLE, replace=False))]
         X = np.asarray(X, dtype=np.float64)
         mean = X.mean(axis=0)
         moved = X - mean

@@ -15,27 +15,27 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import logsigmoid
 
-from samekind.clusterers.ncp.amortized.attention import ISAB, MAB, PMA
-from samekind.clusterers.ncp.amortized.layers import ACTIVATIONS, encoder_of, mlp
+from samekind.clusterers.ncp.amortized.layers import ACTIVATIONS, ISAB, MAB, PMA, encoder_of, mlp
 from samekind.clusterers.ncp.amortized.network import PlainSizes
 from samekind.errors import InputError
 
 
 class Normal(NamedTuple):
-    """A normal law with independent axes: mean and logarithm of the deviation, (..., L)."""
+    """A normal distribution with independent axes: mean and log of the deviation, (..., L)."""
 
     mean: Tensor
     log_std: Tensor
 
     def log_density(self, z: Tensor) -> Tensor:
-        """(...) of z (..., L); constants that all such laws share are left out."""
+        """(...) of z (..., L), up to a constant."""
         away = (z - self.mean) * (-self.log_std).exp()
         return (-0.5 * away.square() - self.log_std).sum(-1)
 
 
 class Items(NamedTuple):
-    """What the process sees of each point, (B, N, ...) each."""
+    """Features of each point, (B, N, ...) each."""
 
     e: Tensor
     """Features."""
@@ -51,8 +51,8 @@ class Items(NamedTuple):
         return Items(*(part[:, places] for part in self))
 
 
-class Outlook(NamedTuple):
-    """What is known before a group is drawn around an anchor."""
+class PassContext(NamedTuple):
+    """Context of a pass, before a group is drawn around an anchor."""
 
     anchor: Tensor
     """(B, R, d) features of the anchor."""
@@ -80,19 +80,19 @@ class ClusterwiseFunctions(Protocol):
         """(B, R, dg) of groups with members (B, R, N); G is the sum over groups."""
         ...
 
-    def look(self, items: Items, left: Tensor, anchor: Tensor, G: Tensor) -> Outlook:
+    def look(self, items: Items, left: Tensor, anchor: Tensor, G: Tensor) -> PassContext:
         """Before a pass: `left` (B, R, N) without the anchor (B, R), and the groups so far."""
         ...
 
-    def prior(self, outlook: Outlook) -> Normal:
-        """Law of z (B, R, L)."""
+    def prior(self, context: PassContext) -> Normal:
+        """Distribution of z (B, R, L)."""
         ...
 
-    def guide(self, items: Items, outlook: Outlook, left: Tensor, member: Tensor) -> Normal:
-        """Law from which z is drawn when the members (B, R, N) are known."""
+    def guide(self, items: Items, context: PassContext, left: Tensor, member: Tensor) -> Normal:
+        """Distribution from which z is drawn when the members (B, R, N) are known."""
         ...
 
-    def join(self, items: Items, outlook: Outlook, z: Tensor) -> Tensor:
+    def join(self, items: Items, context: PassContext, z: Tensor) -> Tensor:
         """(B, R, S, N) log-odds of joining, for z (B, R, S, L)."""
         ...
 
@@ -108,8 +108,8 @@ class ClusterwiseSizes(PlainSizes):
     encoder, inputs, features, encoder_layers : as in
         :class:`~samekind.clusterers.ncp.amortized.network.Sizes`.
     width : of every hidden layer and every pool; a multiple of `heads`.
-    g_layers, law_layers, join_layers : hidden layers of g, of the two laws of z, and of the head
-        that decides who joins, which runs on every point of every pass.
+    g_layers, law_layers, join_layers : hidden layers of g, of the two distributions of z, and of
+        the head that decides which points join, which runs on every point of every pass.
     latent : length of z; 0 leaves it out, and members are independent given the anchor.
     heads, inducing : of attention; the others ignore them.
     """
@@ -155,7 +155,7 @@ class ClusterwiseNetwork(nn.Module):
                 f"{'none' if encoder is None else 'one'} was given."
             )
         if s.kind not in ("ccp", "acp-s", "acp"):
-            raise InputError(f"{s.kind!r} is not a clusterwise network. Choose ccp, acp-s or acp.")
+            raise InputError(f"Expected the kind ccp, acp-s or acp, got {s.kind!r}.")
         self.encoder = encoder if encoder is not None else encoder_of(
             s.encoder, s.inputs, s.features, s.encoder_layers, s.activation
         )  # fmt: skip
@@ -212,7 +212,7 @@ class ClusterwiseNetwork(nn.Module):
         found: Tensor = self.g_net(torch.cat([pooled, _few(member)], dim=-1))
         return torch.where(member.any(-1, keepdim=True), found, 0.0)
 
-    def look(self, items: Items, left: Tensor, anchor: Tensor, G: Tensor) -> Outlook:
+    def look(self, items: Items, left: Tensor, anchor: Tensor, G: Tensor) -> PassContext:
         """The anchor, and a pool of what is left besides it."""
         if self.sizes.kind != "acp":
             e_a = torch.take_along_dim(items.e, anchor[..., None], dim=1)  # (B, R, d)
@@ -220,7 +220,7 @@ class ClusterwiseNetwork(nn.Module):
                 U = _mean(items.u, left)
             else:
                 U = self.u_pool.of_subsets(items.u, left)
-            return Outlook(e_a, torch.cat([U, _few(left)], -1), G)
+            return PassContext(e_a, torch.cat([U, _few(left)], -1), G)
         shape = (*left.shape, items.e.shape[-1])
         both = left.scatter(-1, anchor[..., None], True)
         own = self.mix(items.e[:, None].expand(shape), both)  # (B, R, N, d)
@@ -228,38 +228,44 @@ class ClusterwiseNetwork(nn.Module):
         if self.look_at_anchor is None:
             raise AssertionError("unreachable: acp has the block")
         U = self.u_pool(self.look_at_anchor(own, e_a), left)
-        return Outlook(e_a[:, :, 0], torch.cat([U, _few(left)], -1), G, own)
+        return PassContext(e_a[:, :, 0], torch.cat([U, _few(left)], -1), G, own)
 
-    def prior(self, outlook: Outlook) -> Normal:
-        """Law of z before anybody joined."""
-        return _normal(self.prior_net, outlook[:3], self.latent)
+    def prior(self, context: PassContext) -> Normal:
+        """Distribution of z before any point joined."""
+        return _normal(self.prior_net, context[:3], self.latent)
 
-    def guide(self, items: Items, outlook: Outlook, left: Tensor, member: Tensor) -> Normal:
-        """Law of z once it is known who joined."""
+    def guide(self, items: Items, context: PassContext, left: Tensor, member: Tensor) -> Normal:
+        """Distribution of z once it is known which points joined."""
         inside, outside = left & member, left & ~member
         if self.out_net is not None:
             pools = [_mean(items.u, inside), _mean(self.out_net(items.e), outside)]
         else:
             pairs = ((self.in_pool, inside), (self.out_pool, outside))
-            if outlook.own is not None:
-                pools = [pool(outlook.own, who) for pool, who in pairs]
+            if context.own is not None:
+                pools = [pool(context.own, who) for pool, who in pairs]
             else:
                 pools = [pool.of_subsets(items.e, who) for pool, who in pairs]
         counts = [_few(inside), _few(outside)]
-        return _normal(self.guide_net, (*outlook[:3], *pools, *counts), self.latent)
+        return _normal(self.guide_net, (*context[:3], *pools, *counts), self.latent)
 
-    def join(self, items: Items, outlook: Outlook, z: Tensor) -> Tensor:
+    def join(self, items: Items, context: PassContext, z: Tensor) -> Tensor:
         """Log-odds of joining for every point, also for those that are gone."""
-        row = self.join_known(torch.cat(outlook[:3], -1))[:, :, None]  # (B, R, 1, 2 w)
+        row = self.join_known(torch.cat(context[:3], -1))[:, :, None]  # (B, R, 1, 2 w)
         if self.join_latent is not None:
             row = row + self.join_latent(z)  # (B, R, S, 2 w)
-        if outlook.own is None:
+        if context.own is None:
             point = items.first[:, None, None]  # (B, 1, 1, N, w)
         else:
-            point = self.join_point(outlook.own)[:, :, None]
+            point = self.join_point(context.own)[:, :, None]
         stretch, move = row[..., None, :].chunk(2, -1)
         odds: Tensor = self.join_net(point * (1 + stretch) + move)[..., 0]
         return odds if odds.dtype == torch.float64 else odds.float()
+
+
+def log_members(odds: Tensor, left: Tensor, member: Tensor) -> Tensor:
+    """(B, R, S) log-probability that of those left (B, R, N) just the members join."""
+    signed = torch.where(member[:, :, None], odds, -odds)
+    return torch.where(left[:, :, None], logsigmoid(signed), 0.0).sum(-1)
 
 
 def _mean(values: Tensor, kept: Tensor) -> Tensor:

@@ -1,30 +1,36 @@
-"""Training of the clusterwise process: the same generators, schedule and history as the pointwise.
+"""Training of the clusterwise process, and the bound that it makes large.
 
-On a GPU a whole step, drawing included, is recorded and repeated as one launch.
+Points come in random order, so the first point of a group that is left is an anchor drawn evenly
+from what is left. Passes see the true earlier groups and do not depend on each other; a few are
+drawn from each data set, with weights that make up for the others, so that shapes are fixed
+whatever the number of groups.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from typing import Any, Literal
+import math
+from typing import Any, Literal, NamedTuple
 
-import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from samekind.clusterers.ncp.amortized.clusterwise import ClusterwiseNetwork
-from samekind.clusterers.ncp.amortized.clusterwise_bound import clusterwise_loss
-from samekind.clusterers.ncp.amortized.generators import Generator
-from samekind.clusterers.ncp.amortized.training import (
-    EVERY,
+from samekind.clusterers.ncp.amortized.clusterwise import (
+    ClusterwiseFunctions,
+    ClusterwiseNetwork,
+    Items,
+    Normal,
+    PassContext,
+    log_members,
+)
+from samekind.clusterers.ncp.amortized.generators import Episode, Generator
+from samekind.clusterers.ncp.amortized.training_loop import (
     History,
     Progress,
-    rate_at,
-    size_ranges,
+    Sizes,
+    TrainingLoop,
+    check_end,
 )
-from samekind.compute import Recorded, best_device, quick_kernels
-from samekind.errors import InputError, SamekindError
+from samekind.errors import InputError
 
 
 def train_clusterwise(
@@ -64,141 +70,162 @@ def train_clusterwise(
     ranges : sizes are drawn from so many ranges, one per step.
     quick : products in reduced precision (TF32) on a GPU that has it; sums stay as they are.
     """
-    if (steps is None) == (seconds is None):
-        raise InputError(
-            f"Training needs an end: give either steps or seconds (steps={steps}, "
-            f"seconds={seconds} came)."
-        )
+    check_end(steps, seconds)
     if passes < 1 or draws < 1:
         raise InputError(
-            f"Each step needs passes and draws (passes={passes}, draws={draws} came). Give at "
-            "least one of each."
+            f"Expected at least one pass and one draw per step, got passes={passes} and "
+            f"draws={draws}."
         )
-    work = _Work(network, generator, batch, lr, weight_decay, clip, device)
-    work.passes, work.draws, work.average = passes, draws, average
-    ends = size_ranges(generator.points, ranges)
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high" if quick else "highest")
-    try:
-        with quick_kernels():
-            history = _run(work, ends, steps, seconds, schedule, seed, progress)
-    finally:
-        torch.set_float32_matmul_precision(before)
-    work.settle()
+    training = ClusterwiseTraining(
+        network, generator, passes, draws, average, batch=batch, lr=lr, weight_decay=weight_decay,
+        clip=clip, ranges=ranges, device=device,
+    )  # fmt: skip
+    history = training.run(steps, seconds, schedule, seed, progress, quick=quick)
+    training.use_average()
     return history
 
 
-class _Work:
-    """The moving parts of a training."""
-
-    passes, draws, average = 4, 8, 0.998
+class ClusterwiseTraining(TrainingLoop):
+    """Training of a network that takes out one group per pass."""
 
     def __init__(
         self,
         network: ClusterwiseNetwork,
         generator: Generator,
-        batch: int,
-        lr: float,
-        weight_decay: float,
-        clip: float,
-        device: str | None,
+        passes: int,
+        draws: int,
+        average: float,
+        **settings: Any,
     ) -> None:
-        self.device = torch.device(best_device(device).device)
-        self.network = network.to(self.device).train()
-        self.generator, self.batch, self.lr, self.clip = generator, batch, lr, clip
-        self.chance = torch.Generator(self.device)
-        self.records = self.device.type not in ("cpu", "mps")
-        rate: Any = torch.tensor(lr, device=self.device) if self.records else lr
-        self.optimiser = torch.optim.AdamW(
-            network.parameters(), lr=rate, weight_decay=weight_decay,
-            fused=self.records, capturable=self.records,
-        )  # fmt: skip
-        self.mean = [value.detach().clone() for value in network.parameters()]
-        self.broken = torch.zeros((), dtype=torch.bool, device=self.device)
-        self.total = torch.zeros(2, device=self.device)
-        self.recorded: dict[tuple[int, int], Recorded] = {}
+        super().__init__(network, generator, **settings)
+        self.network = network
+        self.passes, self.draws, self.average = passes, draws, average
+        self.mean = [value.detach().clone() for value in self.parameters]
 
-    def one_step(self, points: tuple[int, int], rate: float, memory: float) -> None:
-        """One batch and one step of the optimiser."""
-        if points not in self.recorded:
-            work = lambda rate, memory: self._step(points, rate, memory)  # noqa: E731
-            self.recorded[points] = Recorded(work, chances=[self.chance])
-        # Filled on the device: a copy from the host would wait for it.
-        given = (torch.full((), value, device=self.device) for value in (rate, memory))
-        self.recorded[points](*given)
+    def _inputs(self, rate: float) -> tuple[float, ...]:
+        """The learning rate, and the memory of the running mean: short at first."""
+        return rate, min(self.average, self.step / (self.step + 10.0))
 
-    def _step(self, points: tuple[int, int], rate: Tensor, memory: Tensor) -> Tensor:
-        """All that happens on the device; it never waits for it, so it can be recorded."""
+    def _step(self, points: Sizes, rate: Tensor, *others: Tensor) -> Tensor:
+        (memory,) = others
         with torch.no_grad():
-            episode = self.generator.draw(self.batch, self.chance, points)
+            episode = self.generator.draw(self.batch, self.rng, points)
         n_groups = min(self.generator.max_groups, points[1]) if self.records else None
         loss = clusterwise_loss(
-            self.network, episode, passes=self.passes, draws=self.draws, generator=self.chance,
+            self.network, episode, passes=self.passes, draws=self.draws, generator=self.rng,
             n_groups=n_groups,
         )  # fmt: skip
         n_points = episode.mask.sum()
         objective = loss.surrogate.sum() / n_points.clamp_min(1)
         self.optimiser.zero_grad(set_to_none=True)
         objective.backward()  # type: ignore[no-untyped-call]
-        length = nn.utils.clip_grad_norm_(self.network.parameters(), self.clip)
-        for group in self.optimiser.param_groups:
-            if isinstance(group["lr"], Tensor):
-                group["lr"].copy_(rate)
-            else:
-                group["lr"] = float(rate)
-        self.optimiser.step()
+        self._follow_gradient(rate, objective.detach(), (loss.nll.sum(), n_points))
         with torch.no_grad():
-            for mean, value in zip(self.mean, self.network.parameters(), strict=True):
+            for mean, value in zip(self.mean, self.parameters, strict=True):
                 mean.lerp_(value, 1 - memory)
-        # Noted on the device, so that nobody waits for it; looked at now and then.
-        self.broken |= ~(torch.isfinite(objective.detach()) & torch.isfinite(length))
-        self.total += torch.stack([loss.nll.sum(), n_points.to(loss.nll.dtype)])
         return objective.detach()
 
-    def mean_loss(self, step: int) -> float:
-        """Since the last look; waits for the device."""
-        if bool(self.broken):
-            raise SamekindError(
-                f"Training broke down before step {step}: the loss or its gradient is not a finite "
-                f"number. Try a learning rate below {self.lr:g}."
-            )
-        total, count = self.total.tolist()
-        self.total.zero_()
-        return float(total / max(count, 1.0))
-
-    def settle(self) -> None:
-        """The running mean becomes the network."""
+    def use_average(self) -> None:
+        """Make the running mean the weights of the network."""
         with torch.no_grad():
-            for mean, value in zip(self.mean, self.network.parameters(), strict=True):
+            for mean, value in zip(self.mean, self.parameters, strict=True):
                 value.copy_(mean)
         self.network.eval()
 
 
-def _run(
-    work: _Work,
-    ends: Sequence[tuple[int, int]],
-    steps: int | None,
-    seconds: float | None,
-    schedule: str,
-    seed: int,
-    progress: Progress | None,
-) -> History:
-    history, began, step, done = History(), time.monotonic(), 0, 0.0
-    widths = np.array([high - low + 1 for low, high in ends], dtype=float)
-    while done < 1:
-        chance = np.random.default_rng((seed, step))
-        points = ends[int(chance.choice(len(ends), p=widths / widths.sum()))]
-        work.chance.manual_seed(int(chance.integers(2**62)))
-        # A short memory at first: the mean must not remember how it began.
-        memory = min(work.average, step / (step + 10.0))
-        work.one_step(points, work.lr * rate_at(done, schedule), memory)
-        step += 1
-        spent = time.monotonic() - began
-        done = step / steps if steps else spent / (seconds or 1.0)
-        if step % EVERY == 0 or done >= 1:
-            history.steps.append(step)
-            history.seconds.append(spent)
-            history.nll_per_point.append(work.mean_loss(step))
-            if progress is not None:
-                progress(step, min(done, 1.0), history.nll_per_point[-1])
-    return history
+class Weighted(NamedTuple):
+    """An importance-weighted bound over the last dimension."""
+
+    bound: Tensor
+    """(...) logarithm of the mean weight: below the log-probability on average."""
+    surrogate: Tensor
+    """(...) its gradient is minus that of the bound."""
+    weights: Tensor
+    """(..., S) shares of the draws, without gradient."""
+
+
+class Loss(NamedTuple):
+    """Of one batch: (B,) each."""
+
+    surrogate: Tensor
+    """To be made small."""
+    nll: Tensor
+    """Bound on minus the log-probability of the whole grouping, over all its orders."""
+
+
+def importance_weighted(log_w: Tensor) -> Weighted:
+    """From logarithms of weights (..., S), by log-sum-exp: sums of the weights would underflow."""
+    shares = log_w.detach().softmax(-1)
+    bound = log_w.logsumexp(-1) - math.log(log_w.shape[-1])
+    return Weighted(bound, -(shares * log_w).sum(-1), shares)
+
+
+def pass_bound(
+    network: ClusterwiseFunctions,
+    items: Items,
+    context: PassContext,
+    left: Tensor,
+    member: Tensor,
+    noise: Tensor,
+) -> Weighted:
+    """Of the members of each pass, with the doubly reparametrised gradient for the guide.
+
+    `noise` (B, R, S, L) is standard normal. The density of the guide is taken with its parameters
+    held fixed, and the gradient that reaches z is multiplied by the draw's share once more.
+    """
+    if not network.latent:
+        found = log_members(network.join(items, context, noise), left, member)
+        return importance_weighted(found)
+    guide, prior = (
+        Normal(*(part[:, :, None] for part in law))
+        for law in (network.guide(items, context, left, member), network.prior(context))
+    )
+    z = guide.mean + guide.log_std.exp() * noise
+    held = Normal(guide.mean.detach(), guide.log_std.detach())
+    joined = log_members(network.join(items, context, z), left, member)
+    result = importance_weighted(prior.log_density(z) + joined - held.log_density(z))
+    if z.requires_grad:
+        z.register_hook(lambda gradient: gradient * result.weights[..., None])  # type: ignore[no-untyped-call]
+    return result
+
+
+def clusterwise_loss(
+    network: ClusterwiseFunctions,
+    episode: Episode,
+    *,
+    passes: int,
+    draws: int,
+    generator: torch.Generator,
+    n_groups: int | None = None,
+) -> Loss:
+    """Of a few passes of each data set, scaled to all of them.
+
+    Parameters
+    ----------
+    passes : drawn from each data set, evenly over its groups.
+    draws : of z for each of them.
+    n_groups : the largest number of groups. Given, nothing waits for the device.
+    """
+    x, labels, mask = episode
+    B, device = len(labels), labels.device
+    K = int(labels.max()) + 1 if n_groups is None else n_groups
+    items = network.items(x, mask)
+    groups = labels[:, None] == torch.arange(K, device=device)[:, None]
+    groups = groups & mask[:, None]  # (B, K, N)
+    count = groups.any(-1).sum(1)  # (B,) groups of each data set
+    start = torch.rand(B, 1, generator=generator, device=device)
+    spaced = (torch.arange(passes, device=device) + start) / passes * count[:, None]
+    turn = torch.minimum(spaced.long(), (count[:, None] - 1).clamp_min(0))  # (B, R)
+    member = torch.take_along_dim(groups, turn[..., None], dim=1)  # (B, R, N)
+    anchor = member.int().argmax(-1)  # the first in a random order
+    left = (labels[:, None] >= turn[..., None]) & mask[:, None]
+    left = left.scatter(-1, anchor[..., None], False)
+    described = network.describe(items, groups)  # (B, K, dg)
+    earlier = torch.arange(K, device=device) < turn[..., None]  # (B, R, K)
+    context = network.look(items, left, anchor, earlier.to(described.dtype) @ described)
+    noise = torch.randn(
+        B, passes, draws, network.latent, generator=generator, device=device, dtype=described.dtype
+    )
+    found = pass_bound(network, items, context, left, member, noise)
+    share = torch.where(count > 0, count / passes, 0.0)[:, None]
+    return Loss((share * found.surrogate).sum(1), -(share * found.bound.detach()).sum(1))

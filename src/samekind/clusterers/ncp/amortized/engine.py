@@ -58,7 +58,7 @@ class State:
     memory: Tensor | None
 
 
-class Outlook(NamedTuple):
+class StepChoices(NamedTuple):
     """The choices of one step."""
 
     log_probs: Tensor
@@ -117,8 +117,8 @@ class Engine:
             memory,
         )
 
-    def look(self, state: State, step: int) -> Outlook:
-        """The law of the choice at a step, for each state."""
+    def look(self, state: State, step: int) -> StepChoices:
+        """The distribution of the choice at a step, for each state."""
         C = int(state.n_groups.max()) + 1
         H, groups = _roomy(state.H, C), _roomy(state.groups, C)
         is_open = torch.arange(C, device=H.device) <= state.n_groups[:, None]  # (R, C)
@@ -142,24 +142,24 @@ class Engine:
             may = torch.where(gone, only, may)
         kept = log_probs.masked_fill(~may, -torch.inf)
         log_mass = kept.logsumexp(1)
-        return Outlook(log_probs, kept - log_mass[:, None], log_mass, rows, new_H, new_groups)
+        return StepChoices(log_probs, kept - log_mass[:, None], log_mass, rows, new_H, new_groups)
 
     def move(
-        self, state: State, outlook: Outlook, step: int, parent: Tensor, choice: Tensor
+        self, state: State, choices: StepChoices, step: int, parent: Tensor, choice: Tensor
     ) -> State:
         """The states that come from `parent` (R',) by putting the point into `choice` (R',)."""
-        C = outlook.log_probs.shape[1]
-        rows = outlook.rows[parent, choice]
+        C = choices.log_probs.shape[1]
+        rows = choices.rows[parent, choice]
         memory, items = state.memory, self.order[state.owner[parent], step]
         if self.allowed is not None and memory is not None:
             memory = self.allowed.remember(memory[parent], items, choice)
         return State(
             state.owner[parent],
-            _with_slot(_roomy(state.H, C)[parent], choice, outlook.H[rows]),
-            _with_slot(_roomy(state.groups, C)[parent], choice, outlook.groups[rows]),
+            _with_slot(_roomy(state.H, C)[parent], choice, choices.H[rows]),
+            _with_slot(_roomy(state.groups, C)[parent], choice, choices.groups[rows]),
             state.n_groups[parent].maximum(choice + 1),
-            state.log_prob[parent] + outlook.log_probs[parent, choice],
-            state.log_weight[parent] + outlook.log_mass[parent],
+            state.log_prob[parent] + choices.log_probs[parent, choice],
+            state.log_weight[parent] + choices.log_mass[parent],
             memory,
         )
 

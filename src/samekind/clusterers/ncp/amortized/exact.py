@@ -7,12 +7,12 @@ are N(0, spread^2) and integrated out; points are N(centre, scale^2); the groupi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
-from samekind.clusterers.ncp.amortized.partitions import all_partitions
 from samekind.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -33,7 +33,7 @@ class DirichletGaussians:
         many = x[None] if x.ndim == 2 else x
         if many.ndim != 3 or not 1 <= many.shape[1] <= 8:
             raise InputError(
-                f"The exact posterior is for 1 to 8 points (n, d), or (B, n, d); {x.shape} came."
+                f"Expected 1 to 8 points (n, d), or sets of them (B, n, d), got shape {x.shape}."
             )
         rows = all_partitions(many.shape[1])
         blocks = self._log_blocks(many)[:, _block_codes(rows)].sum(2)  # (B, P)
@@ -99,14 +99,14 @@ class ExactPosterior:
         same = self.partitions[:, :, None] == self.partitions[:, None]
         return np.asarray(np.tensordot(self.prob, same.astype(np.float64), axes=(-1, 0)))
 
-    def n_groups_law(self) -> Floats:
-        """(..., n + 1) probability of each number of groups."""
+    def n_groups_distribution(self) -> Floats:
+        """(..., n + 1) distribution of the number of groups."""
         n = self.partitions.shape[1]
         table = (self.partitions.max(axis=1) + 1)[:, None] == np.arange(n + 1)
         return np.asarray(self.prob @ table)
 
     def conditional(self, prefix: Ints) -> Floats:
-        """(..., K + 1) law of the next label after the first few."""
+        """(..., K + 1) distribution of the next label after the first few."""
         prefix = np.asarray(prefix, dtype=np.intp)
         n = len(prefix)
         fits = (self.partitions[:, :n] == prefix).all(axis=1)
@@ -143,3 +143,28 @@ def _block_codes(partitions: Ints) -> Ints:
     n = partitions.shape[1]
     inside = partitions[:, None] == np.arange(n)[:, None]  # (P, group, n)
     return np.asarray(inside @ (1 << np.arange(n)))
+
+
+MAX_LISTED_ITEMS = 10
+"""Largest number of items whose groupings are listed: 115,975 of them."""
+
+
+@cache
+def all_partitions(n: int) -> NDArray[np.intp]:
+    """(P, n) every grouping of n items once.
+
+    >>> all_partitions(3).tolist()
+    [[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1], [0, 1, 2]]
+    """
+    if not 1 <= n <= MAX_LISTED_ITEMS:
+        raise InputError(
+            f"Expected 1 to {MAX_LISTED_ITEMS} items, got {n}. Sample groupings instead."
+        )
+    rows = np.zeros((1, 1), dtype=np.intp)
+    for _ in range(n - 1):
+        choices = rows.max(axis=1) + 2
+        parent = np.repeat(np.arange(len(rows)), choices)
+        begin = np.repeat(np.cumsum(choices) - choices, choices)
+        rows = np.column_stack([rows[parent], np.arange(len(parent)) - begin])
+    rows.setflags(write=False)
+    return rows

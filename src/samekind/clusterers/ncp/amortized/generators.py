@@ -1,6 +1,6 @@
 """Generators: data sets whose grouping is known, drawn on the device as training goes.
 
-All chance comes from the generator that is handed in, nothing waits for the device, and shapes
+All randomness comes from the generator that is passed in, nothing waits for the device, and shapes
 depend on the arguments only: a training step that contains a draw can be recorded.
 """
 
@@ -78,12 +78,12 @@ def draw_grouping(
 
 
 def checked_points(points: tuple[int, int] | None, all_points: tuple[int, int]) -> tuple[int, int]:
-    """The sizes that were asked for, or a sentence if there are no such data sets."""
+    """Check that data sets of these sizes can be drawn."""
     low, high = points or all_points
     if not 1 <= low <= high:
         raise InputError(
-            f"Data sets of {low} to {high} points cannot be drawn. Give a smallest and a largest "
-            "number, both at least 1."
+            f"Expected a smallest and a largest number of points, both at least 1, got {low} and "
+            f"{high}."
         )
     return low, high
 
@@ -104,7 +104,7 @@ class GaussianMixtures:
         group, or group and axis, by `scales`.
     active : smallest and largest number of dimensions in which points differ; the rest is zero,
         as after padding a small data set. None: all.
-    rotate : turn each group by chance, so that unequal axes point anywhere.
+    rotate : turn each group at random, so that unequal axes point anywhere.
     centre : ``none``; ``median`` or ``mean`` moves it to zero; ``standard`` also divides by the
         standard deviation, of each axis; ``whole`` by that of all axes together.
 
@@ -169,8 +169,8 @@ class GaussianMixtures:
     def _active_axes(self, batch: int, generator: torch.Generator) -> Tensor:
         """(batch, 1, d) one for the first few axes, zero for the others."""
         low, high = self.active or (self.dim, self.dim)
-        chance = torch.rand(batch, 1, 1, generator=generator, device=generator.device)
-        count = low + (chance * (high - low + 1)).floor()
+        uniform = torch.rand(batch, 1, 1, generator=generator, device=generator.device)
+        count = low + (uniform * (high - low + 1)).floor()
         return (torch.arange(self.dim, device=generator.device) < count).float()
 
 
@@ -191,7 +191,7 @@ def centred(x: Tensor, mask: Tensor, how: str) -> Tensor:
             x = x / torch.where(variance > 1e-12, variance, 1.0).sqrt()
     elif how != "none":
         raise InputError(
-            f"{how!r} is not a way to centre. Choose none, median, mean, standard or whole."
+            f"Expected centre to be none, median, mean, standard or whole, got {how!r}."
         )
     return torch.where(there, x, 0.0)
 

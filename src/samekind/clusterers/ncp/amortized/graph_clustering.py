@@ -1,7 +1,7 @@
 """The nodes of a graph in groups, when nobody knows how many: a posterior, not one answer.
 
 Nodes are described by eigenvectors whose signs mean nothing, and they are placed in an order that
-means nothing; both are drawn by chance, and what is reported is the average over them.
+means nothing; both are drawn at random, and what is reported is the average over them.
 """
 
 from __future__ import annotations
@@ -19,14 +19,13 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 from torch import Tensor
 
-from samekind.clusterers.ncp.amortized.averaging import averaged
 from samekind.clusterers.ncp.amortized.conditioning import Answers
 from samekind.clusterers.ncp.amortized.graph_encoder import encoder_of_graphs, load_graph_network
 from samekind.clusterers.ncp.amortized.graphs import Graphs
 from samekind.clusterers.ncp.amortized.likelihood import relabel
 from samekind.clusterers.ncp.amortized.network import NCPNetwork
 from samekind.clusterers.ncp.amortized.sampler import Sampler
-from samekind.clusterers.ncp.amortized.samples import Samples, merged
+from samekind.clusterers.ncp.amortized.samples import Samples, averaged, merged
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 
@@ -64,9 +63,9 @@ class GraphPosterior:
             found[label].append(node)
         return found
 
-    def n_groups_law(self) -> NDArray[np.float64]:
+    def n_groups_distribution(self) -> NDArray[np.float64]:
         """(K + 1,) probability of each number of groups, from 0 on."""
-        return self.samples.n_groups_law().cpu().numpy().astype(np.float64)
+        return self.samples.n_groups_distribution().cpu().numpy().astype(np.float64)
 
     def co_membership(self) -> NDArray[np.float64]:
         """(N, N) probability that two nodes are in one group."""
@@ -115,8 +114,8 @@ def group_nodes(
         found = Samples(0 * one[None], torch.zeros(1), one, torch.zeros(1))
         return GraphPosterior(nodes, np.zeros(1, np.intp), 0.0, found)
     x = described(table[seen][:, seen], n_vectors, device)
-    chance = torch.Generator(device).manual_seed(seed)
-    found, best, log_prob = _posterior(network.to(device), x, told, n_samples, signs, chance)
+    generator = torch.Generator(device).manual_seed(seed)
+    found, best, log_prob = _posterior(network.to(device), x, told, n_samples, signs, generator)
     found = replace(found, labels=_with_singles(found.labels, seen))
     labels = _with_singles(best[None], seen)[0].cpu().numpy().astype(np.intp)
     return GraphPosterior(nodes, labels, log_prob, found)
@@ -262,25 +261,25 @@ def _posterior(
     told: Constraints,
     n_samples: int,
     signs: int,
-    chance: torch.Generator,
+    generator: torch.Generator,
 ) -> tuple[Samples, Tensor, float]:
     """Samples over signs and orders, and the most probable grouping with its log-probability."""
     network.eval()
     signs = min(signs, n_samples)
-    coin = torch.rand(signs, x.values.shape[1], generator=chance, device=chance.device)
+    coin = torch.rand(signs, x.values.shape[1], generator=generator, device=generator.device)
     flips = torch.where(coin < 0.5, -1.0, 1.0)[:, None]  # (signs, 1, k)
     many = Graphs(
         x.adjacency.expand(signs, -1, -1), x.vectors * flips, x.values.expand(signs, -1)
     )  # fmt: skip
     answers = Answers(told) if len(told.links().a) else None
     each = -(-n_samples // signs)
-    order = None if answers is None else answers.order(signs * each, chance)
+    order = None if answers is None else answers.order(signs * each, generator)
     first = None if order is None else order[::each]
     sampler = Sampler(network)
     drawn = sampler.sample(
-        many, each, orders=each, order=order, allowed=answers, generator=chance, resample=0.0
+        many, each, orders=each, order=order, allowed=answers, generator=generator, resample=0.0
     )
-    greedy = sampler.greedy(many, order=first, allowed=answers, generator=chance)
+    greedy = sampler.greedy(many, order=first, allowed=answers, generator=generator)
     found = merged(drawn)
     candidates = torch.unique(
         torch.cat([found.labels[:CANDIDATES], *(one.labels for one in greedy)]), dim=0
@@ -288,7 +287,7 @@ def _posterior(
     scores = []
     for s in range(signs):
         one = Graphs(*(part[s : s + 1] for part in many))
-        scores.append(averaged(network, one, candidates, orders=ORDERS, generator=chance)[0])
+        scores.append(averaged(network, one, candidates, orders=ORDERS, generator=generator)[0])
     mean = torch.stack(scores).logsumexp(0) - math.log(signs)
     return found, candidates[int(mean.argmax())], float(mean.max())
 

@@ -44,14 +44,14 @@ class GraphEncoder(nn.Module):
     """Graphs to features of their nodes (B, N, width).
 
     A node starts with its entries in the eigenvectors, the eigenvalues (which tell vectors of
-    blocks from vectors of chance), its share of possible edges, and the size of the graph.
+    blocks from vectors of noise), its share of possible edges, and the size of the graph.
     """
 
     def __init__(self, sizes: GraphSizes | None = None) -> None:
         super().__init__()
         self.sizes = s = sizes or GraphSizes()
         if s.kind not in ("sage", "gated"):
-            raise InputError(f"{s.kind!r} is not a graph encoder. Choose sage or gated.")
+            raise InputError(f"Expected the kind sage or gated, got {s.kind!r}.")
         self.first = nn.Linear(2 * s.n_vectors + 2, s.width)
         self.edge = nn.Linear(1, s.width) if s.kind == "gated" else None
         layer = SageLayer if s.kind == "sage" else GatedLayer
@@ -61,8 +61,8 @@ class GraphEncoder(nn.Module):
         """Features of each node; what comes out in the padding means nothing."""
         if x.vectors.shape[2] != self.sizes.n_vectors:
             raise InputError(
-                f"The graphs come with {x.vectors.shape[2]} eigenvectors, but this encoder reads "
-                f"{self.sizes.n_vectors}. Use the same number in both."
+                f"Expected graphs with {self.sizes.n_vectors} eigenvectors, got "
+                f"{x.vectors.shape[2]}. Use the same number in both."
             )
         B, N, _ = x.vectors.shape
         there = x.vectors.new_ones(B, N) if mask is None else mask.to(x.vectors.dtype)
@@ -145,7 +145,7 @@ def load_graph_network(path: str | Path, *, device: str = "cpu") -> NCPNetwork:
 
 
 def encoder_of_graphs(network: NCPNetwork) -> GraphEncoder:
-    """The encoder of a network for graphs, or a sentence if it is for something else."""
+    """The encoder of a network for graphs; InputError if it is for something else."""
     if not isinstance(network.encoder, GraphEncoder):
         raise InputError(
             "This network is for points or images, not for graphs. Make one with graph_network."

@@ -78,8 +78,8 @@ class StochasticBlocks:
         labels, mask = draw_grouping(self.prior, batch, sizes, self.max_groups, generator)
         adjacency = self._edges(labels, mask, generator)
         vectors, values = leading_vectors(adjacency, self.n_vectors, generator)
-        chance = torch.rand(values.shape, generator=generator, device=values.device)
-        vectors = vectors * torch.where(chance < 0.5, -1.0, 1.0)[:, None]
+        uniform = torch.rand(values.shape, generator=generator, device=values.device)
+        vectors = vectors * torch.where(uniform < 0.5, -1.0, 1.0)[:, None]
         return Episode(Graphs(adjacency, vectors, values), labels, mask)
 
     def _edges(self, labels: Tensor, mask: Tensor, generator: torch.Generator) -> Tensor:
@@ -93,9 +93,9 @@ class StochasticBlocks:
         ) * between(self.keep, (B, 1, 1), generator)
         rows = torch.take_along_dim(law, labels[..., None], dim=1)  # (B, N, K)
         law = torch.take_along_dim(rows, labels[:, None], dim=2)  # (B, N, N)
-        chance = torch.rand(B, N, N, generator=generator, device=device)
+        uniform = torch.rand(B, N, N, generator=generator, device=device)
         place = torch.arange(N, device=device)
-        upper = (chance < law) & (place[:, None] < place) & mask[..., None] & mask[:, None]
+        upper = (uniform < law) & (place[:, None] < place) & mask[..., None] & mask[:, None]
         return (upper | upper.mT).float()
 
 
@@ -103,9 +103,9 @@ def beta(law: tuple[int, int], shape: tuple[int, ...], generator: torch.Generato
     """Draws from Beta(a, b) for whole numbers: the a-th smallest of a + b - 1 even draws."""
     a, b = law
     if not (isinstance(a, int) and isinstance(b, int) and a >= 1 and b >= 1):
-        raise InputError(f"Beta({a}, {b}) cannot be drawn here. Give two whole numbers from 1 on.")
-    chance = torch.rand(*shape, a + b - 1, generator=generator, device=generator.device)
-    return chance.sort(dim=-1).values[..., a - 1]
+        raise InputError(f"Expected two whole numbers of at least 1 for Beta, got {a} and {b}.")
+    uniform = torch.rand(*shape, a + b - 1, generator=generator, device=generator.device)
+    return uniform.sort(dim=-1).values[..., a - 1]
 
 
 def leading_vectors(

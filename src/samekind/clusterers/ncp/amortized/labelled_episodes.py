@@ -1,4 +1,4 @@
-"""Episodes from labelled items: N images (or frozen vectors) of K classes, by chance.
+"""Episodes from labelled items: N images (or frozen vectors) of K classes, drawn at random.
 
 A network that has seen five classes has learnt five classes, not what a class is. Turned, mirrored
 and inverted images are classes of their own here, so that a few classes give many.
@@ -26,7 +26,7 @@ View = Literal["turn", "mirror", "invert"]
 
 
 class LabelledEpisodes:
-    """Data sets made of labelled items: each group is one class, drawn by chance.
+    """Data sets made of labelled items: each group is one class, drawn at random.
 
     Within a data set the classes are different, and no item comes twice unless a group has more
     members than its class. Train on some classes and test on others by handing over their items.
@@ -41,7 +41,7 @@ class LabelledEpisodes:
         square images.
     look_alikes : whether two views of one class may be two groups of one data set when they differ
         by a mirror or a half turn only. An 0 cannot be told from itself upside down, so by default
-        each data set has one of such views, by chance.
+        each data set has one of such views, at random.
     mean, std : uint8 images are divided by 255 and then normalised by these.
     device : where the items lie.
     """
@@ -96,14 +96,14 @@ class LabelledEpisodes:
         device, (F, T) = generator.device, self._views.shape
         C = len(self._sizes) * F
 
-        def chance() -> Tensor:
+        def uniform() -> Tensor:
             return torch.rand(batch, C, generator=generator, device=device)
 
-        drawn = chance().argsort(1)  # (B, C): a different class, or family of views, per group
+        drawn = uniform().argsort(1)  # (B, C): a different class, or family of views, per group
         group_class, family = drawn // F, drawn % F
-        view = self._views[family, (chance() * T).long().clamp_max(T - 1)]  # (B, C)
-        stride = (chance() * N_STRIDES).long()
-        start = (chance() * self._sizes[group_class]).long()
+        view = self._views[family, (uniform() * T).long().clamp_max(T - 1)]  # (B, C)
+        stride = (uniform() * N_STRIDES).long()
+        start = (uniform() * self._sizes[group_class]).long()
         kind = group_class.gather(1, labels)  # (B, N)
         slots = torch.arange(self.max_groups, device=device)
         inside = (labels[..., None] == slots).cumsum(1)

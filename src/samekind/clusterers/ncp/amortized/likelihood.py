@@ -34,8 +34,8 @@ def relabel(labels: Tensor, mask: Tensor | None = None) -> Tensor:
 
 def random_order(mask: Tensor, generator: torch.Generator | None = None) -> Tensor:
     """(B, N) a random order of each row's points; padding stays last."""
-    chance = torch.rand(mask.shape, generator=generator, device=mask.device)
-    return torch.where(mask, chance, 2.0).argsort(dim=1)
+    uniform = torch.rand(mask.shape, generator=generator, device=mask.device)
+    return torch.where(mask, uniform, 2.0).argsort(dim=1)
 
 
 def reordered(points: Points, order: Tensor) -> Points:
@@ -73,7 +73,7 @@ def step_log_probs(
     n_groups : K, the largest number of groups in a row. Given, all shapes are fixed and nothing
         waits for the device; None looks it up and computes only what is needed.
     """
-    return law_of_steps(network, network.points(x, mask), labels, mask, n_groups=n_groups)
+    return step_distributions(network, network.points(x, mask), labels, mask, n_groups=n_groups)
 
 
 def log_joint(
@@ -94,7 +94,7 @@ def chosen(log_probs: Tensor, labels: Tensor) -> Tensor:
     return log_probs.gather(2, labels[..., None])[..., 0]
 
 
-def law_of_steps(
+def step_distributions(
     network: Functions,
     points: Points,
     labels: Tensor,

@@ -18,7 +18,7 @@ from samekind.errors import InputError
 
 
 class Prior(Protocol):
-    """A law of groupings."""
+    """A distribution of groupings."""
 
     def draw(self, batch: int, n: int, generator: torch.Generator) -> Tensor:
         """(batch, n) labels in order of first appearance, on the generator's device."""
@@ -88,9 +88,9 @@ class MFM:
         """Labels; kinds without a point are dropped."""
         device = generator.device
         kinds = torch.ones(batch, 1, device=device)
-        chance = torch.rand(batch, 1, generator=generator, device=device)
+        uniform = torch.rand(batch, 1, generator=generator, device=device)
         for level in self._levels():
-            kinds = kinds + (chance > level)
+            kinds = kinds + (uniform > level)
         # Dirichlet weights and independent labels, weights integrated out: an urn.
         root = _roots(kinds * self.gamma, n, generator)
         fresh = torch.rand(batch, n, generator=generator, device=device) * kinds
@@ -111,8 +111,8 @@ def between(
     if not isinstance(value, tuple):
         return torch.full(shape, float(value), device=generator.device)
     low, high = (math.log(v) for v in value)
-    chance = torch.rand(shape, generator=generator, device=generator.device)
-    return (low + (high - low) * chance).exp()
+    uniform = torch.rand(shape, generator=generator, device=generator.device)
+    return (low + (high - low) * uniform).exp()
 
 
 def _roots(alpha: Tensor, n: int, generator: torch.Generator) -> Tensor:
@@ -120,8 +120,8 @@ def _roots(alpha: Tensor, n: int, generator: torch.Generator) -> Tensor:
     shape, device = (len(alpha), n), generator.device
     place = torch.arange(n, device=device).expand(shape)
     new = torch.rand(shape, generator=generator, device=device) * (place + alpha) < alpha
-    chance = torch.rand(shape, generator=generator, device=device)
-    copied = torch.minimum((chance * place).long(), (place - 1).clamp_min(0))
+    uniform = torch.rand(shape, generator=generator, device=device)
+    copied = torch.minimum((uniform * place).long(), (place - 1).clamp_min(0))
     parent = torch.where(new | (place == 0), place, copied)
     for _ in range(max(1, n - 1).bit_length()):
         parent = parent.gather(1, parent)

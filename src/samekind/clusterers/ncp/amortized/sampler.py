@@ -15,13 +15,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from samekind.clusterers.ncp.amortized.engine import Allowed, Engine, Outlook, State
+from samekind.clusterers.ncp.amortized.engine import Allowed, Engine, State, StepChoices
 from samekind.clusterers.ncp.amortized.likelihood import random_order
 from samekind.clusterers.ncp.amortized.network import Functions, Points
 from samekind.clusterers.ncp.amortized.samples import Samples, in_item_order, merged
 from samekind.errors import InputError
 
-Select = Callable[[State, Outlook], tuple[State, Tensor, Tensor]]
+Select = Callable[[State, StepChoices], tuple[State, Tensor, Tensor]]
 """From the states of a step (perhaps with new weights) to parents and choices of the next."""
 LEAST_EFFECTIVE = 0.5
 """Part of the samples that must be effective, else heavy ones are copied and light ones dropped."""
@@ -51,8 +51,8 @@ class Sampler:
         """The most probable choice at each step: one grouping per data set."""
         points = self.network.points(x, mask)
 
-        def select(state: State, outlook: Outlook) -> tuple[State, Tensor, Tensor]:
-            choice = outlook.proposal.argmax(1)
+        def select(state: State, choices: StepChoices) -> tuple[State, Tensor, Tensor]:
+            choice = choices.proposal.argmax(1)
             return state, torch.arange(len(choice), device=choice.device), choice
 
         return self._run(points, mask, _orders(points, mask, order, 1, generator), allowed, select)
@@ -78,7 +78,7 @@ class Sampler:
             them are effective; 0 never does, and keeps plain importance weights.
         """
         if n_samples < 1:
-            raise InputError(f"{n_samples} samples cannot be drawn. Ask for at least one.")
+            raise InputError(f"Expected at least 1 sample, got n_samples={n_samples}.")
         orders = min(orders, n_samples)
         points = self.network.points(x, mask)
         steps = _orders(points, mask, order, orders, generator)
@@ -105,9 +105,9 @@ class Sampler:
         points = self.network.points(x, mask)
         most = math.inf if width is None else width
 
-        def select(state: State, outlook: Outlook) -> tuple[State, Tensor, Tensor]:
-            may = outlook.proposal > -torch.inf
-            scores = (state.log_prob[:, None] + outlook.log_probs).masked_fill(~may, -torch.inf)
+        def select(state: State, choices: StepChoices) -> tuple[State, Tensor, Tensor]:
+            may = choices.proposal > -torch.inf
+            scores = (state.log_prob[:, None] + choices.log_probs).masked_fill(~may, -torch.inf)
             C = scores.shape[1]
             by_score = scores.flatten().argsort(descending=True, stable=True)[: int(may.sum())]
             owner = state.owner[by_score // C]
@@ -138,10 +138,10 @@ class Sampler:
         engine = Engine(self.network, points, order, mask, allowed)
         state, path = engine.start(), []
         for step in range(order.shape[1]):
-            outlook = engine.look(state, step)
-            state, parent, choice = select(state, outlook)
+            choices = engine.look(state, step)
+            state, parent, choice = select(state, choices)
             path.append((parent, choice))
-            state = engine.move(state, outlook, step, parent, choice)
+            state = engine.move(state, choices, step, parent, choice)
         labels = in_item_order(_traced(path), order[state.owner])
         count = torch.ones_like(state.owner)
         if draws is not None:
@@ -163,14 +163,14 @@ class _Draws:
         self.generator, self.resample = generator, resample
         self._cut = False
 
-    def __call__(self, state: State, outlook: Outlook) -> tuple[State, Tensor, Tensor]:
+    def __call__(self, state: State, choices: StepChoices) -> tuple[State, Tensor, Tensor]:
         if self._cut:
             state = self._resampled(state)
         # Weights change only where something was cut away, which ends with the answered items.
-        self._cut = self.resample > 0 and bool((outlook.log_mass < -1e-6).any())
-        law = outlook.proposal.exp()[self.where]  # (draws, C)
-        choice = torch.multinomial(law, 1, generator=self.generator)[:, 0]
-        C = law.shape[1]
+        self._cut = self.resample > 0 and bool((choices.log_mass < -1e-6).any())
+        probabilities = choices.proposal.exp()[self.where]  # (draws, C)
+        choice = torch.multinomial(probabilities, 1, generator=self.generator)[:, 0]
+        C = probabilities.shape[1]
         codes, self.where = torch.unique(self.where * C + choice, return_inverse=True)
         return state, codes // C, codes % C
 
@@ -205,11 +205,13 @@ def _orders(
     if order is not None:
         if order.shape[1:] != (N,) or len(order) % B:
             raise InputError(
-                f"An order of shape {tuple(order.shape)} does not fit {B} data sets of {N} "
-                f"points. Give one of shape ({B}, {N})."
+                f"Expected an order of shape ({B}, {N}), one row for each data set, got "
+                f"{tuple(order.shape)}."
             )
         if len(order) not in (B, B * orders):
-            raise InputError(f"{len(order)} orders came for {B} data sets with {orders} each.")
+            raise InputError(
+                f"Expected {B} or {B * orders} orders for {B} data sets, got {len(order)}."
+            )
         return order.repeat_interleave(B * orders // len(order), 0)
     there = mask
     if there is None:

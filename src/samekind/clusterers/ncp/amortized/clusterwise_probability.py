@@ -1,8 +1,8 @@
-"""The probability of a grouping under the clusterwise process: over all orders of its groups.
+"""The probability of a grouping under the clusterwise process, over all orders of its groups.
 
-A pass takes one group after the other, so the process gives a law of ordered lists of groups. What
-a person asks for is the probability of the grouping, the sum over all K! orders; one order alone
-says less the more groups there are, and would favour groupings with few of them.
+The process takes out one group after the other, so it gives a distribution of ordered lists of
+groups. The probability of a grouping is the sum over all K! orders; one order alone says less the
+more groups there are, and would favour groupings with few of them.
 
 A pass depends on the groups before it only as a set. So the sum over orders is built up over the
 2^K sets of groups that may have been taken before. For many groups, orders are drawn instead.
@@ -16,16 +16,20 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from samekind.clusterers.ncp.amortized.clusterwise import ClusterwiseFunctions, Items, Normal
-from samekind.clusterers.ncp.amortized.clusterwise_bound import log_members
+from samekind.clusterers.ncp.amortized.clusterwise import (
+    ClusterwiseFunctions,
+    Items,
+    Normal,
+    log_members,
+)
 from samekind.errors import InputError
 
-EXACT_GROUPS = 7
+MAX_EXACT_GROUPS = 7
 """Groups up to which all orders are summed."""
-EXACT_WORK = 500_000
-"""Points that are looked at for this at most, in all passes together."""
-AT_ONCE = 1 << 18
-"""Points of several passes and draws that are looked at together: bounds the memory."""
+MAX_EXACT_POINTS = 500_000
+"""Points scored for this, in all passes together."""
+CHUNK_POINTS = 1 << 18
+"""Points of several passes and draws that are scored together: bounds the memory."""
 
 
 class Scored(NamedTuple):
@@ -74,7 +78,7 @@ def log_partition(
     labels: Tensor,
     *,
     orders: int = 16,
-    exact_groups: int = EXACT_GROUPS,
+    exact_groups: int = MAX_EXACT_GROUPS,
     latents: Latents | None = None,
     generator: torch.Generator | None = None,
 ) -> Scored:
@@ -96,7 +100,7 @@ def score(
     labels: Tensor,
     *,
     orders: int = 16,
-    exact_groups: int = EXACT_GROUPS,
+    exact_groups: int = MAX_EXACT_GROUPS,
     latents: Latents | None = None,
     generator: torch.Generator | None = None,
 ) -> Scored:
@@ -109,8 +113,8 @@ def score(
     """
     if labels.ndim != 2 or labels.shape[1] != items.e.shape[1]:
         raise InputError(
-            f"Groupings of shape {tuple(labels.shape)} came for {items.e.shape[1]} points. Give "
-            "one row of labels for each grouping."
+            f"Expected one row of {items.e.shape[1]} labels for each grouping, got shape "
+            f"{tuple(labels.shape)}."
         )
     noise = Noise(network, items, latents or Latents(), generator)
     found = []
@@ -118,7 +122,7 @@ def score(
         blocks = _blocks(row)
         K, N = blocks.shape
         work = N * N * 2 ** min(K - 1, 60) * noise.draws
-        if exact_groups >= K and work <= EXACT_WORK:
+        if exact_groups >= K and work <= MAX_EXACT_POINTS:
             value = _summed(network, items, blocks, noise)
             found.append((value, torch.zeros_like(value), True))
         else:
@@ -155,7 +159,7 @@ def log_ordered(
 
 def log_passes(network: ClusterwiseFunctions, items: Items, passes: Passes, noise: Noise) -> Tensor:
     """(R,) log-probability that just the members join, given the anchor; z integrated out."""
-    size = max(1, AT_ONCE // (passes.left.shape[1] * noise.draws))
+    size = max(1, CHUNK_POINTS // (passes.left.shape[1] * noise.draws))
     found = []
     for begin in range(0, len(passes.left), size):
         some = Passes(*(part[begin : begin + size] for part in passes))
@@ -166,28 +170,28 @@ def log_passes(network: ClusterwiseFunctions, items: Items, passes: Passes, nois
 def _log_some(network: ClusterwiseFunctions, items: Items, passes: Passes, noise: Noise) -> Tensor:
     left, member, anchor, G = (part[None] for part in passes)  # (1, R, ...)
     left = left.scatter(-1, anchor[..., None], False)
-    outlook = network.look(items, left, anchor, G)
-    chance = noise.rows(anchor.shape[1])  # (1, R, S, L)
+    context = network.look(items, left, anchor, G)
+    drawn = noise.rows(anchor.shape[1])  # (1, R, S, L)
     if not network.latent:
-        return log_members(network.join(items, outlook, chance), left, member)[0, :, 0]
-    prior = _rows(network.prior(outlook))
+        return log_members(network.join(items, context, drawn), left, member)[0, :, 0]
+    prior = _rows(network.prior(context))
     if not noise.guided:
-        z = prior.mean + prior.log_std.exp() * chance
-        joined = log_members(network.join(items, outlook, z), left, member)
+        z = prior.mean + prior.log_std.exp() * drawn
+        joined = log_members(network.join(items, context, z), left, member)
         return (joined.logsumexp(-1) - math.log(noise.draws))[0]
-    guide = _rows(network.guide(items, outlook, left, member))
+    guide = _rows(network.guide(items, context, left, member))
     n_guided = (noise.draws + 1) // 2
-    first, second = chance[:, :, :n_guided], chance[:, :, n_guided:]
+    first, second = drawn[:, :, :n_guided], drawn[:, :, n_guided:]
     z = torch.cat(
         [guide.mean + guide.log_std.exp() * first, prior.mean + prior.log_std.exp() * second], 2
     )
-    # Each draw is weighed by the mixture of both laws, so that no weight exceeds two.
+    # Each draw is weighed by the mixture of both distributions, so that no weight exceeds two.
     part = n_guided / noise.draws
     laws = [guide.log_density(z) + math.log(part)]
     if part < 1:
         laws.append(prior.log_density(z) + math.log(1 - part))
     log_mixture = torch.stack(laws).logsumexp(0)
-    joined = log_members(network.join(items, outlook, z), left, member)
+    joined = log_members(network.join(items, context, z), left, member)
     log_w = joined + prior.log_density(z) - log_mixture
     found = log_w.logsumexp(-1) - math.log(noise.draws)
     # Where nobody is left to join there is nothing to estimate.
@@ -250,8 +254,8 @@ def _drawn(
     """
     K, N = blocks.shape
     device = blocks.device
-    chance = torch.rand(orders, 1, N, generator=generator, device=device)
-    first, anchor = chance.masked_fill(~blocks, 2.0).min(-1)  # (orders, K)
+    uniform = torch.rand(orders, 1, N, generator=generator, device=device)
+    first, anchor = uniform.masked_fill(~blocks, 2.0).min(-1)  # (orders, K)
     before = first[:, None, :] < first[:, :, None]  # (orders, K, K)
     described = network.describe(items, blocks[None])[0]
     G = before.to(described.dtype) @ described
@@ -287,7 +291,7 @@ class Noise:
         generator: torch.Generator | None,
     ) -> None:
         if wanted.draws < 1:
-            raise InputError(f"{wanted.draws} draws of z came. Give at least one.")
+            raise InputError(f"Expected at least 1 draw of z, got {wanted.draws}.")
         self.draws = wanted.draws if network.latent else 1
         self.guided, self.generator = wanted.guided and network.latent > 0, generator
         self._like, self._length = items.e, network.latent

@@ -11,61 +11,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from closed_form import VECTORS, table
-from samekind.clusterers.ncp.amortized.clusterwise import (
-    ClusterwiseNetwork,
-    ClusterwiseSizes,
-    Items,
-    Normal,
-    Outlook,
+from clusterwise_processes import CCP, ClosedCCP, X, network
+from samekind.clusterers.ncp.amortized.clusterwise_probability import (
+    Latents,
+    log_ordered,
+    log_partition,
 )
-from samekind.clusterers.ncp.amortized.ordered import Latents, log_ordered, log_partition
-from samekind.clusterers.ncp.amortized.partitions import all_partitions
+from samekind.clusterers.ncp.amortized.exact import all_partitions
 from samekind.errors import InputError
-
-CCP = VECTORS["ccp"]
-X = table(CCP["x"])[None]
-
-
-class ClosedCCP:
-    """The clusterwise functions that are written down in the test vectors."""
-
-    latent = 0
-
-    def __init__(self) -> None:
-        self.C, self.v = table(CCP["C"]), table(CCP["v"])
-
-    def items(self, x: Tensor, mask: Tensor | None) -> Items:
-        h = torch.stack([x[..., 0] ** 2, x[..., 1], torch.ones_like(x[..., 0])], -1)
-        return Items(x, h, x, x)
-
-    def describe(self, items: Items, member: Tensor) -> Tensor:
-        mean = member.double() @ items.h / member.sum(-1, keepdim=True).clamp_min(1)
-        return torch.tanh(mean @ self.C)
-
-    def look(self, items: Items, left: Tensor, anchor: Tensor, G: Tensor) -> Outlook:
-        U = left.double() @ items.u / left.sum(-1, keepdim=True).clamp_min(1)
-        return Outlook(torch.take_along_dim(items.e, anchor[..., None], 1), U, G)
-
-    def prior(self, outlook: Outlook) -> Normal:
-        raise AssertionError("there is no z")
-
-    def guide(self, items: Items, outlook: Outlook, left: Tensor, member: Tensor) -> Normal:
-        raise AssertionError("there is no z")
-
-    def join(self, items: Items, outlook: Outlook, z: Tensor) -> Tensor:
-        known = torch.cat([outlook.anchor, outlook.U, outlook.G], -1) @ self.v[2:] + 0.3
-        return ((items.first @ self.v[:2])[:, None] + known[..., None])[:, :, None]
-
-
-def network(**sizes: Any) -> ClusterwiseNetwork:
-    """A random network in double precision whose probabilities are far from even."""
-    torch.manual_seed(3)
-    settings = {"width": 8, "features": 8, "latent": 2, "heads": 2, "inducing": 4, **sizes}
-    made = ClusterwiseNetwork(ClusterwiseSizes(**settings)).double()
-    for value in made.parameters():
-        value.data.mul_(2.0)
-    return made
 
 
 def orders_of(labels: Any) -> list[list[int]]:
@@ -158,5 +111,5 @@ def test_many_groups_are_estimated_and_that_is_told() -> None:
 
 
 def test_no_draws_of_z_is_an_error_that_says_what_to_do() -> None:
-    with pytest.raises(InputError, match="at least one"):
+    with pytest.raises(InputError, match="at least 1 draw of z, got 0"):
         log_partition(network(), X, torch.zeros(1, 4, dtype=torch.long), latents=Latents(0))

@@ -1,0 +1,238 @@
+"""The loop of training: ranges of sizes, learning rates, recorded steps, and the history.
+
+On a GPU a whole step, drawing included, is recorded and repeated as one launch. Sizes come from a
+few ranges, one per step, so shapes are few and little is padding.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from samekind.clusterers.ncp.amortized.generators import Generator
+from samekind.compute import Recorded, best_device, quick_kernels
+from samekind.errors import InputError, SamekindError
+
+REPORT_EVERY = 50
+"""Steps between two reports of the loss, which wait for the device."""
+
+Sizes = tuple[int, int]
+"""Smallest and largest number of points of a data set."""
+Progress = Callable[[int, float, float], None]
+"""Called with the step, the part that is done (0 to 1) and the mean NLL per point; may raise to
+stop."""
+
+
+@dataclass
+class History:
+    """The course of a training: step, seconds and mean NLL per point at each report."""
+
+    steps: list[int] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    nll_per_point: list[float] = field(default_factory=list)
+
+
+class TrainingLoop:
+    """Trains a network in place on what a generator draws; subclasses say what one step is.
+
+    Parameters
+    ----------
+    ranges : sizes are drawn from so many ranges, one per step, each size as often; or ranges of
+        one's own, each as often (:func:`doubling_ranges` has more small data sets).
+    clip : largest length of the gradient.
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        generator: Generator,
+        *,
+        batch: int,
+        lr: float,
+        weight_decay: float,
+        clip: float,
+        ranges: int | Sequence[Sizes],
+        device: str | None,
+    ) -> None:
+        self.device = torch.device(best_device(device).device)
+        network.to(self.device).train()
+        self.parameters = list(network.parameters())
+        self.generator, self.batch, self.lr, self.clip = generator, batch, lr, clip
+        self.rng = torch.Generator(self.device)
+        self.records = self.device.type not in ("cpu", "mps")
+        rate: Any = torch.tensor(lr, device=self.device) if self.records else lr
+        self.optimiser = torch.optim.AdamW(
+            self.parameters, lr=rate, weight_decay=weight_decay,
+            fused=self.records, capturable=self.records,
+        )  # fmt: skip
+        if isinstance(ranges, int):
+            self.ranges: Sequence[Sizes] = size_ranges(generator.points, ranges)
+            self.shares = [high - low + 1 for low, high in self.ranges]
+        else:
+            self.ranges, self.shares = list(ranges), [1] * len(ranges)
+        self.broken = torch.zeros((), dtype=torch.bool, device=self.device)
+        # Sum of NLL, points, and data sets that a recorded step had no room for.
+        self.total = torch.zeros(3, device=self.device)
+        self.recorded: dict[Sizes, Recorded] = {}
+        self.step, self.spent = 0, 0.0
+
+    def run(
+        self,
+        steps: int | None,
+        seconds: float | None,
+        schedule: str,
+        seed: int,
+        progress: Progress | None = None,
+        *,
+        quick: bool = False,
+    ) -> History:
+        """Train for so many steps or seconds; `quick` allows products in reduced precision."""
+        with _precision("high" if quick else "highest"), quick_kernels():
+            return self._run(steps, seconds, schedule, seed, progress)
+
+    def _run(
+        self,
+        steps: int | None,
+        seconds: float | None,
+        schedule: str,
+        seed: int,
+        progress: Progress | None,
+    ) -> History:
+        history, began = History(), time.monotonic() - self.spent
+        done = self.step / steps if steps else self.spent / (seconds or 1.0)
+        shares = np.array(self.shares, dtype=float)
+        while done < 1:
+            rng = np.random.default_rng((seed, self.step))
+            points = self.ranges[int(rng.choice(len(shares), p=shares / shares.sum()))]
+            # Randomness depends on seed and step alone: resuming needs no saved state of it.
+            self.rng.manual_seed(int(rng.integers(2**62)))
+            self.one_step(points, self.lr * rate_at(done, schedule))
+            self.step += 1
+            self.spent = time.monotonic() - began
+            done = self.step / steps if steps else self.spent / (seconds or 1.0)
+            if self.step % REPORT_EVERY == 0 or done >= 1:
+                loss = self._mean_loss()
+                history.steps.append(self.step)
+                history.seconds.append(self.spent)
+                history.nll_per_point.append(loss)
+                if progress is not None:
+                    progress(self.step, min(done, 1.0), loss)
+            self._after_step(done)
+        return history
+
+    def one_step(self, points: Sizes, rate: float) -> None:
+        """Take one batch and one step of the optimiser."""
+        if points not in self.recorded:
+            self._prepare(points)
+            work = lambda *given: self._step(points, *given)  # noqa: E731
+            self.recorded[points] = Recorded(work, chances=[self.rng])
+        # Filled on the device: a copy from the host would wait for it.
+        given = (torch.full((), value, device=self.device) for value in self._inputs(rate))
+        self.recorded[points](*given)
+
+    def _prepare(self, points: Sizes) -> None:
+        """Called before a step with these sizes is recorded."""
+
+    def _after_step(self, done: float) -> None:
+        """Called after each step, when this share of the training is done."""
+
+    def _inputs(self, rate: float) -> tuple[float, ...]:
+        """Numbers that differ from step to step."""
+        return (rate,)
+
+    def _step(self, points: Sizes, rate: Tensor, *others: Tensor) -> Tensor:
+        """Do all work on the device, without waiting for it, so that it can be recorded."""
+        raise NotImplementedError
+
+    def _follow_gradient(self, rate: Tensor, loss: Tensor, total: Sequence[Tensor]) -> None:
+        """Take a step along the gradients, and note loss and totals on the device."""
+        length = nn.utils.clip_grad_norm_(self.parameters, self.clip)
+        for group in self.optimiser.param_groups:
+            if isinstance(group["lr"], Tensor):
+                group["lr"].copy_(rate)
+            else:
+                group["lr"] = float(rate)
+        self.optimiser.step()
+        self.broken |= ~(torch.isfinite(loss) & torch.isfinite(length))
+        self.total[: len(total)] += torch.stack([part.to(self.total.dtype) for part in total])
+
+    def _mean_loss(self) -> float:
+        """Mean NLL per point since the last report; waits for the device."""
+        if bool(self.broken):
+            raise SamekindError(
+                f"Training broke down before step {self.step}: the loss or its gradient is not a "
+                f"finite number. Try a learning rate below {self.lr:g}."
+            )
+        total, count, left_out = self.total.tolist()
+        self.total.zero_()
+        if left_out:
+            self._make_room()
+        return float(total / max(count, 1.0))
+
+    def _make_room(self) -> None:
+        """Called when recorded steps had no room for some data sets."""
+
+
+def check_end(steps: int | None, seconds: float | None) -> None:
+    """Check that a training has exactly one end."""
+    if (steps is None) == (seconds is None):
+        raise InputError(
+            f"Expected either steps or seconds, so that training ends, got steps={steps} and "
+            f"seconds={seconds}. Give one of them."
+        )
+
+
+def size_ranges(points: Sizes, ranges: int) -> list[Sizes]:
+    """Sizes split into neighbouring ranges of about equal length.
+
+    >>> size_ranges((5, 99), 4)
+    [(5, 28), (29, 52), (53, 76), (77, 99)]
+    """
+    low, high = points
+    ends = np.linspace(low - 1, high, min(ranges, high - low + 1) + 1)
+    whole = np.ceil(ends - 1e-9).astype(int)
+    return [(int(a) + 1, int(b)) for a, b in pairwise(whole)]
+
+
+def doubling_ranges(points: Sizes) -> list[Sizes]:
+    """Sizes split into ranges that end at twice the size each: small data sets as often as large.
+
+    >>> doubling_ranges((4, 100))
+    [(4, 8), (9, 18), (19, 38), (39, 78), (79, 100)]
+    """
+    low, high = points
+    found = []
+    while low <= high:
+        found.append((low, min(2 * low, high)))
+        low = found[-1][1] + 1
+    return found
+
+
+def rate_at(done: float, schedule: str) -> float:
+    """Share of the learning rate when this share of the training is done."""
+    if schedule == "constant":
+        return 1.0
+    if schedule != "cosine":
+        raise InputError(f"Expected the schedule cosine or constant, got {schedule!r}.")
+    if done < 0.02:
+        return max(done / 0.02, 1e-2)
+    return 0.5 * (1 + math.cos(math.pi * min(1.0, (done - 0.02) / 0.98)))
+
+
+@contextmanager
+def _precision(wanted: str) -> Iterator[None]:
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(wanted)
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
