@@ -201,7 +201,7 @@ def test_a_mask_of_the_wrong_length_and_half_given_heldout_items_are_input_error
 
 
 def test_a_curve_knows_its_area_and_when_a_value_is_reached() -> None:
-    curve = Curve().with_row(0, {"ari": 0.0}).with_row(10, {"ari": 0.8}).with_row(40, {"ari": 1.0})
+    curve = Curve([{"questions": q, "ari": ari} for q, ari in ((0, 0.0), (10, 0.8), (40, 1.0))])
     assert curve.area("ari") == pytest.approx((10 * 0.4 + 30 * 0.9) / 40)
     assert curve.questions_to("ari", 0.8) == 10
     assert curve.questions_to("ari", 0.81) == 40

@@ -50,8 +50,8 @@ class Contingency:
         true, found = np.asarray(truth), np.asarray(labels)
         if true.ndim != 1 or true.shape != found.shape:
             raise InputError(
-                "Truth and labels must be two lists of the same length; "
-                f"shapes {true.shape} and {found.shape} came. Give one label per item."
+                "Expected truth and labels to be two lists of the same length, got shapes "
+                f"{true.shape} and {found.shape}. Give one label per item."
             )
         if np.issubdtype(true.dtype, np.number):
             known = true != -1
@@ -274,13 +274,9 @@ class Curve:
         questions = [row["questions"] for row in self.rows]
         if any(after <= before for before, after in pairwise(questions)):
             raise InputError(
-                f"The questions of a curve must rise from row to row; {questions} came. "
+                f"Expected questions that rise from row to row of a curve, got {questions}. "
                 "Keep one row per number of questions, in order."
             )
-
-    def with_row(self, questions: int, scores: Mapping[str, float]) -> Curve:
-        """The curve with one more row at its end."""
-        return Curve((*self.rows, {"questions": questions, **scores}))
 
     def values(self, metric: str) -> tuple[Floats, Floats]:
         """Questions and values of one metric, from the rows that have it."""

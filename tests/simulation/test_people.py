@@ -116,13 +116,13 @@ def test_items_of_unknown_kind_are_left_open_and_not_counted() -> None:
 def test_a_person_with_a_boundary_needs_vectors_two_kinds_and_a_possible_rate() -> None:
     with pytest.raises(InputError, match="needs vectors"):
         person_named("boundary", KINDS, noise=0.1)
-    with pytest.raises(InputError, match="Only one kind"):
+    with pytest.raises(InputError, match="at least two kinds, got one"):
         Boundary(np.zeros(N, dtype=int), ROW)
-    with pytest.raises(InputError, match=r"0\.6 and 0\.5 came"):
+    with pytest.raises(InputError, match=r"got 0\.6 and 0\.5"):
         person_named("boundary", KINDS, X=ROW, noise=0.6)
     with pytest.raises(InputError, match="300 labels and vectors of shape \\(5, 2\\)"):
         Boundary(KINDS, ROW[:5])
-    with pytest.raises(InputError, match="At least one neighbour"):
+    with pytest.raises(InputError, match="at least 1 neighbour"):
         person_named("boundary", KINDS, X=ROW, neighbours=0)
 
 
@@ -165,9 +165,9 @@ def test_kinds_that_are_merged_are_the_nearest_and_the_largest_is_split_in_two()
     halves = [PLACE[split == kind] for kind in np.unique(split[KINDS == 0])]
     assert len(halves) == 2
     assert max(halves[0].mean(), halves[1].mean()) > min(h.mean() for h in halves) + 0.4
-    with pytest.raises(InputError, match="'merge' or 'split'; 'join' came"):
+    with pytest.raises(InputError, match="'merge' or 'split', got 'join'"):
         changed_kinds(kinds, "join", X)
-    with pytest.raises(InputError, match="1 kinds are too few to merge"):
+    with pytest.raises(InputError, match="kinds to merge, got 1"):
         changed_kinds(np.zeros(7, dtype=int), "merge", X)
     person = person_named("drifting", kinds, X=X, change="merge", start=0, over=0)
     assert person.answer(SamePair(2, 6)) == "same"
@@ -237,13 +237,13 @@ def test_people_are_listed_with_what_they_take() -> None:
         person_named("drifting", KINDS)
     with pytest.raises(InputError, match="not both"):
         person_named("two", KINDS, X=ROW, second=KINDS, change="merge")
-    with pytest.raises(InputError, match="300 and 4 came"):
+    with pytest.raises(InputError, match="got 300 and 4"):
         person_named("two", KINDS, second=[0, 1, 0, 1])
     with pytest.raises(InputError, match="needs the first groups"):
         person_named("matched", KINDS)
-    with pytest.raises(InputError, match="-1 and 5 came"):
+    with pytest.raises(InputError, match="got -1 and 5"):
         person_named("drifting", KINDS, second=KINDS, start=-1, over=5)
-    with pytest.raises(InputError, match=r"from 0 to 1; 1\.5 came"):
+    with pytest.raises(InputError, match=r"from 0 to 1, got 1\.5"):
         person_named("two", KINDS, second=KINDS, share=1.5)
 
 

@@ -89,7 +89,7 @@ def test_where_nothing_follows_a_recorded_person_may_stop() -> None:
     session = Session(points(48), X, clusterer="kmeans", strategy="random", seed=8)
     log = run(session, person_named("replay", KINDS, answers=[answers[0]], otherwise="stop"), 30)
     assert log.n_answers == 0
-    with pytest.raises(InputError, match="'unsure' or says 'stop'; 'guess' came"):
+    with pytest.raises(InputError, match="'unsure' or 'stop', got 'guess'"):
         Recorded(5, answers, otherwise="guess")
     with pytest.raises(InputError, match="needs a recorded session"):
         person_named("replay", KINDS)

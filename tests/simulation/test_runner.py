@@ -11,8 +11,7 @@ import pytest
 from samekind.constraints import Constraints
 from samekind.errors import InputError, UnknownName
 from samekind.questions import Answer, OddOnes, SameGroups, SamePair, WhichGroup
-from samekind.simulation.costs import comparisons
-from samekind.simulation.curve_recorder import in_place
+from samekind.simulation.curve_recorder import comparisons, in_place
 from samekind.simulation.datasets import open_dataset
 from samekind.simulation.runner import Limit, run_one
 from samekind.simulation.suite import Run

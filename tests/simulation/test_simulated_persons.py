@@ -86,7 +86,7 @@ def test_unsure_comes_at_the_asked_rate_and_repeats() -> None:
     assert set(said) == {"1", "unsure"}
     assert said == answers(Unsure(Truth(KINDS), 0.3, seed=2))
     assert said != answers(Unsure(Truth(KINDS), 0.3, seed=3))
-    with pytest.raises(InputError, match=r"from 0 to 1; 1\.2 came"):
+    with pytest.raises(InputError, match=r"from 0 to 1, got 1\.2"):
         Unsure(Truth(KINDS), 1.2)
 
 

@@ -92,7 +92,7 @@ def _carried_out(
     if kept is not None and kept.problem:
         note(kept.problem)
     done = finished(kept.rows if kept is not None else [])
-    todo = [run for run in every if not run.is_in(done)]
+    todo = [run for run in every if run.name not in done]
     say(f"{plan.name}: {plural(len(every), 'run')}, {len(every) - len(todo)} finished before.")
     notes: dict[str, Any] = {
         "command": command_line("samekind", sys.argv[1:]),

@@ -161,12 +161,12 @@ def posterior(
     """Draw the most probable groupings of a few items, before and after answers."""
     from samekind.reports.plots.beliefs import Beliefs, labelled_items, random_points
     from samekind.reports.plots.canvas import check_picture, new_figure, write_picture
-    from samekind.reports.plots.posterior import MOST_ITEMS, draw_posterior
+    from samekind.reports.plots.posterior import MAX_ITEMS, draw_posterior
 
     check_picture(out)
     new_figure(1, 1)  # a missing package fails early, before any long work
-    if items > MOST_ITEMS:
-        raise InputError(f"Expected --items from 1 to {MOST_ITEMS}, got {items:,}.")
+    if items > MAX_ITEMS:
+        raise InputError(f"Expected --items from 1 to {MAX_ITEMS}, got {items:,}.")
     if source is None:
         pile = random_points(items, seed)
     else:

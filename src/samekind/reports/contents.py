@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table for people: a figure, in small lines what belongs to it, bold or not."""
+    """A cell of a table: a figure with small lines below it, bold or not."""
 
     text: str
     small: str = ""
@@ -17,11 +17,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table for people.
+    """A table.
 
     Parameters
     ----------
-    words : how many columns at the left are words, not figures. note : stands below the table.
+    words : number of text columns at the left. note : text below the table.
     named_by : the column that names a row.
     """
 
@@ -35,11 +35,11 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing (SVG without outside addresses) and what it shows, for those who do not see it."""
+    """A drawing (SVG without external addresses) with its caption and text alternative."""
 
     svg: str
     caption: str
-    said: str
+    alternative: str
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Pictures side by side, or below each other on a narrow screen, under one legend."""
+    """Pictures side by side under one legend; stacked on a narrow screen."""
 
     title: str
     pictures: Sequence[Picture]
@@ -61,19 +61,19 @@ class Gallery:
 
 @dataclass(frozen=True)
 class Folded:
-    """Parts that are shown when somebody opens them."""
+    """Parts that are collapsed at first."""
 
     title: str
     parts: Sequence[Part]
 
 
 Part = str | Table | Gallery | Folded
-"""A text is a paragraph; what stands between backticks is code."""
+"""A text is a paragraph; backticks mark code."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with what stands below it. `name` is its address on the page."""
+    """A heading with its parts. `name` is its anchor on the page."""
 
     name: str
     title: str

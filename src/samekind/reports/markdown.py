@@ -1,4 +1,4 @@
-"""A report as Markdown: all its words and tables; the drawings are on the page."""
+"""A report as Markdown: all texts and tables; the drawings are on the page."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ def _part(part: Part) -> list[str]:
     if isinstance(part, Gallery):
         shown = part.pictures if not part.title else part.pictures[:1]  # else the same in 3 costs
         return [
-            f"*{_plain(picture.said.rstrip('.'))}. Drawn in `index.html`.*" for picture in shown
+            f"*{_plain(picture.alternative.rstrip('.'))}. Drawn in `index.html`.*"
+            for picture in shown
         ]
     return _folded(part)
 
 
 def _folded(part: Folded) -> list[str]:
-    """Markdown folds nothing."""
+    """Markdown has no folded parts."""
     return [text for inner in part.parts for text in _part(inner)]
 
 
@@ -69,7 +70,7 @@ def _cell(cell: Cell | str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text in which nothing is taken for a column, a tag or emphasis; code stays code."""
+    """Escape columns, tags and emphasis; code stays code."""
     parts = re.split(r"(`[^`]*`)", " ".join(text.split()))
     escaped = [
         part if part.startswith("`") else re.sub(r"([|<>*_\[\]])", r"\\\1", part) for part in parts

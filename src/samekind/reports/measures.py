@@ -83,7 +83,7 @@ class Reached:
 
 
 def _cost(curve: Curve, axis: str, questions: int | None) -> float | None:
-    """What had been spent when the row with so many questions was scored."""
+    """The cost at the point with this number of questions."""
     if questions is None:
         return None
     return next((row.get(axis) for row in curve.rows if row["questions"] == questions), None)

@@ -1,4 +1,4 @@
-"""A report as one page: no script, no other file, no outside address."""
+"""A report as one page: no script, no other file, no external address."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from samekind.reports.contents import Cell, Folded, Gallery, Part, Picture, Sect
 from samekind.reports.style import STYLE
 
 MARK = "<!doctype html>\n<!-- samekind report -->\n"
-"""How each report begins: only a page that begins so is written over."""
+"""First lines of every report; other pages are never overwritten."""
 
 
 def page(title: str, sections: Sequence[Section]) -> str:
@@ -98,7 +98,7 @@ def _gallery(gallery: Gallery) -> str:
 
 def _picture(picture: Picture) -> str:
     caption = f"<figcaption>{_text(picture.caption)}</figcaption>" if picture.caption else ""
-    drawing = f'<div role="img" aria-label="{escape(picture.said)}">{picture.svg}</div>'
+    drawing = f'<div role="img" aria-label="{escape(picture.alternative)}">{picture.svg}</div>'
     return f"<figure>{caption}{drawing}</figure>"
 
 

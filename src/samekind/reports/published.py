@@ -67,7 +67,7 @@ def figures(
 
 
 def titles() -> dict[str, str]:
-    """What each published table is about, by its name (``pcl-3``), in the order of the papers."""
+    """Titles of the published tables by name (``pcl-3``), in the order of the papers."""
     return {table["name"]: f"{table['source']}: {table['title']}" for table in _about()["table"]}
 
 
@@ -141,7 +141,7 @@ def _answers(role: dict[str, Any], house: str, printed: str) -> int | None:
 
 
 def _inconsistency(file: str, method: str, dataset: str, printed: str) -> str:
-    """What consistency.csv says of a row that no single table of counts can give, else nothing."""
+    """The doubt about a row whose scores no single table of counts can give, or an empty text."""
     found = [
         line
         for line in _lines("consistency.csv")

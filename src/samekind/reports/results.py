@@ -61,7 +61,7 @@ class Result:
 
     @property
     def groups_given(self) -> bool:
-        """Whether the method was told the number of groups."""
+        """Whether the method was given the number of groups."""
         return self.row.get("groups_given") is not None
 
     def curve(self, metric: str) -> Curve:
@@ -163,7 +163,7 @@ def finite_points(row: Row) -> tuple[Mapping[str, float], ...]:
 
 
 def _cell(row: Row) -> tuple[str, ...]:
-    """What identifies a run of one seed."""
+    """The identity of a run of one seed."""
     keys = ("suite", "set", "orientation", "person", "system", "seed")
     return tuple(str(row.get(key, "")) for key in keys)
 

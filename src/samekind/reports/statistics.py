@@ -144,7 +144,7 @@ def friedman(values: ArrayLike) -> tuple[float, float]:
     table = np.round(np.asarray(values, dtype=np.float64), _DECIMALS)
     if table.ndim != 2 or table.shape[1] < 3 or table.shape[0] < 2:
         raise InputError(
-            f"A Friedman test needs at least 2 rows and 3 columns; shape {table.shape} came."
+            f"Expected at least 2 rows and 3 columns for a Friedman test, got {table.shape}."
         )
     if bool((table == table[:, :1]).all()):
         return 0.0, 1.0  # nothing differs: the statistic would be 0 / 0
@@ -153,7 +153,7 @@ def friedman(values: ArrayLike) -> tuple[float, float]:
 
 
 def nemenyi(systems: int, blocks: int, *, alpha: float = 0.05) -> float:
-    """Critical difference of mean ranks: closer systems cannot be told apart.
+    """Critical difference of mean ranks: closer systems do not differ significantly.
 
     >>> round(nemenyi(4, 14), 2)
     1.25

@@ -1,4 +1,4 @@
-"""SVG for a page: colours that follow light and dark, the page's letters, the same bytes always."""
+"""SVG for a page: colours for light and dark mode, the page's font, reproducible bytes."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _VARIABLES = {
     INK: "ink", FAINT: "faint", PANEL: "panel", OTHERS: "others", GRID: "grid",
     **{colour: f"line{place}" for place, colour in enumerate(LINES, start=1)},
 }  # fmt: skip
-"""What a colour of the drawing is called in the style of the page."""
+"""Names of the colours in the style of the page."""
 
 
 def svg_figure(wide: float, high: float) -> Figure:
-    """An empty drawing without paper of its own."""
+    """An empty drawing with a transparent background."""
     figure = new_figure(wide, high)
     figure.patch.set_alpha(0)
     return figure
 
 
 def svg_text(figure: Figure, name: str) -> str:
-    """The drawing as an element to be put into a page; `name` keeps its ids apart from others'."""
+    """The drawing as an element of a page; `name` makes its ids unique."""
     from matplotlib import rc_context
 
     buffer = io.StringIO()

@@ -1,4 +1,4 @@
-"""A loss with some of its parts left out, for ablations."""
+"""Losses without some of their parts, for ablations."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from samekind.errors import InputError
 
 
 class Without(nn.Module):
-    """A loss with some of its parts left out (OCC, Table 3)."""
+    """A loss without some of its parts (OCC, Table 3)."""
 
     def __init__(self, loss: nn.Module, parts: tuple[str, ...]) -> None:
         super().__init__()
         self.loss, self.parts = loss, parts
 
     def forward(self, out: Any, links: Any, moment: Any) -> dict[str, Tensor]:
-        """The parts that are left."""
+        """The remaining parts."""
         found: dict[str, Tensor] = self.loss(out, links, moment)
         missing = set(self.parts) - set(found)
         if missing:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from samekind.evaluation import Scores, score
-from samekind.questions import UNSURE
+from samekind.questions import UNSURE, Answer, WhichGroup
 from samekind.session import Session
-from samekind.simulation.costs import costs
 from samekind.simulation.people import Truth
+from samekind.strategies.planner.answer_times import usual_seconds
 
 Kinds = NDArray[np.intp]
 NOT_IN_ROWS = ("unasked_fm", "unasked_pair_f1", "unasked_bcubed")
@@ -127,3 +127,26 @@ def in_place(session: Session, kinds: Kinds) -> float:
     unseen = ~np.isin(kinds, of_group)
     right = (kind_of_group == kinds) | (unseen & (kind_of_group < 0))
     return float(right[kinds >= 0].mean())
+
+
+def comparisons(answer: Answer) -> int:
+    """The number of pairs that were compared for this answer.
+
+    One for a pair; of several groups, those up to the chosen one, or all for "none" and "unsure".
+    For other kinds of questions, the number of links in a full answer.
+
+    >>> comparisons(Answer(1, WhichGroup(7, ((1, 4), (2,), (3,))), "2"))
+    2
+    """
+    question = answer.question
+    if isinstance(question, WhichGroup):
+        return int(answer.choice) if answer.choice.isdecimal() else len(question.groups)
+    return max(1, *(len(question.links(choice)) for choice in question.choices()))
+
+
+def costs(answers: Sequence[Answer]) -> dict[str, float]:
+    """Pairs and seconds of all answers."""
+    return {
+        "pairs": sum(map(comparisons, answers)),
+        "person_seconds": round(sum((usual_seconds(a.question) for a in answers), 0.0), 1),
+    }

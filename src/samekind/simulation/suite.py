@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,6 @@ NOT_IN_DIGEST = {"device", "verbose", "compile"}
 ALWAYS_IN_DIGEST = ("method", "strategy", "questions")
 """Settings that a digest always holds; others only where they differ from the default."""
 PERSON_KEYS = ("person", "noise", "unsure")
-LATER_SETTINGS = ("score_at", "refits_from", "encoder", "groups")
-"""Settings that the first runner did not have."""
 DEFAULTS = Settings()
 
 
@@ -112,28 +110,6 @@ class Run:
         digest = _digest([self.set, kept, self._parameters(), person])
         parts = (self.suite, self.set, self.orientation, self.system, self.person.name)
         return "/".join(map(str, (*parts, self.settings.questions, self.seed, digest)))
-
-    @property
-    def first_name(self) -> str | None:
-        """The name that the first runner gave to the same run; None: it had no such run."""
-        kept = asdict(self.settings)
-        if any(kept.pop(key) != getattr(DEFAULTS, key) for key in LATER_SETTINGS):
-            return None
-        if self.person != Person.of(self.settings):
-            return None
-        for key in (
-            *PERSON_KEYS,
-            "strategy_with",
-        ):  # added later, left out where default
-            if kept[key] == getattr(DEFAULTS, key):
-                del kept[key]
-        digest = _digest([self.set, {**kept, "parameters": self._parameters()}])
-        parts = (self.suite, self.system, self.orientation, self.settings.questions)
-        return "/".join(map(str, (*parts, self.seed, digest)))
-
-    def is_in(self, done: Collection[str]) -> bool:
-        """Whether this run is among the names of finished runs."""
-        return self.name in done or (self.first_name or "") in done
 
     def __str__(self) -> str:
         who = f"{self.system}, {self.person.name}, seed {self.seed}"

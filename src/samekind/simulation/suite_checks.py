@@ -1,4 +1,4 @@
-"""What is wrong with a suite, said before anything runs: keys, kinds of values, names."""
+"""Checks of a suite before anything runs: keys, types of values, names."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from samekind.registry import find
 from samekind.simulation.settings import GROUPS, HELD_OUT, KINDS, Settings
 
 PERSONS = ("shown", "matched")
-"""Who may answer without a table [person.NAME] of their own."""
+"""People who need no table [person.NAME]."""
 NOT_IN_A_FILE = {"random_state", "monitor", "objective", "checkpoint"}
-"""Constructor parameters that the runner sets, or that cannot be written down."""
+"""Constructor parameters that the runner sets, or that TOML cannot express."""
 WANTED: dict[type, str] = {
-    int: "a whole number, not negative",
+    int: "a non-negative whole number",
     str: "a text",
-    float: "a number, not negative",
+    float: "a non-negative number",
     dict: "a table like { shown = 3 }",
     list: "a list",
     object: 'true, false or "given"',
@@ -32,20 +32,19 @@ def parameters_of(method: str) -> tuple[str, ...]:
 
 
 def check_keys(where: str, table: Mapping[str, Any], allowed: Iterable[str]) -> None:
-    """A key that nothing reads is named, with those that are allowed."""
+    """Raise an error for the first unknown key."""
     names = list(allowed)
     for key in table:
         if key not in names:
             close = get_close_matches(key, names, n=1)
             hint = f" Did you mean {close[0]!r}?" if close else ""
             raise InputError(
-                f"{where} has the key {key!r}, which means nothing here.{hint} "
-                f"Allowed: {', '.join(sorted(names))}."
+                f"{where} has the unknown key {key!r}.{hint} Allowed: {', '.join(sorted(names))}."
             )
 
 
 def check_value(where: str, key: str, value: Any) -> None:
-    """A value of the wrong kind is refused, with what is wanted."""
+    """Raise an error if a value has the wrong type."""
     kind = KINDS[key]
     right = isinstance(value, (int, float) if kind is float else kind)
     right = right and (kind is object or not isinstance(value, bool))
@@ -62,41 +61,41 @@ def check_value(where: str, key: str, value: Any) -> None:
 
 
 def check_list(where: str, key: str, value: Any, of: type) -> None:
-    """A list of texts or of whole numbers, and not a single one."""
+    """Raise an error unless the value is a list of texts or of whole numbers."""
     right = isinstance(value, list | tuple) and all(isinstance(v, of) for v in value)
     if not right or any(isinstance(v, bool) for v in value):
         raise _unusable(where, key, value, f"a list of {'texts' if of is str else 'whole numbers'}")
 
 
 def check_tables(where: str, tables: Any, within: str = "") -> None:
-    """Whether all of these are tables, where TOML could also hold something else."""
+    """Raise an error unless all of these are tables."""
     for key, table in tables.items() if isinstance(tables, dict) else [("", tables)]:
         if not isinstance(table, dict):
-            said = ".".join(filter(None, (within, key)))
-            raise InputError(f"{where}: {said} = {table!r} is no table. Write [{said}].")
+            name = ".".join(filter(None, (within, key)))
+            raise InputError(f"{where}: expected a table [{name}], got {name} = {table!r}.")
 
 
 def check_share(where: str, key: str, value: Any) -> None:
-    """A share is a number from 0 to 1."""
+    """Raise an error unless the value is from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise _unusable(where, key, value, "a number from 0 to 1")
 
 
 def check_strategy(where: str, merged: Mapping[str, Any]) -> None:
-    """Whether there is such a strategy, it takes these parameters, and there is such a person."""
+    """Raise an error for an unknown strategy, parameter of it, or person."""
     strategy = find("strategy", str(merged.get("strategy", Settings.strategy)))
     given = merged.get("strategy_with", {})
     check_value(where, "strategy_with", given)
     check_keys(f"{where}: strategy_with", given, inspect.signature(strategy).parameters)
     if given:
-        strategy(**given)  # says by itself what it cannot take
+        strategy(**given)  # raises its own errors
     person = merged.get("person", Settings.person)
     if person not in PERSONS:
         raise UnknownName("person", str(person), PERSONS)
 
 
 def check_encoder(name: str) -> None:
-    """Whether there is such an encoder, or none is wanted."""
+    """Raise an error for an unknown encoder."""
     if name not in ("none", "default"):
         from samekind.encoders import make_encoder
 
@@ -108,4 +107,4 @@ def _count(value: Any) -> bool:
 
 
 def _unusable(where: str, key: str, value: Any, wanted: str) -> InputError:
-    return InputError(f"{where}: {key} = {value!r} cannot be used. Give {wanted}.")
+    return InputError(f"{where}: expected {key} to be {wanted}, got {value!r}.")

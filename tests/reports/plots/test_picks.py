@@ -59,7 +59,7 @@ def test_what_does_not_fit_together_is_refused() -> None:
         example(chosen={})
     with pytest.raises(InputError, match="not there"):
         example(chosen={"Hard": [40]})
-    with pytest.raises(InputError, match="One group and one kind per item"):
+    with pytest.raises(InputError, match="one group and one kind for each of"):
         example(labels=np.zeros(3, dtype=int))
 
 

@@ -23,7 +23,7 @@ from samekind.reports.plots.canvas import (
     write_picture,
 )
 from samekind.reports.plots.curves import draw_curves
-from samekind.reports.plots.evolution import MOST_NAMES, Kinds, draw_evolution
+from samekind.reports.plots.evolution import MAX_NAMES, Kinds, draw_evolution
 from samekind.reports.plots.maps import maps
 from samekind.workspace.layout import procrustes
 
@@ -152,8 +152,8 @@ def test_a_hundred_kinds_have_a_legend_that_ends() -> None:
     run = Snapshots({"kind": np.arange(200) % 100})
     figure = draw_evolution(run.with_moment("t", Clustering.first(np.zeros(200), X), 0))
     (legend,) = figure.legends
-    assert len(legend.get_texts()) == MOST_NAMES
-    assert legend.get_texts()[-1].get_text() == f"and {101 - MOST_NAMES} more"
+    assert len(legend.get_texts()) == MAX_NAMES
+    assert legend.get_texts()[-1].get_text() == f"and {101 - MAX_NAMES} more"
 
 
 def test_kinds_named_like_colours_are_drawn_in_them() -> None:
@@ -228,7 +228,7 @@ def test_a_png_is_sharp_and_small(tmp_path: Path, run: Snapshots) -> None:
 
 
 def test_a_picture_of_unknown_format_or_place_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"End its name in \.png, \.svg, \.pdf"):
+    with pytest.raises(InputError, match=r"ending in \.png, \.svg, \.pdf, got"):
         write_picture(new_figure(1, 1), tmp_path / "a.docx")
     with pytest.raises(ExportError, match="There is no folder"):
         write_picture(new_figure(1, 1), tmp_path / "nowhere" / "a.png")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from samekind.errors import InputError
-from samekind.reports.plots.posterior import MOST_ITEMS, SHOWN, Belief, draw_posterior
+from samekind.reports.plots.posterior import MAX_ITEMS, SHOWN, Belief, draw_posterior
 
 pytest.importorskip("matplotlib")
 POINTS = np.array([[0.0, 0], [1, 0], [8, 8], [9, 8], [0, 9], [5, 1]])
@@ -28,7 +28,7 @@ def test_the_most_probable_grouping_comes_first_and_weights_add_up_to_one() -> N
 
 
 def test_averages_are_those_of_the_weighted_groupings() -> None:
-    assert BEFORE.law_of_groups().tolist() == pytest.approx([0, 0.1, 0.2, 0.1, 0.6])
+    assert BEFORE.group_counts().tolist() == pytest.approx([0, 0.1, 0.2, 0.1, 0.6])
     together = BEFORE.together()
     assert together[0, 1] == pytest.approx(1.0) and together[0, 5] == pytest.approx(0.4)
     assert together[2, 4] == pytest.approx(0.3)
@@ -98,10 +98,10 @@ def test_a_few_items_can_be_drawn(n: int, tmp_path: Path) -> None:
 def test_what_does_not_fit_together_is_refused() -> None:
     with pytest.raises(InputError, match="no belief to draw"):
         draw_posterior(POINTS, [])
-    with pytest.raises(InputError, match=r"'Before any answer' groups 6 items, but 5 vectors"):
+    with pytest.raises(InputError, match=r"Expected 6 vectors for 'Before any answer', got 5"):
         draw_posterior(POINTS[:5], [BEFORE])
-    with pytest.raises(InputError, match="too many for this picture"):
-        n = MOST_ITEMS + 1
+    with pytest.raises(InputError, match="Expected at most 600 items"):
+        n = MAX_ITEMS + 1
         draw_posterior(np.zeros((n, 2)), [Belief("x", np.zeros((1, n), dtype=int), np.ones(1))])
     with pytest.raises(InputError, match="weights of shape"):
         Belief("x", GROUPINGS, np.ones(3))

@@ -68,7 +68,7 @@ def test_a_sample_is_the_same_in_every_snapshot_and_keeps_the_scores_of_all() ->
     assert all((m.vectors[:, 0] == few.truths["kind"]).all() for m in few.moments)
     assert few.moments[0].acc == run.moments[0].acc
     assert run.sampled(200) is run
-    with pytest.raises(InputError, match="At least one"):
+    with pytest.raises(InputError, match="at least 1 item, got 0"):
         run.sampled(0)
 
 

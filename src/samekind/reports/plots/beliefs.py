@@ -14,7 +14,7 @@ from samekind.constraints import Constraints
 from samekind.items import Collection
 from samekind.questions.wording import plural
 from samekind.registry import find
-from samekind.reports.plots.posterior import MOST_ITEMS, Belief
+from samekind.reports.plots.posterior import MAX_ITEMS, Belief
 from samekind.session import Session
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
@@ -117,6 +117,6 @@ class Beliefs:
         from samekind.clusterers.ncp.estimator import NCP
 
         return NCP(
-            n_samples=self.samples, weights=self.weights, max_placed=MOST_ITEMS,
+            n_samples=self.samples, weights=self.weights, max_placed=MAX_ITEMS,
             random_state=self.seed,
         )  # fmt: skip

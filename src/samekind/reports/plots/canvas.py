@@ -1,20 +1,21 @@
-"""Canvas: what all pictures share. Paper, ink, colours for every eye, and a file that is whole."""
+"""Canvas: colours, sheets of panels, and atomic files for all pictures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from samekind.atomic_files import draft_name, put_in_place
 from samekind.errors import ExportError, InputError, MissingExtra
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 PAPER, PANEL, FAINT, INK = "#ffffff", "#f7f7f5", "#70706c", "#22221f"
 UNKNOWN = "#c8c8c4"
-"""The colour of items whose kind is not known."""
+"""Items of unknown kind."""
 PALETTES = (
     (
         "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7",
@@ -25,22 +26,22 @@ PALETTES = (
         "#66ccee", "#117733", "#aa4499", "#9a9a95", "#dd8452",
     ),
 )  # fmt: skip
-"""After Okabe and Ito, and after Tol, each with two more: told apart with every kind of colour
-vision. Two palettes, so that equal colours in two rows do not seem to mean the same."""
+"""After Okabe and Ito, and after Tol, each with two more colours: distinguishable with every kind
+of colour vision. Rows of panels alternate, so that equal colours do not suggest equal kinds."""
 HUES = {
     "blue": "#0072b2", "cyan": "#56b4e9", "gray": "#8a8a86", "grey": "#8a8a86", "black": "#22221f",
     "green": "#009e73", "orange": "#e69f00", "pink": "#cc79a7", "purple": "#8c6bb1",
     "red": "#d55e00", "violet": "#8c6bb1", "yellow": "#e6b800", "brown": "#8c510a",
 }  # fmt: skip
-"""Kinds that are called like a colour are drawn in it: "red" in blue dots would be a riddle."""
+"""Kinds named after a colour are drawn in it."""
 MARKERS = "os^DvP"
-"""Another shape for every ten kinds."""
+"""One shape for every ten kinds."""
 FORMATS = ("png", "svg", "pdf")
 DOTS_PER_INCH = 200
 
 
 def colours(names: Sequence[str], palette: int = 0) -> list[str]:
-    """One colour per kind; when there are more than colours, they come again."""
+    """One colour per kind; they repeat when there are more kinds than colours."""
     if names and all(name.lower() in HUES for name in names):
         chosen = [HUES[name.lower()] for name in names]
         if len(set(chosen)) == len(chosen):
@@ -50,28 +51,28 @@ def colours(names: Sequence[str], palette: int = 0) -> list[str]:
 
 
 def marker(place: int) -> str:
-    """The shape of the dots of a kind, so that kinds of one colour can be told apart."""
+    """The shape of the dots of a kind, which distinguishes kinds of one colour."""
     return MARKERS[place // len(PALETTES[0]) % len(MARKERS)]
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty picture of this size in inches; MissingExtra when matplotlib is not installed."""
+    """An empty figure of this size in inches. Raises MissingExtra without matplotlib."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as problem:
         raise MissingExtra("Drawing pictures", "plots") from problem
     figure = Figure(figsize=(width, height), facecolor=PAPER)
-    FigureCanvasAgg(figure)  # no window and no global state: threads may draw side by side
+    FigureCanvasAgg(figure)  # no window and no global state: safe in threads
     return figure
 
 
 def check_picture(path: str | Path) -> Path:
-    """The path of a picture that can be written; told before long work begins."""
+    """The path of a picture, if it can be written; fails early, before any long work."""
     final = Path(path).expanduser()
     if final.suffix.lower().lstrip(".") not in FORMATS:
         known = ", ".join(f".{name}" for name in FORMATS)
-        raise InputError(f"A picture cannot be written as {final.name!r}. End its name in {known}.")
+        raise InputError(f"Expected a picture file ending in {known}, got {final.name!r}.")
     if final.exists():
         raise ExportError(f"{final} exists already. Choose another name.")
     if not final.parent.is_dir():
@@ -80,7 +81,7 @@ def check_picture(path: str | Path) -> Path:
 
 
 def write_picture(figure: Figure, path: str | Path) -> Path:
-    """Write a picture under a new name, whole or not at all."""
+    """Write a picture atomically under a new name."""
     final = check_picture(path)
     draft = draft_name(final)
     form = final.suffix.lower().lstrip(".")
@@ -101,12 +102,54 @@ def write_picture(figure: Figure, path: str | Path) -> Path:
 
 
 def _shrink(png: Path) -> None:
-    """Flat drawings have few colours: a palette of 256 shows them all in a third of the bytes."""
+    """Reduce a PNG to a palette of 256 colours, which is enough for drawings."""
     from PIL import Image
 
     with Image.open(png) as full:
         small = full.convert("RGB").quantize(256, dither=Image.Dither.NONE)
     small.save(png, format="PNG", optimize=True)
+
+
+class Sheet:
+    """A figure of square panels, measured in inches from its top left corner.
+
+    Parameters
+    ----------
+    side, gap, line : width of a panel, and the space between columns and between rows.
+    left, top, right, bottom : margins.
+    """
+
+    def __init__(
+        self, rows: int, columns: int, *, side: float, gap: float, line: float, left: float,
+        top: float, right: float, bottom: float,
+    ) -> None:  # fmt: skip
+        self.columns, self.side, self.gap, self.line = columns, side, gap, line
+        self.left, self.top = left, top
+        self.width = left + columns * (side + gap) + right
+        self.height = top + rows * (side + line) - line + bottom
+        self.figure = new_figure(self.width, self.height)
+
+    def panel(self, row: int, column: int) -> Axes:
+        """The empty panel of a row and a column."""
+        left, top = self.corner(row, column)
+        box = (*self.at(left, top + self.side), self.side / self.width, self.side / self.height)
+        axes = self.figure.add_axes(box)
+        axes.set(facecolor=PANEL, xticks=[], yticks=[], xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
+        axes.spines[:].set(color="#deded9", linewidth=0.8)
+        return axes
+
+    def corner(self, row: int, column: int) -> tuple[float, float]:
+        """Left and top of a panel in inches."""
+        return self.left + column * (self.side + self.gap), self.top + row * (self.side + self.line)
+
+    def at(self, left: float, top: float) -> tuple[float, float]:
+        """A position in inches as fractions of the figure."""
+        return left / self.width, 1 - top / self.height
+
+    def write(self, left: float, top: float, text: str, size: float, **look: Any) -> None:
+        """Write text whose baseline begins there."""
+        x, y = self.at(left, top)
+        self.figure.text(x, y, text, fontsize=size, **{"color": INK, **look})
 
 
 def percent(share: float) -> str:

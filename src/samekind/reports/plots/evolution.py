@@ -1,4 +1,4 @@
-"""Evolution: how the learnt space bends to what was asked (PCL Fig. 5, OCC Fig. 4)."""
+"""Evolution: maps of the learnt space before and after answers (PCL Fig. 5, OCC Fig. 4)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from samekind.questions.wording import plural
 from samekind.reports.plots.canvas import (
     FAINT,
     INK,
-    PANEL,
     UNKNOWN,
+    Sheet,
     colours,
     marker,
-    new_figure,
     percent,
 )
 from samekind.reports.plots.maps import Plane, maps
@@ -30,15 +29,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_ITEMS = 3000
-MOST_NAMES = 22
-"""Names in a legend; the kinds of fewest items share a last line."""
-_SIDE, _GAP, _LEFT, _TOP, _BOTTOM, _LINE = 2.75, 0.2, 0.3, 1.36, 0.5, 0.42  # inches
+MAX_ITEMS = 3000
+MAX_NAMES = 22
+"""Names in a legend; the smallest kinds share a last line."""
+_SIDE, _LEFT = 2.75, 0.3  # inches
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
 
 
-def draw_evolution(snapshots: Snapshots, *, most: int = MOST_ITEMS, seed: int = 0) -> Figure:
-    """One column per snapshot and one row per orientation, whose true kinds colour the dots.
+def draw_evolution(snapshots: Snapshots, *, most: int = MAX_ITEMS, seed: int = 0) -> Figure:
+    """Draw one column per snapshot and one row per orientation, coloured by its true kinds.
 
     Parameters
     ----------
@@ -50,7 +49,7 @@ def draw_evolution(snapshots: Snapshots, *, most: int = MOST_ITEMS, seed: int = 
     shown = snapshots.sampled(most, seed=seed)
     planes = maps([moment.vectors for moment in shown.moments], seed=seed)
     rows = [Kinds.of(name, truth, at) for at, (name, truth) in enumerate(shown.truths.items())]
-    sheet = _Sheet(len(rows), len(planes), max(kinds.legend_width() for kinds in rows))
+    sheet = kinds_sheet(len(rows), len(planes), max(kinds.legend_width() for kinds in rows))
     order = np.random.default_rng(seed).permutation(shown.n_items)
     for column, moment in enumerate(shown.moments):
         _heading(sheet, column, moment)
@@ -59,7 +58,7 @@ def draw_evolution(snapshots: Snapshots, *, most: int = MOST_ITEMS, seed: int = 
             _scatter(panel, planes[column], kinds, order)
             _accuracy(panel, moment, kinds.orientation)
     for row, kinds in enumerate(rows):
-        _legend(sheet, row, kinds)
+        draw_legend(sheet, row, kinds)
     _captions(sheet, snapshots, shown.n_items)
     return sheet.figure
 
@@ -75,7 +74,7 @@ class Kinds:
 
     @classmethod
     def of(cls, orientation: str, truth: NDArray[Any], palette: int = 0) -> Kinds:
-        """Name the kinds, in the order of numbers or of the alphabet."""
+        """The kinds in numeric or alphabetic order."""
         texts = truth.astype(np.str_)
         names = sorted(set(texts.tolist()) - {"", "-1"}, key=_number_or_text)
         place = {name: at for at, name in enumerate(names)}
@@ -97,39 +96,15 @@ def _number_or_text(name: str) -> tuple[int, str]:
     return (int(name), "") if name.isdecimal() else (sys.maxsize, name)
 
 
-class _Sheet:
-    """A figure with square panels, measured in inches from the top left corner."""
-
-    def __init__(self, rows: int, columns: int, legend: float) -> None:
-        self.columns = columns
-        self.width = _LEFT + columns * (_SIDE + _GAP) + legend
-        self.height = _TOP + rows * (_SIDE + _LINE) - _LINE + _BOTTOM
-        self.figure = new_figure(self.width, self.height)
-
-    def panel(self, row: int, column: int) -> Axes:
-        """The empty panel of a row and a column."""
-        left, top = self.corner(row, column)
-        box = self.at(left, top + _SIDE)
-        axes = self.figure.add_axes((*box, _SIDE / self.width, _SIDE / self.height))
-        axes.set(facecolor=PANEL, xticks=[], yticks=[], xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
-        axes.spines[:].set(color="#deded9", linewidth=0.8)
-        return axes
-
-    def corner(self, row: int, column: int) -> tuple[float, float]:
-        """Left and top of a panel in inches."""
-        return _LEFT + column * (_SIDE + _GAP), _TOP + row * (_SIDE + _LINE)
-
-    def at(self, left: float, top: float) -> tuple[float, float]:
-        """A place in inches as shares of the figure, as matplotlib wants it."""
-        return left / self.width, 1 - top / self.height
-
-    def write(self, left: float, top: float, text: str, size: float, **look: Any) -> None:
-        """Write text whose baseline begins there."""
-        x, y = self.at(left, top)
-        self.figure.text(x, y, text, fontsize=size, **{"color": INK, **look})
+def kinds_sheet(rows: int, columns: int, legend: float) -> Sheet:
+    """A sheet with a legend of this width at the right."""
+    return Sheet(
+        rows, columns, side=_SIDE, gap=0.2, line=0.42, left=_LEFT, top=1.36, right=legend,
+        bottom=0.5,
+    )  # fmt: skip
 
 
-def _heading(sheet: _Sheet, column: int, moment: Snapshot) -> None:
+def _heading(sheet: Sheet, column: int, moment: Snapshot) -> None:
     left, top = sheet.corner(0, column)
     title = textwrap.shorten(moment.title, 36, placeholder="…")
     count = plural(moment.answers, "answer")
@@ -138,7 +113,7 @@ def _heading(sheet: _Sheet, column: int, moment: Snapshot) -> None:
 
 
 def _accuracy(panel: Axes, moment: Snapshot, orientation: str) -> None:
-    """How right the groups are for this row; bold where this is what was asked about."""
+    """Write the accuracy for this orientation; bold where it was asked about."""
     asked = moment.asked == orientation
     panel.set_title(
         f"{orientation}: {percent(moment.acc[orientation])} right",
@@ -150,7 +125,7 @@ def _accuracy(panel: Axes, moment: Snapshot, orientation: str) -> None:
 
 
 def _scatter(panel: Axes, plane: Plane, kinds: Kinds, order: NDArray[np.intp]) -> None:
-    """All items in random order, so that no kind lies on top because of its name."""
+    """Draw all items in random order, so that no kind covers the others."""
     size = float(np.clip(5500 / len(plane), 3.5, 30))
     look: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.35 if size > 8 else 0.1}
     shapes = np.array([marker(max(code, 0)) for code in kinds.codes])
@@ -163,14 +138,14 @@ def _scatter(panel: Axes, plane: Plane, kinds: Kinds, order: NDArray[np.intp]) -
         )  # fmt: skip
 
 
-def _legend(sheet: _Sheet, row: int, kinds: Kinds) -> None:
-    """The names of the kinds beside the row, the commonest first when not all can be named."""
+def draw_legend(sheet: Sheet, row: int, kinds: Kinds) -> None:
+    """Write the names of the kinds beside the row; only the commonest if there are many."""
     from matplotlib.lines import Line2D
 
     sizes = np.bincount(kinds.codes[kinds.codes >= 0], minlength=len(kinds.names))
     named = np.arange(len(sizes))
-    if len(named) > MOST_NAMES:
-        named = np.sort(np.argsort(-sizes, kind="stable")[: MOST_NAMES - 1])
+    if len(named) > MAX_NAMES:
+        named = np.sort(np.argsort(-sizes, kind="stable")[: MAX_NAMES - 1])
     texts = kinds.shown_names()
     entries = [(texts[k], kinds.colours[k], marker(k)) for k in named.tolist()]
     if len(named) < len(sizes):
@@ -191,7 +166,7 @@ def _legend(sheet: _Sheet, row: int, kinds: Kinds) -> None:
     legend.get_title().set(fontsize=10, weight="bold", color=INK)
 
 
-def _captions(sheet: _Sheet, snapshots: Snapshots, n_shown: int) -> None:
+def _captions(sheet: Sheet, snapshots: Snapshots, n_shown: int) -> None:
     name = snapshots.name or "One pile"
     count = len(snapshots.truths)
     words = "one orientation" if count == 1 else f"{_NUMBERS.get(count, count)} orientations"

@@ -1,4 +1,4 @@
-"""Picks: which items each way of choosing would ask about, on one map."""
+"""Picks: the items that different strategies would ask about, on one map."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.errors import InputError
-from samekind.reports.plots.canvas import FAINT, INK, UNKNOWN, marker, percent
-from samekind.reports.plots.evolution import MOST_ITEMS, Kinds, _legend, _Sheet
+from samekind.reports.plots.canvas import FAINT, INK, UNKNOWN, Sheet, marker, percent
+from samekind.reports.plots.evolution import MAX_ITEMS, Kinds, draw_legend, kinds_sheet
 from samekind.reports.plots.maps import Plane, maps
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class Picks:
             raise InputError("There is no choice to draw. Give at least one, with its items.")
         if self.labels.shape != (n,) or self.truth.shape != (n,):
             raise InputError(
-                f"One group and one kind per item are needed: {n} vectors, groups of shape "
-                f"{self.labels.shape} and kinds of shape {self.truth.shape} came."
+                f"Expected one group and one kind for each of {n} vectors, got groups of shape "
+                f"{self.labels.shape} and kinds of shape {self.truth.shape}."
             )
         for name, items in self.chosen.items():
             if len(items) and not 0 <= min(items) <= max(items) < n:
@@ -66,14 +66,14 @@ class Picks:
         return np.asarray(shared.argmax(axis=1)[group] != kind)
 
     def summary(self, choice: str) -> str:
-        """What a choice picked: how many items are misplaced, and how many kinds it reaches."""
+        """The number of misplaced items and of kinds among the picks of a choice."""
         items = np.array(self.chosen[choice], dtype=np.intp)
         wrong, kinds = int(self.misplaced[items].sum()), len(np.unique(self.truth[items]))
         return f"{wrong} of {len(items)} misplaced, {kinds} of {len(np.unique(self.truth))} kinds"
 
 
-def draw_picks(picks: Picks, *, most: int = MOST_ITEMS, seed: int = 0) -> Figure:
-    """One map of the pile for each choice; the picked items have a dark ring.
+def draw_picks(picks: Picks, *, most: int = MAX_ITEMS, seed: int = 0) -> Figure:
+    """Draw one map of the items for each choice; the picked items have a dark ring.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def draw_picks(picks: Picks, *, most: int = MOST_ITEMS, seed: int = 0) -> Figure
     drawn = _sampled(picks, most, seed)
     (plane,) = maps([picks.vectors[drawn]], seed=seed)
     kinds = Kinds.of(picks.orientation, picks.truth[drawn])
-    sheet = _Sheet(1, len(picks.chosen), kinds.legend_width())
+    sheet = kinds_sheet(1, len(picks.chosen), kinds.legend_width())
     order = np.random.default_rng(seed).permutation(len(drawn))
     place = {int(item): at for at, item in enumerate(drawn.tolist())}
     standing = [place[int(item)] for item in picks.standing]
@@ -94,13 +94,13 @@ def draw_picks(picks: Picks, *, most: int = MOST_ITEMS, seed: int = 0) -> Figure
         sheet.write(left, top - 0.1, picks.summary(title), 9.5, color=FAINT)
         chosen = np.array([place[int(item)] for item in items], dtype=np.intp)
         _panel(sheet.panel(0, column), plane, kinds, order, chosen, standing)
-    _legend(sheet, 0, kinds)
+    draw_legend(sheet, 0, kinds)
     _captions(sheet, picks, len(drawn))
     return sheet.figure
 
 
 def _sampled(picks: Picks, most: int, seed: int) -> Ints:
-    """Positions to draw: a sample of the pile, and all items that were picked or stand for one."""
+    """Positions to draw: a sample of the items, and all picked and central ones."""
     n = len(picks.vectors)
     some = np.arange(n)
     if n > most:
@@ -112,7 +112,7 @@ def _sampled(picks: Picks, most: int, seed: int) -> Ints:
 def _panel(
     panel: Axes, plane: Plane, kinds: Kinds, order: Ints, chosen: Ints, standing: Sequence[int]
 ) -> None:
-    """The pile, pale; the picked items over it; and a cross where an item stands for a group."""
+    """Draw all items pale, the picked ones over them, and crosses on exemplars."""
     inks = np.array([*kinds.colours, UNKNOWN])
     shapes = np.array([marker(max(code, 0)) for code in kinds.codes])
     small = float(np.clip(5500 / len(plane), 3.5, 24))
@@ -134,7 +134,7 @@ def _panel(
             )  # fmt: skip
 
 
-def _captions(sheet: _Sheet, picks: Picks, n_drawn: int) -> None:
+def _captions(sheet: Sheet, picks: Picks, n_drawn: int) -> None:
     n, most = len(picks.vectors), max(len(items) for items in picks.chosen.values())
     title = f"{picks.name or 'One pile'}: which {most} items would be asked about"
     sheet.write(0.3, 0.66, title, 14)

@@ -1,4 +1,4 @@
-"""Posterior: the most probable groupings, the law of their number, and who is with whom."""
+"""Posterior: the most probable groupings, the distribution of their number, and all pairs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from samekind.clustering import Clustering
 from samekind.errors import InputError
 from samekind.questions.wording import plural
-from samekind.reports.plots.canvas import FAINT, INK, PANEL, PAPER, colours, marker, new_figure
+from samekind.reports.plots.canvas import FAINT, INK, PANEL, PAPER, Sheet, colours, marker
 from samekind.reports.plots.maps import Plane, maps
 
 if TYPE_CHECKING:
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
-MOST_ITEMS = 600
-"""Beyond this a matrix of pairs and rings around dots cannot be read."""
+MAX_ITEMS = 600
+"""More items would make the matrix of pairs and the rings unreadable."""
 SHOWN = 5
 """Groupings per row."""
-MOST_GROUPS = 40
+MAX_GROUPS = 40
 """Groups with a colour and shape of their own."""
-_SIDE, _GAP, _LEFT, _TOP, _BOTTOM, _LINE = 1.9, 0.16, 0.3, 1.24, 0.62, 0.86  # inches
+_LEFT = 0.3  # inches
 
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """What is believed about the groups at one moment: weighted groupings.
+    """A distribution over groupings.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Belief:
     links : the answers so far, as (item, item, same).
 
     >>> belief = Belief("two ways", np.array([[0, 0, 1], [0, 1, 2]]), np.array([3.0, 1.0]))
-    >>> belief.law_of_groups().tolist()
+    >>> belief.group_counts().tolist()
     [0.0, 0.0, 0.75, 0.25]
     >>> float(belief.together()[0, 1])
     0.75
@@ -57,8 +57,8 @@ class Belief:
     def __post_init__(self) -> None:
         if self.labels.ndim != 2 or self.weights.shape != self.labels.shape[:1]:
             raise InputError(
-                "A belief is (P, n) groupings and (P,) weights; labels of shape "
-                f"{self.labels.shape} and weights of shape {self.weights.shape} came."
+                "Expected (P, n) groupings and (P,) weights, got labels of shape "
+                f"{self.labels.shape} and weights of shape {self.weights.shape}."
             )
         if not len(self.weights) or (self.weights < 0).any() or not self.weights.sum() > 0:
             raise InputError("The weights of groupings must not be negative, nor all be zero.")
@@ -71,12 +71,12 @@ class Belief:
         """How many items are grouped."""
         return int(self.labels.shape[1])
 
-    def law_of_groups(self) -> Floats:
+    def group_counts(self) -> Floats:
         """Probability of 0, 1, 2, ... groups."""
         counts = np.array([len(np.unique(row)) for row in self.labels])
-        law = np.zeros(int(counts.max()) + 1)
-        np.add.at(law, counts, self.weights)
-        return law
+        found = np.zeros(int(counts.max()) + 1)
+        np.add.at(found, counts, self.weights)
+        return found
 
     def together(self) -> Floats:
         """(n, n) probability that two items are in one group."""
@@ -95,11 +95,10 @@ def draw_posterior(
     note: str = "",
     seed: int = 0,
 ) -> Figure:
-    """One row per belief: its most probable groupings, the law of their number, and all pairs.
+    """Draw one row per belief: its most probable groupings, the number of groups, and all pairs.
 
-    Colours follow the first grouping of each row, and from row to row the one before it. Items
-    that a grouping places otherwise than the first of its row have a dark ring. Two columns are
-    drawn as they are; more are laid out by t-SNE.
+    Colours follow the first grouping of each row. Items that another grouping places differently
+    have a dark ring. Two-dimensional vectors are drawn as they are, others as a map (t-SNE).
 
     Parameters
     ----------
@@ -107,13 +106,16 @@ def draw_posterior(
     """
     _check(vectors, beliefs)
     plane = _plane(vectors, seed)
-    sheet = _Sheet(len(beliefs))
+    sheet = Sheet(
+        len(beliefs), SHOWN + 2, side=1.9, gap=0.16, line=0.86, left=_LEFT, top=1.24,
+        right=_LEFT - 0.16, bottom=0.62,
+    )  # fmt: skip
     base = Clustering.first(beliefs[0].labels[0], plane)
-    inks = np.array(colours([str(k) for k in range(MOST_GROUPS)]))
-    laws = [belief.law_of_groups() for belief in beliefs]
+    inks = np.array(colours([str(k) for k in range(MAX_GROUPS)]))
+    counts = [belief.group_counts() for belief in beliefs]
     order, pairs = _matrix_order(base.labels, beliefs[0].together()), len(plane)
     for row, belief in enumerate(beliefs):
-        sheet.write(_LEFT, sheet.top(row) - 0.36, belief.title, 11.5, weight="bold")
+        sheet.write(_LEFT, sheet.corner(row, 0)[1] - 0.36, belief.title, 11.5, weight="bold")
         first = base.followed_by(belief.labels[0], plane)
         shown = [first.followed_by(one, plane).labels for one in belief.labels[:SHOWN]]
         for column, labels in enumerate(shown):
@@ -123,7 +125,7 @@ def draw_posterior(
             _title(panel, float(belief.weights[column]), len(np.unique(labels)))
             if truth is not None and _same_grouping(labels, truth):
                 panel.spines[:].set(color=INK, linewidth=1.4)
-        _bars(sheet.panel(row, SHOWN), laws, row, truth)
+        _bars(sheet.panel(row, SHOWN), counts, row, truth)
         matrix = belief.together()[np.ix_(order, order)]
         _matrix(sheet.panel(row, SHOWN + 1), matrix, inks[_colour(base.labels[order])])
     _captions(sheet, name, note, pairs, truth is not None, any(b.links for b in beliefs))
@@ -136,11 +138,11 @@ def _check(vectors: NDArray[Any], beliefs: Sequence[Belief]) -> None:
     odd = [belief for belief in beliefs if belief.n_items != len(vectors)]
     if odd:
         raise InputError(
-            f"{odd[0].title!r} groups {odd[0].n_items} items, but {len(vectors)} vectors came."
+            f"Expected {odd[0].n_items} vectors for {odd[0].title!r}, got {len(vectors)}."
         )
-    if len(vectors) > MOST_ITEMS:
+    if len(vectors) > MAX_ITEMS:
         raise InputError(
-            f"{len(vectors):,} items are too many for this picture. Draw {MOST_ITEMS} or fewer."
+            f"Expected at most {MAX_ITEMS} items, got {len(vectors):,}. Draw a sample."
         )
 
 
@@ -171,7 +173,7 @@ def _same_grouping(labels: Ints, truth: Ints) -> bool:
 
 
 def _colour(numbers: Ints) -> Ints:
-    return np.asarray((numbers - 1) % MOST_GROUPS)
+    return np.asarray((numbers - 1) % MAX_GROUPS)
 
 
 def _dots(
@@ -190,7 +192,7 @@ def _dots(
 
 
 def _links(panel: Axes, plane: Plane, links: Sequence[tuple[int, int, bool]]) -> None:
-    """The answers: a line between two of the same kind, dots between two different ones."""
+    """Draw the answers: lines for the same kind, dotted lines for different kinds."""
     for a, b, same in links:
         panel.plot(
             *plane[[a, b]].T, color=INK, linewidth=1.2,
@@ -217,17 +219,19 @@ def _probability(value: float) -> str:
     return f"p = {text if value >= 0.995 else text.removeprefix('0')}"
 
 
-def _bars(panel: Axes, laws: Sequence[Floats], row: int, truth: Ints | None) -> None:
-    """The law of the number of groups; outlined, what it was in the first row."""
+def _bars(panel: Axes, counts: Sequence[Floats], row: int, truth: Ints | None) -> None:
+    """Draw the distribution of the number of groups; outlined: that of the first row."""
     from matplotlib.patheffects import withStroke
 
     rim = [withStroke(linewidth=2, foreground=PANEL)]  # figures stay readable on outlines
-    seen = [np.flatnonzero(law > 0.004) for law in laws]
+    seen = [np.flatnonzero(count > 0.004) for count in counts]
     low = min(int(found.min()) for found in seen)
     high = max(int(found.max()) for found in seen)
     low, high = max(1, min(low, high - 3)), max(high, low + 3)
     numbers, size = np.arange(low, high + 1), 8.0 if high - low < 8 else 6.5
-    heights = [np.pad(law, (0, max(0, high + 1 - len(law))))[low : high + 1] for law in laws]
+    heights = [
+        np.pad(count, (0, max(0, high + 1 - len(count))))[low : high + 1] for count in counts
+    ]
     panel.bar(numbers, heights[row], width=0.72, color=PALE_INK, zorder=2)
     if row:
         panel.bar(numbers, heights[0], width=0.72, fill=False, edgecolor=FAINT, zorder=3)
@@ -256,7 +260,7 @@ PALE_INK = "#8fa9bf"
 
 
 def _matrix(panel: Axes, matrix: Floats, strip: NDArray[Any]) -> None:
-    """Probability of each pair, dark for one; a strip tells the groups of the first grouping."""
+    """Draw the probability of each pair; a strip shows the groups of the first grouping."""
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle
 
@@ -270,36 +274,8 @@ def _matrix(panel: Axes, matrix: Floats, strip: NDArray[Any]) -> None:
     panel.set_title("pairs in one group", loc="left", fontsize=10, pad=4, color=INK)
 
 
-class _Sheet:
-    """Rows of square panels, measured in inches from the top left corner."""
-
-    def __init__(self, rows: int) -> None:
-        columns = SHOWN + 2
-        self.width = 2 * _LEFT + columns * (_SIDE + _GAP) - _GAP
-        self.height = _TOP + rows * (_SIDE + _LINE) - _LINE + _BOTTOM
-        self.figure = new_figure(self.width, self.height)
-
-    def top(self, row: int) -> float:
-        """Where the panels of a row begin."""
-        return _TOP + row * (_SIDE + _LINE)
-
-    def panel(self, row: int, column: int) -> Axes:
-        """An empty panel."""
-        left = (_LEFT + column * (_SIDE + _GAP)) / self.width
-        bottom = 1 - (self.top(row) + _SIDE) / self.height
-        axes = self.figure.add_axes((left, bottom, _SIDE / self.width, _SIDE / self.height))
-        axes.set(facecolor=PANEL, xticks=[], yticks=[])
-        axes.spines[:].set(color="#deded9", linewidth=0.8)
-        return axes
-
-    def write(self, left: float, top: float, text: str, size: float, **look: Any) -> None:
-        """Write text whose baseline begins there."""
-        x, y = left / self.width, 1 - top / self.height
-        self.figure.text(x, y, text, fontsize=size, **{"color": INK, **look})
-
-
 def _captions(
-    sheet: _Sheet, name: str, note: str, n: int, with_truth: bool, with_links: bool
+    sheet: Sheet, name: str, note: str, n: int, with_truth: bool, with_links: bool
 ) -> None:
     title = textwrap.shorten(name, 60, placeholder="…") or f"{n} items"
     sheet.write(_LEFT, 0.48, f"{title}: how they may be grouped", 14)

@@ -1,4 +1,4 @@
-"""Snapshots: the learnt space at chosen moments, to be drawn here or on another machine.
+"""Snapshots: the learnt space at chosen moments of a run, kept in a file for drawing.
 
 The file is a plain ``.npz`` (compressed, no pickles), with s snapshots of n items and o
 orientations:
@@ -81,8 +81,8 @@ class Snapshots:
         for orientation, truth in self.truths.items():
             if truth.shape != (self.n_items,) or truth.dtype.kind not in "iuU":
                 raise InputError(
-                    f"The kinds of {orientation!r} must be one text or number per item; an array "
-                    f"of {truth.dtype}, shape {truth.shape}, came for {self.n_items} items."
+                    f"Expected one text or number per item as the kinds of {orientation!r}, got an "
+                    f"array of {truth.dtype}, shape {truth.shape}, for {self.n_items} items."
                 )
         for moment in self.moments:
             shapes = (moment.vectors.shape[:1], moment.labels.shape)
@@ -125,7 +125,7 @@ class Snapshots:
         A million items would be a blot, and their map would take hours.
         """
         if most < 1:
-            raise InputError(f"At least one item must be kept; {most} came.")
+            raise InputError(f"Expected to keep at least 1 item, got {most}.")
         if self.n_items <= most:
             return self
         kept = np.sort(np.random.default_rng(seed).choice(self.n_items, most, replace=False))

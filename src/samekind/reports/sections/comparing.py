@@ -49,30 +49,30 @@ def _signed_ranks(study: Study, comparison: Comparison) -> list[Part]:
     smallest = 2.0 ** (1 - len(comparison.units))
     exact = all(pair.exact for pair in pairs)
     how = "exact" if exact else "exact up to 50 differences, else by the normal approximation"
-    said = (
+    text = (
         f"Two-sided Wilcoxon signed-rank tests of the areas ({how}; equal areas are left out of "
         f"the ranks), corrected by Holm over all {plural(len(pairs), 'pair')} of systems. "
         "Effect: median of the first minus the second."
     )
     if smallest * len(pairs) >= 0.05:
-        said += (
+        text += (
             f" With {len(comparison.units)} units a system that wins everywhere gets p = "
             f"{p_value(smallest)}, which is {p_value(min(1.0, smallest * len(pairs)))} after the "
             "correction: there are too few units to find a difference in any of so many pairs."
         )
     elif pairs and min(pair.corrected for pair in pairs) >= 0.05:
-        said += " After the correction no pair differs significantly at .05."
+        text += " After the correction no pair differs significantly at .05."
     if len(comparison.systems) <= MAX_SYSTEMS_OPEN:
-        return [said, _table(study, "All pairs", pairs)]
+        return [text, _table(study, "All pairs", pairs)]
     first = study.name(comparison.systems[0])
     against = comparison.against_first
-    said += (
+    text += (
         f" The table corrects the {len(against)} tests of the first-ranked system also by "
         "themselves. That is right for a system that was chosen in advance, and too "
         "optimistic for one that was chosen because it ranks first."
     )
     return [
-        said,
+        text,
         _table(study, f"{first}, first by mean rank, against the others", against, alone=True),
         Folded(f"All {len(pairs)} pairs", [_table(study, "All pairs", pairs)]),
     ]
@@ -106,22 +106,22 @@ def _ranks(study: Study, comparison: Comparison) -> list[Part]:
             f"without gaps, and there are {len(part.systems)} and {len(part.units)}."
         ]
     units = "pairs of block and seed" if comparison.by_seed else "blocks"
-    said = (
+    text = (
         f"Friedman test over {ranking.units} {units}: chi-square {ranking.chi_square:.1f} with "
         f"{len(ranking.systems) - 1} degrees of freedom, p {_relation(ranking.p)}. Nemenyi's "
         f"critical difference at .05 is {ranking.critical:.2f} ranks: systems joined by a bar do "
         "not differ significantly."
     )
     if ranking.p >= 0.05:
-        said += " The Friedman test finds no difference, so ignore the bars."
+        text += " The Friedman test finds no difference, so ignore the bars."
     if comparison.blocks < 10:
-        said += f" With {plural(comparison.blocks, 'block')} such a test has little power."
+        text += f" With {plural(comparison.blocks, 'block')} such a test has little power."
     missing = [study.name(s) for s in comparison.systems if s not in part.systems]
     if missing:
-        said += f" Not ranked because runs are missing: {listed(missing)}."
+        text += f" Not ranked because runs are missing: {listed(missing)}."
     if len(part.units) < len(comparison.units):
         gaps = len(comparison.units) - len(part.units)
-        said += f" Left out because systems are missing there: {plural(gaps, 'unit')}."
+        text += f" Left out because systems are missing there: {plural(gaps, 'unit')}."
     names = {system: study.name(system) for system in ranking.systems}
     order = ", ".join(
         f"{names[system]} {rank:.2f}"
@@ -129,7 +129,7 @@ def _ranks(study: Study, comparison: Comparison) -> list[Part]:
     )
     svg = draw_ranks("ranks", ranking, names)
     picture = Picture(svg, "Mean rank by area; 1 is the best.", f"Mean ranks: {order}.")
-    return [said, Gallery("Critical difference", [picture])]
+    return [text, Gallery("Critical difference", [picture])]
 
 
 def _relation(p: float) -> str:

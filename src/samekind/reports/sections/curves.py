@@ -114,11 +114,11 @@ def _gallery(study: Study, blocks: Sequence[Block], person: str, title: str) -> 
             name, bands, {s: study.number(s) for s in bands}, colours,
             (AXES[axis], metric_title(study.metric)), heights,
         )  # fmt: skip
-        pictures.append(Picture(svg, "", f"{whole}, over {AXES[axis]}. {_said(study, bands)}"))
+        pictures.append(Picture(svg, "", f"{whole}, over {AXES[axis]}. {_ends(study, bands)}"))
     return Gallery(whole, pictures, _legend(study, drawn, colours))
 
 
-def _said(study: Study, bands: Bands) -> str:
+def _ends(study: Study, bands: Bands) -> str:
     """The scores at the ends of the lines, as a text alternative."""
     ends = sorted(bands, key=lambda s: (-float(bands[s].mean[-1]), s))[:7]
     return "At the end: " + ", ".join(
@@ -174,20 +174,22 @@ def _ranges(study: Study) -> list[str]:
         if within and len(spans) > 1:
             words = f"questions {within[0]:g} to {within[1]:g}"
             narrowed.setdefault(words, []).append(study.block_name(block))
-    said = []
+    sentences = []
     if narrowed:
         total = sum(map(len, narrowed.values()))
         ranges = "; ".join(
             f"{words} ({'; '.join(names) if len(names) <= 3 else plural(len(names), 'block')})"
             for words, names in narrowed.items()
         )
-        said.append(
+        sentences.append(
             f"In {plural(total, 'block')} not all systems were scored over the same questions. "
             f"Areas and final scores are those of the common range: {ranges}."
         )
     if once:
-        said.append(f"Scored only once, so without a curve and an area: {', '.join(sorted(once))}.")
-    return said
+        sentences.append(
+            f"Scored only once, so without a curve and an area: {', '.join(sorted(once))}."
+        )
+    return sentences
 
 
 def _anchor(text: str) -> str:

@@ -80,7 +80,7 @@ def _counts(values: Iterable[str]) -> str:
 
 
 def _vectors(run: Result) -> str:
-    return f"{run.block.set}: {run.row.get('encoder') or 'not said'}"
+    return f"{run.block.set}: {run.row.get('encoder') or 'not recorded'}"
 
 
 def _machine(run: Result) -> str:
@@ -122,11 +122,11 @@ def _missing(study: Study) -> list[Part]:
     if not missing:
         return ["No run is missing: every system has every block and seed of its suite."]
     by_cell = Counter((block, system) for block, system, _ in missing)
-    said = (
+    text = (
         "A full crossing has every system, block and seed of a suite. "
         f"Missing: {plural(len(missing), 'run')}."
     )
     rows = [[block, system, str(count)] for (block, system), count in sorted(by_cell.items())]
     more, shown = len(rows) - MAX_MISSING_ROWS, rows[:MAX_MISSING_ROWS]
     note = f"And {more} more; see `tables/missing.csv`." if more > 0 else ""
-    return [said, Table("Missing", ["block", "system", "seeds"], shown, note, words=2)]
+    return [text, Table("Missing", ["block", "system", "seeds"], shown, note, words=2)]

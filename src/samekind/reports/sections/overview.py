@@ -16,14 +16,14 @@ from samekind.reports.study import Study
 def overview(study: Study, comparison: Comparison) -> Section:
     """The first section."""
     seeds = {run.seed for run in study.results.runs}
-    told = (
+    text = (
         f"{plural(len(study.results.runs), 'run')}: {plural(len(study.systems), 'system')} on "
         f"{plural(len(study.places), 'grouping')} ({_places(study)}), answered by "
         f"{plural(len(study.people), 'simulated person', 'simulated people')} "
         f"({listed(study.people)}), {plural(len(seeds), 'seed')}. "
         f"The score is {metric_title(study.metric)}."
     )
-    parts: list[Part] = [told, *_winner(study, comparison), *_unlike(study), _table(study)]
+    parts: list[Part] = [text, *_winner(study, comparison), *_unlike(study), _table(study)]
     return Section("overview", "At a glance", parts)
 
 
@@ -41,15 +41,15 @@ def _winner(study: Study, comparison: Comparison) -> list[str]:
     better = [pair for pair in comparison.against_first if pair.difference > 0]
     clear = sum(pair.corrected < 0.05 for pair in better)
     units = "seeds of the sets" if comparison.by_seed else "blocks"
-    said = (
+    text = (
         f"By area under the curve `{study.name(first)}` ranks first (mean rank "
         f"{study.ranks[first]:.1f} over {plural(comparison.blocks, 'block')}). Signed-rank tests "
         f"over the {units}, corrected by Holm over all pairs, find it better than {clear} of the "
         f"other {len(comparison.systems) - 1} at .05."
     )
     if comparison.by_seed:
-        said += " With so few blocks this holds for these sets and says little about others."
-    return [said]
+        text += " With so few blocks this holds for these sets and says little about others."
+    return [text]
 
 
 def _unlike(study: Study) -> list[str]:

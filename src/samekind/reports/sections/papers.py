@@ -28,13 +28,13 @@ def papers_section(study: Study) -> Section | None:
             parts += _place(study, places, found)
     if not parts:
         return None
-    said = (
+    text = (
         "These figures come from other programs, networks and protocols, so they cannot be "
         "compared directly with ours. Ours (bold) are means over seeds of the scores after the "
         "last question; of several people only the one who errs least. Our F is the "
         "Fowlkes-Mallows index."
     )
-    return Section("papers", "Published figures beside ours", [said, *parts])
+    return Section("papers", "Published figures beside ours", [text, *parts])
 
 
 def _place(study: Study, places: Sequence[Place], published: Sequence[Figure]) -> list[Part]:

@@ -41,13 +41,13 @@ def waiting_section(study: Study) -> Section | None:
         return None
     columns = ["system", "ask", "tell", "refit", "run, mean", "run, longest", "memory"]
     table = Table("Median / 95th percentile", columns, rows)
-    said = (
+    text = (
         "Waiting for the next question (ask), for an answer to be stored (tell) and for new groups "
         "(refit): median and 95th percentile of a run, each the worst over all runs of the "
         "system. Memory is the peak of the whole process. Times of runs on different machines, "
         "or in parallel on one, are not comparable."
     )
-    return Section("waiting", "Waiting", [said, table])
+    return Section("waiting", "Waiting", [text, table])
 
 
 def worst(runs: Sequence[Result]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Boundary: a person who errs where the kinds run into each other."""
+"""Boundary: a person who errs where the kinds overlap."""
 
 from __future__ import annotations
 
@@ -14,33 +14,32 @@ from samekind.questions import Question
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-SAMPLE = 20_000
-"""Items among which neighbours are looked for in a larger pile."""
+MAX_REFERENCE_ITEMS = 20_000
+"""Items among which neighbours are searched; larger sets are sampled."""
 
 
 @dataclass(frozen=True, eq=False)
 class Boundary:
-    """A person who takes an item between two kinds for one of the other kind.
+    """A person who mistakes an item between two kinds for the other kind.
 
-    Of the items that a question asks about, the hardest is seen as what it is, or, with a chance of
-    its own, as the kind that most of its near neighbours of another kind are of. The answer is then
-    true for what was seen. So a wrong answer is always a plausible one: an item that is to be
-    placed goes to the kind it was taken for where that is offered, and gets "none" where it is not;
-    and two items that nobody would take for each other are never called the same. Items that stand
-    for a group are seen as they are. The share of wrong *answers* depends on what is asked: more
-    than the rate where the questions are about hard items, less where a mistake changes nothing.
+    The hardest of the items that a question asks about is seen as it is or, with its own
+    probability, as the commonest other kind among its neighbours. The answer is true for what was
+    seen, so a wrong answer is always plausible: two items that nobody would confuse are never
+    called the same. Items that stand for a group are seen as they are. The share of wrong *answers*
+    is above the rate where questions are about hard items, and below it where a mistake changes
+    nothing.
 
-    An item is the harder the more of its nearest neighbours are of another kind. Within one
-    neighbour's worth it counts how far it is on the way from the middle of its own kind to that of
-    the nearest other. The probability of a mistake is in proportion to that, up to `most`.
+    The hardness of an item is the share of its nearest neighbours of other kinds. Ties are broken
+    by its position between the centre of its own kind and the nearest other centre. The probability
+    of a mistake is proportional to the hardness, up to `most`.
 
     Parameters
     ----------
     labels : (n,) the true kind of each item; a negative one is not known, and answered "unsure".
-    X : (n, d) vectors, in which nearness is measured; never shown to a learner by this.
-    rate : mean of the probabilities over all items of known kind, from 0 to `most`.
-    neighbours : how many are looked at.
-    most : the highest probability of a mistake. A half: the hardest items are a toss of a coin.
+    X : (n, d) vectors that define the neighbours.
+    rate : mean probability of a mistake over the items of known kind, from 0 to `most`.
+    neighbours : number of neighbours.
+    most : the highest probability of a mistake; at .5 the hardest items are a coin toss.
     """
 
     labels: Ints
@@ -50,9 +49,9 @@ class Boundary:
     neighbours: int = 10
     most: float = 0.5
     mistaken: Floats = field(init=False, repr=False)
-    """(n,) probability that the item is taken for another kind."""
+    """(n,) probability that the item is mistaken for another kind."""
     looks_like: Ints = field(init=False, repr=False)
-    """(n,) the kind that it is then taken for."""
+    """(n,) the kind that it is mistaken for."""
     _rng: np.random.Generator = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -68,7 +67,7 @@ class Boundary:
         object.__setattr__(self, "_rng", np.random.default_rng((self.seed, 20110715)))
 
     def answer(self, question: Question) -> str:
-        """The choice that is true for what the items were taken for."""
+        """The choice that is true for what was seen."""
         hardest = max(asked_about(question), key=lambda item: float(self.mistaken[item]))
         wrong = self._rng.random() < self.mistaken[hardest]
 
@@ -84,22 +83,22 @@ class Boundary:
         labels, rows = np.asarray(self.labels), np.asarray(self.X)
         if rows.ndim < 2 or len(labels) != len(rows):
             raise InputError(
-                f"One vector per label is needed: {len(labels)} labels and vectors of shape "
-                f"{rows.shape} came."
+                f"Expected one vector per label, got {len(labels)} labels and vectors of shape "
+                f"{rows.shape}."
             )
         if len(np.unique(labels[labels >= 0])) < 2:
-            raise InputError("Only one kind is known, so there is no boundary. Give two or more.")
+            raise InputError("Expected at least two kinds, got one. A boundary needs two or more.")
         if not 0 < self.most <= 1 or not 0 <= self.rate <= self.most:
             raise InputError(
-                "The rate of mistakes is from 0 to 'most', and 'most' at most 1; "
-                f"{self.rate} and {self.most} came."
+                "Expected a rate of mistakes from 0 to 'most', and 'most' at most 1, got "
+                f"{self.rate:g} and {self.most:g}."
             )
         if self.neighbours < 1:
-            raise InputError(f"At least one neighbour must be looked at; {self.neighbours} came.")
+            raise InputError(f"Expected at least 1 neighbour, got {self.neighbours}.")
 
 
 def asked_about(question: Question) -> tuple[int, ...]:
-    """The items that are in doubt: the others are shown for what they stand for."""
+    """The items in doubt; the others are shown as representatives of a group."""
     if question.many:
         return tuple(i for choice in question.choices() for i in question.exemplars(choice))
     return tuple(part[0] for part in question.parts())
@@ -120,15 +119,15 @@ def scaled_to_mean(weights: Floats, mean: float, most: float) -> Floats:
 
 
 def _hardness(rows: Any, labels: Ints, neighbours: int, seed: int) -> tuple[Floats, Ints]:
-    """How hard each item is, above zero, and the other kind that it looks like most."""
+    """The hardness of each item, above zero, and the other kind that it resembles most."""
     from sklearn.neighbors import NearestNeighbors
 
     rows = rows.reshape(len(rows), -1).astype(np.float64)
     known = np.flatnonzero(labels >= 0)
     some = known
-    if len(some) > SAMPLE:
-        drawn = np.random.default_rng((seed, 20110716)).choice(some, SAMPLE, replace=False)
-        some = np.sort(drawn)
+    if len(some) > MAX_REFERENCE_ITEMS:
+        rng = np.random.default_rng((seed, 20110716))
+        some = np.sort(rng.choice(some, MAX_REFERENCE_ITEMS, replace=False))
     kinds = np.unique(labels[known])
     centres = np.stack([rows[labels == kind].mean(axis=0) for kind in kinds])
     count = min(neighbours, len(some) - 1)
@@ -145,10 +144,9 @@ def _hardness(rows: Any, labels: Ints, neighbours: int, seed: int) -> tuple[Floa
 def _seen_from(
     rows: Floats, own: Ints, near: Ints, kinds: Ints, centres: Floats
 ) -> tuple[Floats, Ints]:
-    """The hardness of some items, and the position of the other kind that each looks like.
+    """The hardness of some items, and the index of the other kind that each resembles.
 
-    That is the kind of most neighbours; of several alike, and where there is none, the kind whose
-    middle is nearest.
+    That is the kind of most neighbours, and among equals the one with the nearest centre.
     """
     from sklearn.metrics import euclidean_distances
 
@@ -156,12 +154,12 @@ def _seen_from(
     votes = np.zeros((len(rows), len(kinds)))
     for column in near.T:
         np.add.at(votes, (each, np.searchsorted(kinds, column)), 1)
-    apart = euclidean_distances(rows, centres)
-    here, others = apart[each, at].copy(), 1 - votes[each, at] / near.shape[1]
-    apart[each, at] = np.inf
-    nearest = apart.min(axis=1)
+    distances = euclidean_distances(rows, centres)
+    here, others = distances[each, at].copy(), 1 - votes[each, at] / near.shape[1]
+    distances[each, at] = np.inf
+    nearest = distances.min(axis=1)
     way = here / np.maximum(here + nearest, 1e-300)
-    closeness = 1 / (1 + apart / np.maximum(nearest, 1e-300)[:, None])  # below one vote
+    closeness = 1 / (1 + distances / np.maximum(nearest, 1e-300)[:, None])  # below one vote
     score = votes + closeness
     score[each, at] = -1
     return others + np.maximum(way, 1e-3) / near.shape[1], score.argmax(axis=1)

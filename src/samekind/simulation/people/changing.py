@@ -24,8 +24,8 @@ class Drifting:
     """A person who changes their mind: from one orientation gradually to another.
 
     Each answer is true for one of the two orientations. The first `start` answers follow the first;
-    then the chance that an answer follows the second grows evenly, and is 1 after `over` more. Such
-    a person is to be scored against the second, which is what they have in mind at the end.
+    then the probability that an answer follows the second grows linearly, to 1 after `over` more.
+    Score such a person against the second orientation, which they have in mind at the end.
 
     Parameters
     ----------
@@ -45,13 +45,13 @@ class Drifting:
         check_lengths(self.before, self.labels)
         if self.start < 0 or self.over < 0:
             raise InputError(
-                "A change of mind starts after 0 or more answers and takes 0 or more; "
-                f"{self.start} and {self.over} came."
+                "Expected a change that starts after 0 or more answers and takes 0 or more, got "
+                f"{self.start} and {self.over}."
             )
         object.__setattr__(self, "_rng", np.random.default_rng((self.seed, 20140404)))
 
     def share(self, given: int) -> float:
-        """The chance that the answer after `given` others follows the second orientation."""
+        """The probability that the answer after `given` others follows the second orientation."""
         late = given - self.start
         if self.over == 0:
             return float(late >= 0)
@@ -70,9 +70,9 @@ class Two:
 
     Parameters
     ----------
-    first, second : who answer.
-    share : the share of questions that go to the second, drawn at random; None: they take turns,
-        the first begins.
+    first, second : the two people.
+    share : share of questions that go to the second, drawn at random; None: they take turns,
+        beginning with the first.
     """
 
     first: Oracle
@@ -84,16 +84,16 @@ class Two:
 
     def __post_init__(self) -> None:
         if self.share is not None and not 0 <= self.share <= 1:
-            raise InputError(f"The share of the second must be from 0 to 1; {self.share} came.")
+            raise InputError(f"Expected a share of the second from 0 to 1, got {self.share:g}.")
         object.__setattr__(self, "_rng", np.random.default_rng((self.seed, 20020202)))
 
     @property
     def by(self) -> str:
-        """Who gave the last answer: "first" or "second"."""
+        """The person who gave the last answer: "first" or "second"."""
         return ("first", "second")[self._last[0]]
 
     def answer(self, question: Question) -> str:
-        """What the one whose turn it is says."""
+        """The answer of the person whose turn it is."""
         if self.share is None:
             self._last[0] = 1 - self._last[0]
         else:
@@ -102,26 +102,26 @@ class Two:
 
 
 def changed_kinds(labels: Any, change: str, X: Any) -> Ints:
-    """Another orientation out of one: two kinds become one, or one becomes two.
+    """Make another orientation of one: two kinds become one, or one becomes two.
 
     Parameters
     ----------
-    change : "merge" takes the two kinds whose middles are nearest to each other; "split" cuts the
-        largest kind across the direction in which it is longest, into two of equal size.
+    change : "merge" joins the two kinds with the nearest centres; "split" halves the largest kind
+        along its main axis.
     X : (n, d) vectors.
     """
     kinds = np.asarray(labels, dtype=np.intp).copy()
     rows = np.asarray(X, dtype=np.float64).reshape(len(kinds), -1)
     found, sizes = np.unique(kinds[kinds >= 0], return_counts=True)
     if change not in CHANGES:
-        raise InputError(f"A change of mind is 'merge' or 'split'; {change!r} came.")
+        raise InputError(f"Expected the change 'merge' or 'split', got {change!r}.")
     if len(found) < (2 if change == "merge" else 1):
-        raise InputError(f"{len(found)} kinds are too few to {change}.")
+        raise InputError(f"Expected enough kinds to {change}, got {len(found)}.")
     if change == "merge":
         centres = np.stack([rows[kinds == kind].mean(axis=0) for kind in found])
-        apart = np.linalg.norm(centres[:, None] - centres, axis=2)
-        apart[np.diag_indices(len(found))] = np.inf
-        a, b = np.unravel_index(int(apart.argmin()), apart.shape)
+        distances = np.linalg.norm(centres[:, None] - centres, axis=2)
+        distances[np.diag_indices(len(found))] = np.inf
+        a, b = np.unravel_index(int(distances.argmin()), distances.shape)
         kinds[kinds == found[max(a, b)]] = found[min(a, b)]
         return kinds
     members = np.flatnonzero(kinds == found[sizes.argmax()])
@@ -134,8 +134,8 @@ def changed_kinds(labels: Any, change: str, X: Any) -> Ints:
 
 
 def check_lengths(first: Any, second: Any) -> None:
-    """Two orientations speak of the same items."""
+    """Raise an error if two orientations are about different items."""
     if len(first) != len(second):
         raise InputError(
-            f"Both orientations need one kind per item: {len(first)} and {len(second)} came."
+            f"Expected one kind per item in both orientations, got {len(first)} and {len(second)}."
         )

@@ -1,4 +1,4 @@
-"""Noisy and Unsure: around any person, one who now and then errs or does not know."""
+"""Noisy and Unsure: wrappers around a person who sometimes errs or does not know."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from samekind.questions import UNSURE, Question, joined, named
 
 @dataclass(frozen=True)
 class Unsure:
-    """A person who answers, except that now and then "unsure" is all they say.
+    """A person who sometimes answers "unsure".
 
-    Around :class:`Noisy`, or inside it: an "unsure" is never turned into a wrong answer.
+    It may wrap :class:`Noisy` or be wrapped by it: "unsure" never becomes a wrong answer.
 
     Parameters
     ----------
-    oracle : who would have been asked. rate : share of questions left open, from 0 to 1.
+    oracle : the wrapped person. rate : share of "unsure", from 0 to 1.
     """
 
     oracle: Oracle
@@ -29,7 +29,7 @@ class Unsure:
 
     def __post_init__(self) -> None:
         if not 0 <= self.rate <= 1:
-            raise InputError(f"The share of unsure must be from 0 to 1; {self.rate} came.")
+            raise InputError(f"Expected a share of unsure from 0 to 1, got {self.rate:g}.")
         object.__setattr__(self, "_rng", np.random.default_rng((self.seed, 20241215)))
 
     def answer(self, question: Question) -> str:
@@ -40,14 +40,13 @@ class Unsure:
 
 @dataclass(frozen=True)
 class Noisy:
-    """A person who is right, except that now and then any wrong choice is taken instead.
+    """A person who sometimes takes a wrong choice, each with the same probability.
 
-    Where several may be named at once, a wrong answer is one slip: one item named too many or
-    one overlooked.
+    Where several items may be named at once, a wrong answer has one item too many or too few.
 
     Parameters
     ----------
-    oracle : who would have been asked. rate : share of answers that go wrong, from 0 to 1.
+    oracle : the wrapped person. rate : share of wrong answers, from 0 to 1.
     """
 
     oracle: Oracle
@@ -57,7 +56,7 @@ class Noisy:
 
     def __post_init__(self) -> None:
         if not 0 <= self.rate <= 1:
-            raise InputError(f"The noise must be a share from 0 to 1; {self.rate} came.")
+            raise InputError(f"Expected a noise from 0 to 1, got {self.rate:g}.")
         object.__setattr__(self, "_rng", np.random.default_rng((self.seed, 20180601)))
 
     def answer(self, question: Question) -> str:
@@ -70,7 +69,7 @@ class Noisy:
 
 
 def _slips(question: Question, choice: str) -> list[str]:
-    """The choices that a person may take by mistake instead of this one."""
+    """The wrong choices that a person may take instead of this one."""
     if not question.many:
         return [c for c in question.choices() if c not in (choice, UNSURE)]
     numbers = (int(c) for c in question.choices() if c.isdecimal())

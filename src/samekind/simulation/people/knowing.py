@@ -1,4 +1,4 @@
-"""Truth and Matched: simulated persons who know the kinds and never err."""
+"""Truth and Matched: simulated people who know the kinds and never err."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from samekind.questions import Question
 class Truth:
     """A person who knows the kinds, looks only at the items shown, and never errs.
 
-    A group is judged by the item that stands for it, its central exemplar, and by nothing else: not
-    by the rest of the group, nor by what the other groups are. That is all that a real person has.
-    So an item of a kind that no exemplar is of gets "none", however many of its kind are in one of
-    the groups; and of two groups whose exemplars are both of its kind, the first is chosen.
+    A group is judged by its central exemplar alone, as a real person would judge it. So an item
+    gets "none" if no exemplar is of its kind, however many of its kind are in one of the groups. Of
+    two groups whose exemplars are both of its kind, the first is chosen.
 
     Parameters
     ----------
@@ -42,8 +41,8 @@ class Matched:
     """The answers of the published IDC protocol, for comparison only: no person could give them.
 
     Clusters and kinds are matched one to one, once, by the true labels of all items. Every answer
-    then says which cluster an item should be in, and who stands for a group stands for the cluster
-    that it was in at the beginning, whatever kind it is itself. Report such runs apart.
+    then says which cluster an item should be in, and an exemplar stands for the cluster that it was
+    in at the beginning, whatever its own kind. Report such runs separately.
 
     Parameters
     ----------
@@ -62,8 +61,8 @@ class Matched:
     def __post_init__(self) -> None:
         if len(self.labels) != len(self.clusters):
             raise InputError(
-                f"One cluster per label is needed: {len(self.labels)} labels and "
-                f"{len(self.clusters)} clusters came."
+                f"Expected one cluster per label, got {len(self.labels)} labels and "
+                f"{len(self.clusters)} clusters."
             )
         object.__setattr__(self, "cluster_of", _matched(self.labels, self.clusters))
 

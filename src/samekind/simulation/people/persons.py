@@ -21,13 +21,13 @@ Ints = NDArray[np.intp]
 
 PERSONS: dict[str, str] = {
     "shown": "Knows the kinds, and looks only at the items shown.",
-    "matched": "The published IDC protocol, which knows all labels; for comparison only.",
-    "boundary": "Takes items between two kinds for the other kind; the noise is the mean rate.",
-    "drifting": "Changes their mind on the way, from the orientation to a second one.",
+    "matched": "Follows the published IDC protocol, which knows all labels; for comparison only.",
+    "boundary": "Mistakes items between two kinds; the noise is the mean rate.",
+    "drifting": "Changes their mind gradually, from the orientation to a second one.",
     "two": "Two people with different orientations, who take turns or share the questions.",
-    "replay": "A recorded session: answers what follows from the record, and nothing else.",
+    "replay": "Answers what follows from a recorded session, and nothing else.",
 }
-"""Who may answer, each with a sentence."""
+"""The kinds of people, each with a description."""
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "shown": (),
@@ -37,7 +37,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "two": ("share", "change"),
     "replay": ("otherwise",),
 }
-"""What each takes beside `noise` and `unsure`."""
+"""Parameters of each besides `noise` and `unsure`."""
 
 
 def person_named(
@@ -60,12 +60,12 @@ def person_named(
     kind : one of :data:`PERSONS`.
     truth : (n,) the kind of each item; negative: not known.
     X : (n, d) vectors, for "boundary" and for a `change`.
-    second : (n,) the other orientation of "drifting" and "two". Instead of it, `change` makes one
+    second : (n,) the other orientation of "drifting" and "two". Alternatively, `change` makes one
         of `truth`: "merge" or "split".
-    answers : what was recorded, for "replay".
-    noise : share of wrong answers; for "boundary" the mean rate over the items; each of "two" errs
-        on their own. unsure : share of questions that get no answer.
-    parameters : those that :data:`PARAMETERS` lists for this kind.
+    answers : recorded answers, for "replay". clusters : (n,) the first groups, for "matched".
+    noise : share of wrong answers; for "boundary" the mean rate over the items; the people of
+        "two" err independently. unsure : share of "unsure" answers.
+    parameters : see :data:`PARAMETERS`.
 
     >>> from samekind.questions import SamePair
     >>> person_named("shown", [0, 0, 1], noise=0.0).answer(SamePair(0, 1))
@@ -91,8 +91,8 @@ def person_named(
         rows = _needed(X, kind, "X", "vectors")
         return wrapped(Boundary(labels, rows, noise, seed, **parameters), rate=0.0)
     if kind == "replay":
-        told = _needed(answers, kind, "answers", "a recorded session")
-        return wrapped(Recorded(len(labels), told, **parameters))
+        recorded = _needed(answers, kind, "answers", "a recorded session")
+        return wrapped(Recorded(len(labels), recorded, **parameters))
     other = _second(kind, labels, second, parameters.pop("change", None), X)
     if kind == "drifting":
         return wrapped(Drifting(labels, other, seed=seed, **parameters))
@@ -100,9 +100,9 @@ def person_named(
 
 
 def judged_labels(person: Oracle) -> Ints | None:
-    """The kinds that this person has in mind at the end, to be scored against.
+    """The kinds that this person has in mind at the end, to score against.
 
-    Of two people the first one's; None of a recorded person, who has told no more than the record.
+    Of two people those of the first; None for a recorded person.
     """
     for inside in ("oracle", "first"):
         if hasattr(person, inside):
@@ -126,14 +126,14 @@ def _two(
     seed: int,
     parameters: dict[str, Any],
 ) -> Oracle:
-    """Two people who err each on their own."""
+    """Two people who err independently."""
     return Two(
         wrapped(Truth(labels)), wrapped(Truth(other), seed + 1_000_003), seed=seed, **parameters
     )
 
 
 def _second(kind: str, labels: Ints, second: Any, change: str | None, X: Any) -> Ints:
-    """The second orientation, as given or made of the first."""
+    """The second orientation, given or made of the first."""
     if second is None:
         if change is None:
             raise InputError(
@@ -150,7 +150,7 @@ def _second(kind: str, labels: Ints, second: Any, change: str | None, X: Any) ->
 
 def _needed(value: Any, kind: str, name: str, what: str) -> Any:
     if value is None:
-        raise InputError(f"The person {kind!r} needs {what}; nothing came. Give {name!r}.")
+        raise InputError(f"The person {kind!r} needs {what}, got none. Give {name!r}.")
     return value
 
 

@@ -10,7 +10,7 @@ from samekind.questions import UNSURE, Answer, Question
 from samekind.simulation.people.verbs import STOP
 
 OTHERWISE = {"unsure": UNSURE, "stop": STOP}
-"""What a recorded person does where nothing follows from the record."""
+"""Reactions of a recorded person where nothing follows from the record."""
 
 
 class Replay:
@@ -25,19 +25,19 @@ class Replay:
 
 
 class Recorded:
-    """A recorded person who is asked other questions about the same pile.
+    """A recorded person who is asked other questions about the same items.
 
-    Answers whatever follows from the record, and nothing else: what was said, and what is implied
-    by all that was said. An answer that contradicted earlier ones was kept aside, and is not
-    repeated. So another method can be tried on a real session, and no answer is made up.
+    Answers only what follows from the record: the recorded answers and what they imply. An answer
+    that contradicted earlier ones is not repeated. So another method can be tried on a real session
+    without inventing answers.
 
     Parameters
     ----------
-    n_items : how many items the pile has. Answers may speak of items that have left it since; these
-        have positions from `n_items` on.
-    answers : what was recorded, in the order of telling.
-    otherwise : "unsure" where nothing follows, or "stop", which ends the session there. To what the
-        person was unsure about at the time, the answer is "unsure" in any case.
+    n_items : number of items. Answers may be about items that are gone; their positions start at
+        `n_items`.
+    answers : recorded answers, in order.
+    otherwise : "unsure" where nothing follows, or "stop", which ends the session. A question that
+        the person was unsure about is always answered "unsure".
 
     >>> from samekind.questions import SamePair
     >>> person = Recorded(4, [Answer(1, SamePair(0, 1), "same"), Answer(2, SamePair(1, 2), "same")])
@@ -49,19 +49,16 @@ class Recorded:
         self, n_items: int, answers: Iterable[Answer], *, otherwise: str = "unsure"
     ) -> None:
         if otherwise not in OTHERWISE:
-            raise InputError(
-                "Where nothing follows from the record a person is 'unsure' or says 'stop'; "
-                f"{otherwise!r} came."
-            )
-        told = list(answers)
-        spoken = [item for answer in told for item in answer.question.items()]
+            raise InputError(f"Expected otherwise='unsure' or 'stop', got {otherwise!r}.")
+        given = list(answers)
+        spoken = [item for answer in given for item in answer.question.items()]
         gone = max(0, max(spoken, default=-1) + 1 - n_items)
-        self.known = Constraints.from_answers(n_items, told, n_gone=gone)
+        self.known = Constraints.from_answers(n_items, given, n_gone=gone)
         self.otherwise = otherwise
-        self._left_open = {answer.question for answer in told if answer.choice == UNSURE}
+        self._left_open = {answer.question for answer in given if answer.choice == UNSURE}
 
     def answer(self, question: Question) -> str:
-        """The choice that follows from the record; else "unsure", or an end."""
+        """The choice that follows from the record; otherwise "unsure" or the end."""
         choice = question.truthful(self.known.same)
         if choice != UNSURE or question in self._left_open:
             return choice

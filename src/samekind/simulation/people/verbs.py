@@ -1,4 +1,4 @@
-"""What an oracle may return instead of a choice."""
+"""Commands that a person may return instead of a choice."""
 
 BACK, SKIP, STOP = "\0back", "\0skip", "\0stop"
 """Take the last answer back, not now, enough."""
