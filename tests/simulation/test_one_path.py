@@ -14,6 +14,7 @@ from samekind.cli.keys import KEYS
 from piles import clouds
 from samekind.cli.main import main
 from samekind.ledger.store import MemoryStore, open_store
+from samekind.questions.wording import KEYS
 from samekind.session import Session
 from samekind.simulation.loop import run
 from samekind.simulation.people import Replay, Truth
