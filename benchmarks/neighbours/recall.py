@@ -1,6 +1,6 @@
 """Recall and CPU seconds of the nearest-neighbour searches in `samekind.neighbours`.
 
-python benchmarks/neighbours/recall.py [--vectors FILE] [--items 30000] [--neighbours 15]
+    python -m benchmarks.neighbours.recall [--vectors FILE] [--items 30000] [--neighbours 15]
 
 FILE is a .npy file (n, d), or an .npz file with `q` (n, d) and `scale` (d,) whose product is taken.
 Without it, vectors are drawn: 100 Gaussian groups of 128 numbers. faiss is left out where it is not
