@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console as Screen
-from samekind.cli.keys import choice_of
 
 from piles import clouds
-from samekind.cli.terminal import AtTerminal
+from samekind.cli.terminal import AtTerminal, choice_of
 from samekind.constraints import Constraints
 from samekind.errors import AnswerError, InputError
 from samekind.items import Collection

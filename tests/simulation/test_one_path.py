@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
-from samekind.cli.keys import KEYS
 
 from piles import clouds
 from samekind.cli.main import main
