@@ -17,7 +17,7 @@ from samekind.questions import Answer, Question
 from samekind.registry import find, registered
 from samekind.strategies.exemplars import squared_distances
 from samekind.strategies.pairs.candidates import Candidates
-from samekind.strategies.pairs.evidence import Evidence, Trail
+from samekind.strategies.pairs.evidence import Evidence, EvidenceCache
 from samekind.strategies.pairs.pcl_reference import known_answers
 from samekind.strategies.placement.placement import Nearest
 
@@ -102,7 +102,7 @@ def test_evidence_that_grew_with_the_answers_is_that_of_all_answers(summed: bool
     view = View(snapshots(400, deep=False)[1], Constraints(400), np.random.default_rng(0))
     points, pool = Candidates().bank(view.clustering), Candidates().pool(view)
     links = random_links(400, 300, seed=1)
-    trail = Trail(points, pool, summed=summed)
+    trail = EvidenceCache(points, pool, summed=summed)
     for count in (0, 1, 2, 40, 41, 20, 21, 290):  # at 20, answers are taken back
         known = Constraints.from_links(400, links[:count])
         evidence, found = trail.after(known)

@@ -13,7 +13,7 @@ from samekind.evaluation import Scores, score
 from samekind.questions import UNSURE, Answer, WhichGroup
 from samekind.session import Session
 from samekind.simulation.people import Truth
-from samekind.strategies.planner.answer_times import usual_seconds
+from samekind.strategies.planner.answer_times import default_seconds
 
 Kinds = NDArray[np.intp]
 NOT_IN_ROWS = ("unasked_fm", "unasked_pair_f1", "unasked_bcubed")
@@ -148,5 +148,5 @@ def costs(answers: Sequence[Answer]) -> dict[str, float]:
     """Pairs and seconds of all answers."""
     return {
         "pairs": sum(map(comparisons, answers)),
-        "person_seconds": round(sum((usual_seconds(a.question) for a in answers), 0.0), 1),
+        "person_seconds": round(sum((default_seconds(a.question) for a in answers), 0.0), 1),
     }

@@ -1,4 +1,8 @@
-"""What to ask next. One file each; a new one is a file and a line here."""
+"""Strategies choose the next question. A new strategy is one file and one line here.
+
+``pairs/`` compares two items, ``placement/`` asks which group an item belongs to, ``value/`` is
+IDC's rule, ``posterior/`` uses draws of whole groupings, ``planner/`` mixes all kinds of question.
+"""
 
 from __future__ import annotations
 

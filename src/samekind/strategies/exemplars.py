@@ -1,4 +1,4 @@
-"""Exemplars: the few items by which a person sees what a group is."""
+"""Exemplars: the few items that show a person what a group is."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 Floats = NDArray[Any]
 
 
-def shown(space: Floats, members: NDArray[np.intp], item: int, count: int) -> tuple[int, ...]:
-    """One central member first, then diverse ones; never `item` itself.
+def choose_exemplars(
+    space: Floats, members: NDArray[np.intp], item: int, count: int
+) -> tuple[int, ...]:
+    """A central member first, then diverse ones; never `item` itself.
 
-    Only items known to be one kind should be given, so that each of them says what the group is.
+    All members should be known to be the same kind, so that each of them represents the group.
     """
     members = members[members != item]
     points = np.asarray(space[members], dtype=np.float64)
@@ -33,5 +35,5 @@ def squared_distances(A: Floats, B: Floats) -> Floats:
     """(a, b) squared Euclidean distances between rows."""
     from scipy.spatial.distance import cdist
 
-    # Sums of squared differences without an (a, b, d) array, which thousands of answers make huge.
+    # cdist needs no (a, b, d) array, which would be huge with thousands of answers.
     return np.asarray(cdist(A, B, "sqeuclidean"))

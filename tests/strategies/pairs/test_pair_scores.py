@@ -19,7 +19,7 @@ from samekind.strategies.pairs.evidence import Evidence
 from samekind.strategies.pairs.hardness import divergence, evidence_matrix, hardness
 from samekind.strategies.pairs.pcl import PCL, joint
 from samekind.strategies.pairs.pcl_reference import (
-    Likeness,
+    PairCosines,
     PCLReference,
     bernoulli_divergence,
     known_answers,
@@ -105,7 +105,7 @@ def test_the_reference_rule_scores_and_chooses_as_the_program(
     first: Any, second: Any, answers: Any, r: float, printed: Any, program: Any
 ) -> None:
     cross = first @ second.T
-    alike = Likeness(first @ first.T, cross, cross.T, similarities(first, second))
+    alike = PairCosines(first @ first.T, cross, cross.T, similarities(first, second))
     score = reference_scores(alike, answers, r, 0.2)
     np.testing.assert_allclose(score, program["S"], atol=2e-6)  # the six come with six decimals
     if "kl_sum" in program:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from samekind.questions import Answer, OddOnes, SameGroups, SamePair, WhichGroup
-from samekind.strategies.planner.answer_times import AnswerTimes, usual_seconds
+from samekind.strategies.planner.answer_times import AnswerTimes, default_seconds
 
 PAIR = SamePair(0, 1)
 PLACEMENT = WhichGroup(0, ((1,), (2,)))
@@ -46,4 +46,4 @@ def test_a_break_for_coffee_does_not_make_a_kind_slow() -> None:
 def test_somebody_slow_who_only_placed_items_is_not_thought_quick_with_pairs() -> None:
     times = AnswerTimes.of(told(PLACEMENT, *[12.0] * 200))
     ratio = times.seconds(PAIR) / times.seconds(PLACEMENT)
-    assert ratio == pytest.approx(usual_seconds(PAIR) / usual_seconds(PLACEMENT), rel=0.1)
+    assert ratio == pytest.approx(default_seconds(PAIR) / default_seconds(PLACEMENT), rel=0.1)

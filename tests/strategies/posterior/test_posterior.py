@@ -13,11 +13,11 @@ from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.protocols import View
 from samekind.questions import Answer, SamePair, WhichGroup
-from samekind.strategies.posterior.draws import MOST_ITEMS, Drawn, drawn_of, n_effective
+from samekind.strategies.posterior.draws import MAX_ITEMS, Draws, draws_of, n_effective
 from samekind.strategies.posterior.posterior import Posterior, pair_gain, together
 
 
-class Draws(NamedTuple):
+class Given(NamedTuple):
     items: Any
     labels: Any
     weight: Any
@@ -32,7 +32,7 @@ def with_draws(labels: Any, weight: Any = None, *, n: int | None = None, items: 
     weight = np.full(S, 1 / S) if weight is None else np.asarray(weight)
     space = np.random.default_rng(0).normal(size=(n, 3)).astype(np.float32)
     clustering = Clustering.first(np.zeros(n, dtype=np.intp), space)
-    object.__setattr__(clustering, "draws", Draws(items, labels, weight))
+    object.__setattr__(clustering, "draws", Given(items, labels, weight))
     return View(clustering, Constraints(n), np.random.default_rng(0))
 
 
@@ -67,7 +67,7 @@ def test_answers_that_came_after_the_draws_count_at_once() -> None:
         [0, 0, 1, 2, 3, 3],
     ] * 12
     view = told(with_draws(rows), (0, 1, True))
-    drawn = drawn_of(view, 200)
+    drawn = draws_of(view, 200)
     weight = drawn.given(view.constraints)
     alive = drawn.labels[weight > 0]
     assert (alive[:, 0] == alive[:, 1]).all() and weight.sum() == pytest.approx(1)
@@ -75,7 +75,7 @@ def test_answers_that_came_after_the_draws_count_at_once() -> None:
 
 
 def test_where_answers_rule_out_all_draws_those_with_fewest_contradictions_lead() -> None:
-    drawn = Drawn(
+    drawn = Draws(
         np.arange(3), np.array([[0, 1, 2], [0, 0, 1]], dtype=np.int16), np.full(2, 0.5), True
     )
     known = Constraints.from_links(3, [(0, 1, True), (1, 2, True)])
@@ -131,8 +131,8 @@ def test_draws_of_a_part_of_the_items_lead_to_questions_about_that_part() -> Non
 def test_many_items_are_never_compared_all_with_all() -> None:
     rng = np.random.default_rng(0)
     view = with_draws(rng.integers(0, 5, (64, 5000)))
-    drawn = drawn_of(view, 200)
-    assert len(drawn.items) == MOST_ITEMS
+    drawn = draws_of(view, 200)
+    assert len(drawn.items) == MAX_ITEMS
     assert len(Posterior().propose(view, 3)) == 3
     sizes = [len(v[0]) for k, v in view.clustering._memo.items() if k[0] == "gain-pairs"]
     assert sizes == [20_000]
@@ -141,11 +141,11 @@ def test_many_items_are_never_compared_all_with_all() -> None:
 def test_answered_items_are_always_looked_at() -> None:
     rng = np.random.default_rng(0)
     view = told(with_draws(rng.integers(0, 5, (16, 3000))), (5, 2999, True), (5, 17, False))
-    assert {5, 17, 2999} <= set(drawn_of(view, 200).items.tolist())
+    assert {5, 17, 2999} <= set(draws_of(view, 200).items.tolist())
 
 
 def test_the_chance_of_being_together_is_the_weighted_share_of_draws() -> None:
-    drawn = Drawn(
+    drawn = Draws(
         np.arange(3), np.array([[0, 0, 1], [0, 1, 1]], dtype=np.int16), np.array([0.3, 0.7]), True
     )
     assert together(drawn)[0, 1] == pytest.approx(0.3) and together(drawn)[1, 2] == pytest.approx(
@@ -160,11 +160,11 @@ def test_a_method_without_draws_is_served_from_memberships_and_the_question_says
     view = View(clustering, Constraints(4), np.random.default_rng(0))
     (question,) = Posterior().propose(view, 1)
     assert 1 in question.items()
-    assert "only ncp draws whole groupings" in question.why
+    assert "only the method ncp draws whole groupings" in question.why
 
 
 def test_what_cannot_be_asked_is_named() -> None:
-    with pytest.raises(InputError, match="Choose one of: either, pair, placement"):
+    with pytest.raises(InputError, match="one of either, pair, placement, got 'triples'"):
         Posterior(ask="triples")
 
 
@@ -178,7 +178,7 @@ def test_answers_lead_to_the_true_grouping() -> None:
         question = Posterior(ask="pair").propose(now, 1)[0]
         choice = question.truthful(lambda a, b: bool(truth[a] == truth[b]))
         answers.append(Answer(number, question, choice))
-    drawn, known = drawn_of(view, 200), Constraints.from_answers(12, answers)
+    drawn, known = draws_of(view, 200), Constraints.from_answers(12, answers)
 
     def agreement(weight: np.ndarray) -> float:
         same = drawn.labels[:, :, None] == drawn.labels[:, None]

@@ -20,7 +20,7 @@ from samekind.simulation.loop import run
 from samekind.simulation.people import Truth, Unsure
 from samekind.strategies.value.mining import select, unit
 from samekind.strategies.value.questions import centres_of
-from samekind.strategies.value.value import Value, asked_items, stood_before
+from samekind.strategies.value.value import Value, asked_items, representatives
 
 NAMES = sorted(name for name in registered("strategy") if name.startswith("value"))
 
@@ -138,7 +138,7 @@ def test_pairs_answered_under_another_strategy_count_as_asked_about() -> None:
     )
     assert asked_items(known, (SamePair(8, 9),), 10) == {0, 5, 7, 8, 9}
     assert asked_items(known, (SamePair(8, 9),), 6) == {0, 5}, "those that are gone are not there"
-    assert stood_before(known, 10) == {1, 2}
+    assert representatives(known, 10) == {1, 2}
 
 
 def test_a_pile_of_two_or_of_equal_items_can_be_asked_about() -> None:
@@ -153,7 +153,7 @@ def test_a_pile_of_two_or_of_equal_items_can_be_asked_about() -> None:
 
 
 def test_what_a_question_cannot_show_is_refused_when_the_strategy_is_made() -> None:
-    with pytest.raises(InputError, match="1 to 5 groups; 6 came"):
+    with pytest.raises(InputError, match="1 to 5 groups to show, got 6"):
         Value(shown=6)
 
 

@@ -14,7 +14,7 @@ from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.questions import WhichGroup
 from samekind.strategies.value import greedy as value_greedy
-from samekind.strategies.value.greedy import EQUAL, Greedy
+from samekind.strategies.value.greedy import TOLERANCE, Greedy
 from samekind.strategies.value.mining import (
     hardness,
     hardness_argument,
@@ -148,7 +148,9 @@ def test_questions_leave_out_what_the_answers_imply() -> None:
 
 def test_more_groups_than_a_question_can_show_are_refused() -> None:
     for shown in (0, WhichGroup.max_groups + 1):
-        with pytest.raises(InputError, match=f"1 to {WhichGroup.max_groups} groups; {shown} came"):
+        with pytest.raises(
+            InputError, match=f"1 to {WhichGroup.max_groups} groups to show, got {shown}"
+        ):
             questions(Z, CENTRES, [0], shown=shown)
 
 
@@ -168,7 +170,7 @@ def test_the_running_minimum_picks_what_the_slow_loop_picks(seed: int) -> None:
 def test_values_that_wait_change_no_pick(monkeypatch: pytest.MonkeyPatch, hot: int) -> None:
     z, centres = drawn(600, seed=5)
     expected = select(z, centres, 60)
-    monkeypatch.setattr(value_greedy, "HOT", hot)
+    monkeypatch.setattr(value_greedy, "MAX_HOT_ITEMS", hot)
     items, values = select(z, centres, 60)
     assert items.tolist() == expected[0].tolist()
     np.testing.assert_allclose(values, expected[1], atol=1e-9)
@@ -181,7 +183,7 @@ def test_picks_are_distinct_and_their_values_fall_from_the_second_on(seed: int) 
     z, centres = drawn(200, seed=seed)
     items, values = select(z, centres, 120)
     assert len(set(items.tolist())) == 120
-    assert (np.diff(values[1:]) <= EQUAL).all()
+    assert (np.diff(values[1:]) <= TOLERANCE).all()
 
 
 def test_permuting_the_items_permutes_the_picks() -> None:
@@ -194,12 +196,12 @@ def test_permuting_the_items_permutes_the_picks() -> None:
 def test_weights_and_constants_do_what_they_say() -> None:
     z, centres = drawn(120, seed=2)
     hardest, values = select(z, centres, 120, weights=(1, 0, 0))
-    np.testing.assert_allclose(values, np.sort(hardness(z, centres))[::-1], atol=EQUAL)
+    np.testing.assert_allclose(values, np.sort(hardness(z, centres))[::-1], atol=TOLERANCE)
     sum_rule = select(z, centres, 40, k=7)[0]
     mean_rule = select(z, centres, 40, k=8, include_self=True)[0]
     assert sum_rule.tolist() == mean_rule.tolist(), "a constant in r changes nothing"
     assert hardest[:10].tolist() != sum_rule[:10].tolist()
-    with pytest.raises(InputError, match="0 or more"):
+    with pytest.raises(InputError, match="from 0 up, got -1"):
         select(z, centres, 3, weights=(1, 1, -1))
 
 

@@ -1,7 +1,7 @@
-"""Candidates: pairs worth scoring, from the whole set, without ever comparing all with all.
+"""Candidates: draw a pool of pairs to score, without comparing all items with all others.
 
-Pair strategies score a pool: every pair of a small set, else random pairs from anywhere and pairs
-of near neighbours. The pool belongs to a snapshot and is made once.
+The pool of a small set holds every pair; that of a large set holds random pairs and pairs of
+near neighbours. It is made once per snapshot.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
 CHUNK = 8192
-"""Pairs whose vectors are gathered at a time."""
+"""Pairs whose vectors are loaded at a time."""
+AT_RANDOM = "Two items picked at random."
 
 
 class Pool(NamedTuple):
-    """Candidate pairs ``a < b`` in random order, and how alike each two are."""
+    """Candidate pairs ``a < b`` in random order, with their similarity."""
 
     a: Ints
     b: Ints
     similarity: Floats
 
-    def and_also(self, a: Ints, b: Ints, similarity: Floats) -> Pool:
+    def extended(self, a: Ints, b: Ints, similarity: Floats) -> Pool:
         """The pool with more pairs at its end."""
         low, high = np.minimum(a, b), np.maximum(a, b)
         return Pool(
@@ -43,17 +44,17 @@ class Pool(NamedTuple):
 
 @dataclass(frozen=True)
 class Candidates:
-    """Where candidate pairs come from, and what "alike" means.
+    """How candidate pairs are drawn, and how their similarity is measured.
 
     Parameters
     ----------
-    random : pairs drawn from anywhere in a large set.
-    anchors, neighbours, among : so many items bring their nearest neighbours, found by exact
-        products with a random part of the set. Each snapshot draws others.
+    random : number of random pairs in a large set.
+    anchors, neighbours, among : each of `anchors` random items brings its nearest `neighbours`,
+        found exactly among a random part of the set. Each snapshot draws new ones.
     all_below : in sets of at most this many items every pair is a candidate.
-    centred : measure angles as seen from the middle of the set. The deep methods train the angle
-        itself; plain vectors mostly lie to one side of the origin, where all angles are small and
-        say little. None: centre unless the snapshot holds two views or vectors of unit length.
+    centred : measure angles from the mean of the set. Deep methods train the angle itself, but
+        plain vectors mostly lie to one side of the origin, where all angles are small. None:
+        centre unless the snapshot has two views or vectors of unit length.
     """
 
     random: int = 60_000
@@ -64,23 +65,23 @@ class Candidates:
     centred: bool | None = None
 
     def bank(self, clustering: Clustering) -> Floats:
-        """(n, d) rows whose inner products are cosines, averaged over the two views if any."""
+        """(n, d) rows whose inner products are cosines, averaged over the two views, if any."""
         key = ("bank", self.centred)
         return clustering.memo(key, lambda: _joined(self.views(clustering)))
 
     def views(self, clustering: Clustering) -> tuple[Floats, ...]:
-        """Unit vectors of the two views, or of the space when there are no views."""
+        """Unit vectors of the two views, or of the space if there are no views."""
         if clustering.views is not None:
-            apart = [np.asarray(view, dtype=np.float32) for view in clustering.views]
+            views = [np.asarray(view, dtype=np.float32) for view in clustering.views]
         else:
-            apart = [clustering.space]
+            views = [clustering.space]
         centred = self.centred
         if centred is None:
-            centred = len(apart) == 1 and not _are_unit(apart[0])
-        return tuple(_unit(x - x.mean(axis=0) if centred else x) for x in apart)
+            centred = len(views) == 1 and not have_unit_length(views[0])
+        return tuple(_unit(x - x.mean(axis=0) if centred else x) for x in views)
 
     def pool(self, view: View) -> Pool:
-        """The pairs of a snapshot; they depend on nothing but the snapshot and the seed."""
+        """The pool of a snapshot; it depends on the snapshot and the seed alone."""
         clustering = view.clustering
         return clustering.memo(("pool", self, view.seed), lambda: self._drawn(view))
 
@@ -94,12 +95,12 @@ class Candidates:
             near = self._near(points, rng)
             far = np.stack(_distinct(rng, n, self.random))
             a, b = np.sort(np.concatenate([near, far], axis=1), axis=0)
-        order = rng.permutation(len(a))  # where scores are equal, chance decides
+        order = rng.permutation(len(a))  # ties are broken at random
         a, b = a[order].astype(np.intp), b[order].astype(np.intp)
         return Pool(a, b, inner(points, a, points, b))
 
     def _near(self, points: Floats, rng: np.random.Generator) -> Ints:
-        """(2, m) some items with their nearest neighbours among a random part of the set."""
+        """(2, m) random items with their nearest neighbours in a random part of the set."""
         n = len(points)
         anchors = rng.choice(n, min(n, self.anchors), replace=False)
         others = rng.choice(n, min(n, self.among), replace=False)
@@ -113,11 +114,11 @@ class Candidates:
         return np.asarray(pairs[:, pairs[0] != pairs[1]], dtype=np.intp)
 
 
-def drawn_pairs(view: View, most: int, *, all_below: int = 300) -> tuple[Ints, Ints]:
-    """Pairs in random order: all of a small set, else up to `most` draws."""
+def random_pairs(view: View, count: int, *, all_below: int = 300) -> tuple[Ints, Ints]:
+    """Pairs in random order: all of a small set, else up to `count` draws."""
     n = view.constraints.n_items
     if n > all_below:
-        return _distinct(view.rng, n, most)
+        return _distinct(view.rng, n, count)
     a, b = np.triu_indices(n, 1)
     order = view.rng.permutation(len(a))
     return a[order].astype(np.intp), b[order].astype(np.intp)
@@ -128,15 +129,15 @@ def best_pairs(
 ) -> tuple[Question, ...]:
     """The `n` highest pairs that can be asked: not implied, not passed on, no item twice.
 
-    `why` is given the place of a pair in `a` and `b`. When too few of the candidates are left,
-    pairs drawn at random fill up.
+    `why` is called with the index of a pair. If too few candidates are left, random pairs are
+    added.
     """
     chosen = _askable(view, a, b, _falling(score, 64 + 16 * n), n, why, [])
     n_items = view.constraints.n_items
     if len(chosen) < n and len(a) < n_items * (n_items - 1) // 2:
-        a, b = drawn_pairs(view, 200 * n)
+        a, b = random_pairs(view, 200 * n)
         drawn = iter(range(len(a)))
-        chosen = _askable(view, a, b, drawn, n, lambda k: "Drawn at random.", chosen)
+        chosen = _askable(view, a, b, drawn, n, lambda k: AT_RANDOM, chosen)
     return tuple(chosen)
 
 
@@ -164,7 +165,7 @@ def _askable(
 
 
 def scaled(values: Floats, over: NDArray[np.bool_] | None = None) -> Floats:
-    """Min-max scaling to [0, 1], by the range of those in `over`; one half when all are equal.
+    """Min-max scaling to [0, 1], by the range of those in `over`; one half if all are equal.
 
     >>> scaled(np.array([1.0, 2.0, 5.0])).tolist()
     [0.0, 0.25, 1.0]
@@ -186,15 +187,15 @@ def inner(X: Floats, a: Ints, Y: Floats, b: Ints) -> Floats:
 
 
 def remaining(view: View) -> float:
-    """The share r of the budget that is left (Eq. 8); one half when there is no budget."""
+    """The share r of the budget that is left (Eq. 8); one half without a budget."""
     if not view.budget:
         return 0.5
     return min(1.0, max(0.0, 1 - view.spent / view.budget))
 
 
 def _falling(score: Floats, first: int) -> Iterator[int]:
-    """Places by falling score, ties in their order; all but the first are sorted only if needed."""
-    score = np.round(score, 6)  # so that the same ranking comes out on every machine
+    """Indices by falling score, ties in order; all but the first are sorted only if needed."""
+    score = np.round(score, 6)  # for the same ranking on every machine
     if len(score) <= first:
         yield from np.argsort(-score, kind="stable").tolist()
         return
@@ -220,6 +221,7 @@ def _unit(x: Floats) -> Floats:
     return np.asarray(x / np.maximum(length, 1e-12), dtype=np.float32)
 
 
-def _are_unit(x: Floats) -> bool:
+def have_unit_length(x: Floats) -> bool:
+    """Whether rows have unit length, judged by a thousand of them."""
     length = np.linalg.norm(x[:: max(1, len(x) // 1000)], axis=1)
     return bool(np.abs(length - 1).max(initial=0.0) < 1e-2)

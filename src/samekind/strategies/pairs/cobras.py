@@ -12,17 +12,16 @@ from samekind.superinstances import Pair, Replayed, SuperInstance, replay_cobra,
 
 @dataclass(frozen=True)
 class COBRAS:
-    """Pairs that stand for sets of items: how finely to cut, and which sets are one kind.
+    """Pairs that represent sets of items: how finely to cut, and which sets are the same kind.
 
-    The questions of
-    :class:`samekind.clusterers.kmeans.cobras.COBRAS`, found by replaying it over the
-    answers so far, one at a time: each depends on the answer before. Unlike the published program
-    it never asks what follows from earlier answers. It works beside any method; with the method
-    `cobras` both replay the same cuts, so that the groups are those the questions were asked for.
+    The questions of :class:`samekind.COBRAS`, found by replaying it over the answers so far, one at
+    a time, because each depends on the answer before. Unlike the published program it never asks
+    what earlier answers imply. It works with any method. With the method `cobras` both replay the
+    same cuts, so that the groups are those that the questions were asked for.
     """
 
     def propose(self, view: View, n: int = 1) -> Sequence[Question]:
-        """The next pair of the replay, however many are wanted; none when all is told."""
+        """The next pair of the replay, whatever `n` is; none if everything is known."""
         key = ("super-instances", view.seed)
         whole = view.clustering.memo(key, lambda: tree(view.clustering.space, view.seed))
         passed = {frozenset(q.items()) for q in view.passed if isinstance(q, SamePair)}
@@ -35,13 +34,13 @@ class COBRAS:
 
 @dataclass(frozen=True)
 class COBRA(COBRAS):
-    """Pairs that stand for sets of items, cut once: which of the sets are one kind.
+    """Pairs that represent sets of items, cut once: which of the sets are the same kind.
 
     Ends when all sets are merged or told apart.
 
     Parameters
     ----------
-    n_parts : sets; the same number as in the method `cobra`.
+    n_parts : number of sets; the same as in the method `cobra`.
     """
 
     n_parts: int = 50

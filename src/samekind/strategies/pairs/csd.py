@@ -1,4 +1,4 @@
-"""CSD: pairs whose similarity has just changed, and is high (OCC, Eq. 6)."""
+"""CSD: pairs whose similarity is high and has just changed (OCC, Eq. 6)."""
 
 from __future__ import annotations
 
@@ -10,20 +10,27 @@ import numpy as np
 
 from samekind.protocols import View
 from samekind.questions import Question
-from samekind.strategies.pairs.candidates import Candidates, Floats, best_pairs, drawn_pairs, inner
+from samekind.strategies.pairs.candidates import (
+    AT_RANDOM,
+    Candidates,
+    Floats,
+    best_pairs,
+    inner,
+    random_pairs,
+)
 
 
 @dataclass(frozen=True)
 class CSD:
-    """Pairs that have become similar, or less so, since the snapshot before (OCC's CSD).
+    """Pairs that have become more or less similar since the previous snapshot (OCC's CSD).
 
-    A round of the paper is a refit (reading O11). It does not ask in the first round, when there is
-    nothing to compare with; a session that waits for answers would then never go on, so that here
-    the first questions are drawn at random. So are those of a method whose vectors never change.
+    A round of the paper is a refit (reading O11). The paper asks nothing in the first round, which
+    has nothing to compare with. A session would then wait for answers forever, so here the first
+    questions are random pairs, as they are for a method whose vectors never change.
 
     Parameters
     ----------
-    pairs : where candidates come from. By default the cosine is that of the paper, not centred.
+    pairs : how candidates are drawn. By default the cosine is that of the paper, not centred.
     """
 
     uses_previous: ClassVar[bool] = True
@@ -34,9 +41,8 @@ class CSD:
         """The `n` pairs with the largest discrepancy among the candidates."""
         before = view.previous
         if before is None or len(before.labels) != len(view.clustering.labels):
-            a, b = drawn_pairs(view, 200 * n)
-            why = "Drawn at random, until there are two rounds to compare."
-            return best_pairs(view, a, b, np.zeros(len(a)), n, lambda k: why)
+            a, b = random_pairs(view, 200 * n)
+            return best_pairs(view, a, b, np.zeros(len(a)), n, lambda k: AT_RANDOM)
         pool = self.pairs.pool(view)
 
         def score() -> Floats:
@@ -44,13 +50,13 @@ class CSD:
             return discrepancy(pool.similarity, inner(points, pool.a, points, pool.b))
 
         key = ("csd", self, view.seed, before.snapshot)
-        why = "What these two have in common has just changed."
+        why = "How similar these two are has just changed."
         scores = view.clustering.memo(key, score)
         return best_pairs(view, pool.a, pool.b, scores, n, lambda k: why)
 
 
 def discrepancy(now: Floats, before: Floats) -> Floats:
-    """Eq. 6: ``s_c |s_c - s_(c-1)|`` of the similarities in this round and the one before.
+    """Eq. 6: ``s_c |s_c - s_(c-1)|``, from the similarities in this round and the one before.
 
     >>> discrepancy(np.array([0.8]), np.array([0.0])).round(2).tolist()
     [0.64]

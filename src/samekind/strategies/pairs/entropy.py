@@ -1,4 +1,4 @@
-"""Entropy: pairs about which the groups cannot decide (what OCC compares its score with)."""
+"""Entropy: pairs that the groups cannot decide about (OCC's baseline)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from samekind.strategies.pairs.uncertainty import same_chance, soft
 
 @dataclass(frozen=True)
 class Entropy:
-    """Pairs about which the groups cannot decide: largest entropy of the memberships.
+    """Pairs that the groups cannot decide about: largest entropy of the memberships.
 
-    OCC's Figure 3 names this rule without a formula. Here it is the entropy of "same or different"
-    when the chance of "same" is the inner product of the two memberships: highest at one half.
+    OCC's Figure 3 names this rule without a formula. Here it is the entropy of "same or different",
+    where the probability of "same" is the inner product of the two memberships: highest at a half.
 
     Parameters
     ----------
-    of : "pair", or "items": the entropies of the two memberships added, which asks about two items
-        that are both between groups, whatever they have to do with each other.
-    pairs : where candidates come from.
+    of : "pair", or "items": the sum of the entropies of the two memberships, which asks about two
+        items that are both between groups, whether or not they are related.
+    pairs : how candidates are drawn.
     """
 
     of: str = "pair"
@@ -34,7 +34,7 @@ class Entropy:
 
     def __post_init__(self) -> None:
         if self.of not in ("pair", "items"):
-            raise InputError(f"Entropy of {self.of!r} is not known. Take 'pair' or 'items'.")
+            raise InputError(f"Expected entropy of 'pair' or 'items', got {self.of!r}.")
 
     def propose(self, view: View, n: int = 1) -> Sequence[Question]:
         """The `n` pairs with the largest entropy among the candidates."""
@@ -42,7 +42,7 @@ class Entropy:
         rule = pair_entropy if self.of == "pair" else items_entropy
         key = ("entropy", self, view.seed)
         score = clustering.memo(key, lambda: rule(clustering, pool.a, pool.b))
-        why = "The groups cannot tell whether these two agree."
+        why = "It is unclear whether these two belong together."
         return best_pairs(view, pool.a, pool.b, score, n, lambda k: why)
 
 
@@ -59,7 +59,7 @@ def items_entropy(clustering: Clustering, a: Ints, b: Ints) -> Floats:
 
 
 def entropy(chances: Floats) -> Floats:
-    """(m,) entropy of rows of chances, in nats.
+    """(m,) entropy of rows of probabilities, in nats.
 
     >>> entropy(np.array([[0.5, 0.5], [1.0, 0.0]])).round(4).tolist()
     [0.6931, 0.0]

@@ -1,4 +1,4 @@
-"""Evidence: what the answers say of each item, as vectors (the sum in PCL's Eq. 7)."""
+"""Evidence: what the answers say about each item, as vectors (the sum in PCL's Eq. 7)."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from samekind.questions import Answer
 from samekind.strategies.pairs.candidates import Floats, Ints, Pool, inner
 
 _ROWS = 2048
-"""Items whose vectors are worked on at a time, so that they stay in the processor's cache."""
+"""Items processed at a time, so that their vectors stay in the processor's cache."""
 
 
 @dataclass(frozen=True)
 class Evidence:
     """For each item with answers, the vector whose inner products are the sum in Eq. 7.
 
-    The sum over all items known to be like j, minus all known to differ, is linear in the bank:
-    it is one vector for each item, whatever the closure implies.
+    The sum over all items known to be the same kind, minus all known to differ, is linear in the
+    vectors: one vector per item, however much the closure implies.
     """
 
     towards: Floats
     """(t, d) for the items that have answers."""
     row: Ints
-    """(n,) where an item stands in `towards`; -1 for those without answers."""
+    """(n,) the row of an item in `towards`; -1 for those without answers."""
     counts: NDArray[np.int32]
-    """(2, n) how many others are known to be like the item, and how many to differ."""
+    """(2, n) number of other items known to be the same kind, and known to differ."""
 
     @classmethod
     def of(cls, points: Floats, known: Constraints, *, summed: bool = False) -> Evidence:
-        """From the answers and all that they imply; the mean over them, or their sum."""
+        """From the answers and everything they imply: the mean over them, or the sum."""
         n, width = points.shape
         nothing = cls(
             np.zeros((0, width), dtype=np.float32),
@@ -45,10 +45,10 @@ class Evidence:
     def grown(
         self, points: Floats, known: Constraints, *, summed: bool
     ) -> tuple[Evidence, NDArray[np.bool_]]:
-        """The evidence after more answers, and a mask of the items for which it is another.
+        """The evidence after more answers, and a mask of the items for which it has changed.
 
-        More answers never take back what is known. So an item of which as many are known to be like
-        it, and as many to differ, as before has the same evidence as before.
+        More answers never remove knowledge, so an item with unchanged counts has unchanged
+        evidence.
         """
         blocks = Blocks.of(known)
         counts = np.zeros_like(self.counts)
@@ -71,7 +71,7 @@ class Evidence:
         return Evidence(towards, row, counts), changed
 
     def between(self, points: Floats, a: Ints, b: Ints) -> Floats:
-        """(2, m) likeness of a to what is known of b and the reverse; NaN where nothing is."""
+        """(2, m) similarity of a to the evidence of b and the reverse; NaN without evidence."""
         found = np.full((2, len(a)), np.nan)
         self.update(found, points, a, b, self.row >= 0)
         return found
@@ -79,14 +79,14 @@ class Evidence:
     def update(
         self, found: Floats, points: Floats, a: Ints, b: Ints, changed: NDArray[np.bool_]
     ) -> None:
-        """Put the likeness to what is known of the `changed` items into what `between` gave."""
+        """Update the result of `between` for the `changed` items."""
         for k, (seeing, seen) in enumerate(((a, b), (b, a))):
             at = np.flatnonzero(changed[seen])
             found[k, at] = inner(points, seeing[at], self.towards, self.row[seen[at]])
 
 
 class Blocks(NamedTuple):
-    """The components that answers touched, and which of them are known to differ."""
+    """The components that answers have touched, and which of them are known to differ."""
 
     items: Ints
     """(t,) touched items."""
@@ -95,7 +95,7 @@ class Blocks(NamedTuple):
     sizes: Ints
     """(c,) items of each component."""
     pairs: Ints
-    """(2, p) components that differ, in both directions, by the first and then the second."""
+    """(2, p) components that differ, in both directions, sorted by the first and the second."""
     foe_items: Ints
     """(c,) items known to differ from those of each component."""
 
@@ -117,7 +117,7 @@ class Blocks(NamedTuple):
     def sums(self, points: Floats, wanted: NDArray[np.bool_]) -> tuple[Floats, Ints]:
         """Sum of the items of a component minus all that differ, for components of wanted items.
 
-        Returns the sums, and for every component its place among them (-1: not wanted).
+        Returns the sums, and for every component its row among them (-1: not wanted).
         """
         from scipy.sparse import csr_array
 
@@ -139,10 +139,10 @@ class Blocks(NamedTuple):
         return own[among[ours]] - foes @ own, place
 
 
-class Trail:
-    """The evidence of a snapshot's pool, kept up to date while answers come in.
+class EvidenceCache:
+    """The evidence of a snapshot's pool, updated as answers come in.
 
-    Between two questions few answers come, and most of the evidence stays as it is.
+    Few answers come between two questions, so most of the evidence stays unchanged.
     """
 
     def __init__(self, points: Floats, pool: Pool, *, summed: bool) -> None:
@@ -153,9 +153,9 @@ class Trail:
         self._found: Floats = np.full((2, len(pool.a)), np.nan)
 
     def after(self, known: Constraints) -> tuple[Evidence, Floats]:
-        """The evidence of these answers, and that of each pair of the pool, (2, m)."""
+        """The evidence of these answers, and (2, m) that of each pair in the pool."""
         if known.n_gone != self._n_gone or known.answers[: len(self._answers)] != self._answers:
-            # An answer was taken back or changed: begin anew.
+            # An answer was undone or changed: start again.
             self._evidence = Evidence.of(self.points, Constraints(len(self.points)))
             self._found = np.full_like(self._found, np.nan)
             self._answers, self._n_gone = (), known.n_gone
@@ -168,5 +168,5 @@ class Trail:
 
 
 def _places(mask: NDArray[np.bool_]) -> Ints:
-    """The place of each entry among those that are set; -1 for the others."""
+    """The index of each entry among those that are set; -1 for the others."""
     return np.where(mask, np.cumsum(mask) - 1, -1)

@@ -1,4 +1,4 @@
-"""Hardness: pairs that look alike although the answers so far suggest otherwise (PCL, Eq. 7)."""
+"""Hardness: pairs that look similar although the answers suggest otherwise (PCL, Eq. 7)."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from numpy.typing import NDArray
 from samekind.protocols import View
 from samekind.questions import Question
 from samekind.strategies.pairs.candidates import Candidates, Floats, Pool, best_pairs, scaled
-from samekind.strategies.pairs.evidence import Trail
+from samekind.strategies.pairs.evidence import EvidenceCache
 
-PARTNERS = 2048
-"""Items with which the answered ones are compared for each proposal."""
+N_PARTNERS = 2048
+"""Items with which answered items are compared for each proposal."""
 
 
 @dataclass(frozen=True)
 class Hardness:
-    """Pairs that look alike although the answers point the other way (PCL's S_hp).
+    """Pairs that look similar although the answers point the other way (PCL's S_hp).
 
-    Until the first answer there is nothing to contradict, and pairs come at random. The rule is
-    meant for methods that train their vectors on the answers: where vectors stay as they are it
-    keeps asking about look-alikes of items already told apart, and mostly hears "different".
+    Until the first answer there is nothing to contradict, and pairs are random. The rule is meant
+    for methods that train their vectors on the answers. Where vectors never change it keeps asking
+    about look-alikes of items already told apart, and mostly hears "different".
 
     Parameters
     ----------
-    pairs : where candidates come from.
-    printed : Eq. 7 to the letter. Otherwise (reading A11) what is known of an item is the mean over
+    pairs : how candidates are drawn.
+    printed : Eq. 7 to the letter. Otherwise (reading A11) the evidence of an item is the mean over
         its answers instead of the sum, so that well-known items do not dominate; both directions
-        are averaged; and a pair of which neither item was asked about has no hardness.
+        are averaged; and a pair without any answered item has no hardness.
     """
 
     pairs: Candidates = field(default_factory=Candidates)
@@ -49,9 +49,9 @@ def hardness(similarity: Floats, evidence: Floats, *, printed: bool = False) -> 
     Parameters
     ----------
     similarity : (m,) of the two items.
-    evidence : (2, m) likeness of a to what is known of b, and of b to what is known of a; NaN where
-        nothing is known.
-    printed : Q by the first direction alone, and zero evidence where nothing is known.
+    evidence : (2, m) similarity of a to the evidence of b, and of b to that of a; NaN without
+        evidence.
+    printed : Q from the first direction alone, and zero where there is no evidence.
     """
     alike = scaled(similarity)
     if printed:
@@ -74,7 +74,7 @@ def divergence(alike: Floats, expected: Floats) -> Floats:
 
 
 def evidence_matrix(similarity: Floats, answers: Floats) -> Floats:
-    """The sum in Eq. 7 for all ordered pairs of a few items: what is known of j, as seen by i.
+    """The sum in Eq. 7 for all ordered pairs of a few items: the evidence of j, as seen by i.
 
     `answers` (n, n) holds 1 for same, -1 for different, 0 for unknown, and 0 on the diagonal.
     """
@@ -84,23 +84,24 @@ def evidence_matrix(similarity: Floats, answers: Floats) -> Floats:
 def with_evidence(
     view: View, pairs: Candidates, n: int, *, summed: bool
 ) -> tuple[Pool, NDArray[np.float64]]:
-    """The pool, in a large set with pairs of answered items added, and the evidence of each pair.
+    """The pool with the evidence of each pair; in a large set, pairs of answered items are added.
 
-    A random pair of a large set hardly ever holds an answered item, but only those have evidence.
+    A random pair of a large set hardly ever includes an answered item, but only those have
+    evidence.
     """
     points = pairs.bank(view.clustering)
     pool = pairs.pool(view)
     key = ("evidence", pairs, view.seed, summed)
-    trail = view.clustering.memo(key, lambda: Trail(points, pool, summed=summed))
-    evidence, found = trail.after(view.constraints)
+    cache = view.clustering.memo(key, lambda: EvidenceCache(points, pool, summed=summed))
+    evidence, found = cache.after(view.constraints)
     answered = np.flatnonzero(evidence.row >= 0)
     if len(points) <= pairs.all_below or not len(answered):
         return pool, found
     rng = view.rng
     a = rng.choice(answered, min(len(answered), max(64, min(1024, 4 * n))), replace=False)
-    others = rng.choice(len(points), PARTNERS - PARTNERS // 4)
-    b = np.unique(np.concatenate([others, rng.choice(answered, PARTNERS // 4)]))
-    forth = points[a] @ evidence.towards[evidence.row[b]].T  # (a, b) likeness of a to b's answers
+    others = rng.choice(len(points), N_PARTNERS - N_PARTNERS // 4)
+    b = np.unique(np.concatenate([others, rng.choice(answered, N_PARTNERS // 4)]))
+    forth = points[a] @ evidence.towards[evidence.row[b]].T  # (a, b) of a to b's evidence
     forth[:, evidence.row[b] < 0] = np.nan
     back = evidence.towards[evidence.row[a]] @ points[b].T
     first, second = a[:, None], b[None]
@@ -109,7 +110,7 @@ def with_evidence(
     distinct = np.flatnonzero(first != second)
     added = (part.ravel()[distinct] for part in both)
     left, right = a[distinct // len(b)], b[distinct % len(b)]
-    grown = pool.and_also(left, right, (points[a] @ points[b].T).ravel()[distinct])
+    grown = pool.extended(left, right, (points[a] @ points[b].T).ravel()[distinct])
     return grown, np.concatenate([found, np.stack(list(added))], axis=1)
 
 
@@ -117,4 +118,4 @@ def reason(evidence: Floats) -> str:
     """Why a pair is asked for its hardness."""
     if np.isnan(evidence).all():
         return "Nothing is known about these two yet."
-    return "They look more alike than your answers so far suggest."
+    return "They look more similar than your answers suggest."

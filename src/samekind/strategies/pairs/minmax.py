@@ -1,4 +1,4 @@
-"""Min-max: the item least like everything asked about so far, compared kind by kind."""
+"""Min-max: the item least similar to everything asked about, compared kind by kind."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ Ints = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class MinMax:
-    """The item least like all that were asked about, compared with one kind after the other.
+    """The item least similar to everything asked about, compared with one kind after the other.
 
-    Min-max (Mallapragada, Jin and Jain, ICPR 2008) takes the item whose largest similarity to the
-    items asked so far is smallest. For a similarity that falls with distance, the Gaussian of the
-    paper among them, that is the item farthest from all of them: the rule by which its first phase
-    (Basu, Banerjee and Mooney, SDM 2004) looks for new kinds. So both phases are one here, and
-    nobody has to say how many kinds there are. An item is compared with the nearest kind first
-    until one is the same; one that differs from all is a new kind.
+    Min-max (Mallapragada, Jin and Jain, ICPR 2008) picks the item whose largest similarity to the
+    items asked so far is smallest. If similarity falls with distance, like the Gaussian of the
+    paper, that is the item farthest from all of them: the rule by which the first phase (Basu,
+    Banerjee and Mooney, SDM 2004) looks for new kinds. So here both phases are one, and the number
+    of kinds need not be known. An item is compared with the nearest kind first until one is the
+    same; an item that differs from all of them is a new kind.
 
     Parameters
     ----------
-    sample : items of a large set that are looked at.
+    sample : number of items that are considered in a large set.
     """
 
     sample: int = 6000
 
     def propose(self, view: View, n: int = 1) -> Sequence[Question]:
-        """One pair, however many are wanted: what comes next depends on its answer."""
+        """One pair, whatever `n` is, because the next one depends on its answer."""
         known = view.constraints
         kinds = self._kinds(view)
         avoid = {question.items()[0] for question in view.passed}
@@ -47,25 +47,25 @@ class MinMax:
         return ()
 
     def _question(self, view: View, item: int, kinds: Sequence[Ints]) -> SamePair:
-        """The item beside the nearest item of the kind that comes first."""
+        """Compare the item with the nearest item of the likeliest kind."""
         space = view.clustering.space
         kind = kinds[int(self._likeness(view, item, kinds).argmax())]
         other = int(kind[squared_distances(space[[item]], space[kind])[0].argmin()])
         return SamePair(item, other, why=self._why(view, item))
 
     def _likeness(self, view: View, item: int, kinds: Sequence[Ints]) -> Floats:
-        """(k,) how likely the item is of each kind: the likeliest is asked about first."""
+        """(k,) how likely the item is of each kind; the likeliest is asked about first."""
         space = view.clustering.space
         apart = [squared_distances(space[[item]], space[kind]).min() for kind in kinds]
         return -np.array(apart)
 
     def _why(self, view: View, item: int) -> str:
         if item in view.constraints.touched:
-            return "It was not like another kind: is it like this one?"
-        return "It is unlike everything asked about so far."
+            return "It did not match another kind. Does it match this one?"
+        return "It looks different from everything you were asked so far."
 
     def _kinds(self, view: View) -> tuple[Ints, ...]:
-        """Items known to be one kind, kind by kind; before the first "different", one of them."""
+        """Known items, kind by kind; before the first "different" there is one kind."""
         known = view.constraints
         if known.kinds:
             return known.kinds
@@ -75,8 +75,8 @@ class MinMax:
         return (np.array([first], dtype=np.intp),)
 
     def _items(self, view: View, kinds: Sequence[Ints], avoid: set[int]) -> Iterator[int]:
-        """Items of which it is not known of which kind they are; those begun with first."""
-        yield from (i for i in begun(view.constraints, kinds) if i not in avoid)
+        """Items whose kind is not known; those with answers first."""
+        yield from (i for i in unfinished_items(view.constraints, kinds) if i not in avoid)
         inside = np.concatenate([*kinds, view.constraints.touched])
         pool = self._pool(view)
         out = np.isin(pool, inside) | np.isin(pool, list(avoid))
@@ -86,7 +86,7 @@ class MinMax:
             yield from (int(i) for i in pool[order[: int((~out).sum())]])
 
     def _worth(self, view: View, pool: Ints, kinds: Sequence[Ints]) -> Floats:
-        """How much is learnt from asking about each item: here, how far it is from all asked."""
+        """The value of asking about each item: here its distance to all items asked about."""
         space = view.clustering.space
         key = ("min-max", self, view.seed)
         apart = view.clustering.memo(key, lambda: Nearest.of_none(len(pool)))
@@ -94,7 +94,7 @@ class MinMax:
         return apart.to(space, space[pool], seen)
 
     def _pool(self, view: View) -> Ints:
-        """The items that may be asked about: all, or a random part of a large set."""
+        """Items that may be asked about: all, or a random part of a large set."""
         n = view.constraints.n_items
 
         def drawn() -> Ints:
@@ -106,10 +106,10 @@ class MinMax:
         return view.clustering.memo(("min-max pool", self.sample, view.seed), drawn)
 
 
-def begun(known: Constraints, kinds: Sequence[Ints]) -> list[int]:
-    """Answered items that are in none of the kinds: the comparisons with them are not finished.
+def unfinished_items(known: Constraints, kinds: Sequence[Ints]) -> list[int]:
+    """Answered items that are in none of the kinds, so that comparisons are still missing.
 
-    One for each set of items that are known to be the same.
+    One for each set of items that are known to be the same kind.
     """
     inside = {int(item) for kind in kinds for item in kind}
     waiting = [int(item) for item in known.touched if int(item) not in inside]

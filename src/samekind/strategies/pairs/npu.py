@@ -1,4 +1,4 @@
-"""NPU: the item whose kind is least clear, per question that it will take to find out."""
+"""NPU: the item whose kind is least clear, per question that it takes to find out."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from samekind.strategies.pairs.minmax import Ints, MinMax
 
 @dataclass(frozen=True)
 class NPU(MinMax):
-    """The item whose kind is least clear for the questions that it takes, compared kind by kind.
+    """The item whose kind is least clear per expected question, compared kind by kind.
 
     Normalised point-based uncertainty (Xiong, Azimi and Fern, TKDE 2014). A random forest learns
-    the groups as they stand; two items are alike in as many trees as put them into the same leaf.
-    The chance of a kind is the mean likeness to its items, and an item is worth the entropy of
-    these chances divided by the expected number of questions when the likeliest kind is asked about
-    first. (The program active-semi-supervised-clustering does not sort the chances before it counts
-    the questions.) Before two kinds are known, the item farthest from the first is asked about.
+    the current groups; the similarity of two items is the share of trees that put them into the
+    same leaf. The probability of a kind is the mean similarity to its items. An item is worth the
+    entropy of these probabilities divided by the expected number of questions if the likeliest
+    kind is asked about first. (The program active-semi-supervised-clustering does not sort the
+    probabilities before it counts questions.) Before two kinds are known, the item farthest from
+    the first is asked about.
 
     Parameters
     ----------
-    trees : in the forest. sample : items of a large set that are looked at.
+    trees : in the forest. sample : number of items that are considered in a large set.
     """
 
     sample: int = 3000
@@ -41,7 +42,7 @@ class NPU(MinMax):
         return np.asarray(entropy(chances) / asked)
 
     def _likeness(self, view: View, item: int, kinds: Sequence[Ints]) -> Floats:
-        """The chances of the kinds, nearness where they are equal."""
+        """Rank kinds by probability, ties by distance."""
         near = super()._likeness(view, item, kinds)
         if len(view.constraints.kinds) < 2:
             return near
@@ -53,10 +54,10 @@ class NPU(MinMax):
     def _why(self, view: View, item: int) -> str:
         if item in view.constraints.touched or len(view.constraints.kinds) < 2:
             return super()._why(view, item)
-        return "Its kind is the least clear."
+        return "Its group is less clear than any other."
 
     def _chances(self, view: View, items: Ints, kinds: Sequence[Ints]) -> Floats:
-        """(m, k) of each kind for each item: mean share of trees that put them together."""
+        """(m, k) probability of each kind: mean share of trees that put them together."""
         clustering = view.clustering
         key = ("forest", self, view.seed)
         leaves = clustering.memo(key, lambda: self._leaves(clustering, view.seed))

@@ -19,13 +19,13 @@ class PCL:
     """Uncertain pairs first, then more and more pairs that contradict the answers (PCL, Eq. 8).
 
     ``S = r S_up + (1 - r) S_hp``, where r is the share of the budget that is left; both parts count
-    alike when there is no budget. As in reading A9, scaling runs over pairs of two different items;
-    in a large set over the candidates, of which there are enough to show the range.
+    the same without a budget. As in reading A9, scaling runs over pairs of two different items, in
+    a large set over the candidates.
 
     Parameters
     ----------
-    epsilon : the similarity at which a pair counts as most uncertain.
-    pairs : where candidates come from.
+    epsilon : the similarity at which a pair is most uncertain.
+    pairs : how candidates are drawn.
     printed : Eq. 7 to the letter, see :class:`~samekind.strategies.pairs.hardness.Hardness`.
     """
 

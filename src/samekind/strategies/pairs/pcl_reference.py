@@ -1,4 +1,4 @@
-"""PCL as published: the rule by which the released program asks, which is not that of the paper."""
+"""PCL as published: the rule of the released program, which differs from the paper."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from samekind.strategies.pairs.candidates import (
 )
 
 
-class Likeness(NamedTuple):
+class PairCosines(NamedTuple):
     """Cosines of pairs: first views, first with second view both ways, mean of equal views."""
 
     same_view: Floats
@@ -34,20 +34,20 @@ class Likeness(NamedTuple):
 
 @dataclass(frozen=True)
 class PCLReference:
-    """What the released PCL program asks; for reproducing its tables.
+    """The questions of the released PCL program; for reproducing its tables.
 
-    It differs from Eq. 6 to 8: the divergence is negated, so pairs are asked whose similarity is
-    the same within a view and across views; Q holds no evidence from answers (they are added at the
-    answered pair itself, where nothing is left to ask); S_up has a tanh and no factor r; scaling
-    includes each item with itself, and answered pairs. Nothing is asked when the best score is 0.
-    Without two views only the S_up part tells pairs apart.
+    It differs from Eq. 6 to 8. The divergence is negated, so it asks about pairs whose similarity
+    is the same within a view and across views. Q has no evidence from answers: they are added to
+    the answered pair itself, where nothing is left to ask. S_up has a tanh and no factor r. Scaling
+    includes each item with itself, and answered pairs. Nothing is asked if the best score is 0.
+    Without two views only the S_up part distinguishes pairs.
 
-    The program compares items of one fixed batch; here the candidates come from the whole set.
+    The program compares items of one fixed batch; here candidates come from the whole set.
 
     Parameters
     ----------
-    epsilon : the similarity at which a pair counts as most uncertain.
-    pairs : where candidates come from.
+    epsilon : the similarity at which a pair is most uncertain.
+    pairs : how candidates are drawn.
     """
 
     epsilon: float = 0.2
@@ -61,7 +61,7 @@ class PCLReference:
         )
         a, b = np.concatenate([pool.a, items]), np.concatenate([pool.b, items])
         key = ("pcl-reference", self.pairs, view.seed)
-        alike = view.clustering.memo(key, lambda: self._likeness(view.clustering, a, b))
+        alike = view.clustering.memo(key, lambda: self._cosines(view.clustering, a, b))
         answers = known_answers(view.constraints, a, b)
         answers[len(pool.a) :] = 0  # an item with itself was never asked
         fixed = view.clustering.memo(
@@ -72,57 +72,57 @@ class PCLReference:
         score = score[: len(pool.a)]
         if not (score > 0).any():
             return ()
-        why = "It is unclear how alike these two are, in every view of them."
+        why = "It is unclear how similar these two are."
         return best_pairs(view, pool.a, pool.b, score, n, lambda k: why)
 
-    def _likeness(self, clustering: Clustering, a: Ints, b: Ints) -> Likeness:
+    def _cosines(self, clustering: Clustering, a: Ints, b: Ints) -> PairCosines:
         first, second = (self.pairs.views(clustering) * 2)[:2]
         same_view = inner(first, a, first, b)
         mean = (same_view + inner(second, a, second, b)) / 2
-        return Likeness(same_view, inner(first, a, second, b), inner(second, a, first, b), mean)
+        return PairCosines(same_view, inner(first, a, second, b), inner(second, a, first, b), mean)
 
 
 class Unanswered(NamedTuple):
-    """The parts of the program's score that answers do not change, and those without answers."""
+    """The parts of the program's score without any answers."""
 
     unclear: Floats
     divergence: Floats
 
     @classmethod
-    def of(cls, alike: Likeness, epsilon: float) -> Unanswered:
+    def of(cls, alike: PairCosines, epsilon: float) -> Unanswered:
         """For arrays of any one shape."""
         unclear = np.tanh(scaled(-np.abs(alike.mean - epsilon)))
         return cls(np.asarray(unclear), _divergences(alike, np.zeros(1)))
 
 
 def reference_scores(
-    alike: Likeness,
+    alike: PairCosines,
     answers: Floats,
     r: float,
     epsilon: float = 0.2,
     unanswered: Unanswered | None = None,
 ) -> Floats:
-    """The program's score; arrays of any one shape, scaled over all that they hold.
+    """The program's score, for arrays of any one shape, scaled over all of them.
 
-    `answers` holds 1, -1 or 0. `unanswered`, if it is there already, saves most of the work.
+    `answers` holds 1, -1 or 0. `unanswered`, if computed before, saves most of the work.
     """
     fixed = Unanswered.of(alike, epsilon) if unanswered is None else unanswered
     divergence = fixed.divergence.copy()
     asked = np.nonzero(answers)
-    divergence[asked] = _divergences(Likeness(*(part[asked] for part in alike)), answers[asked])
+    divergence[asked] = _divergences(PairCosines(*(part[asked] for part in alike)), answers[asked])
     return np.asarray(fixed.unclear + (1 - r) * scaled(-divergence))
 
 
-def _divergences(alike: Likeness, answers: Floats) -> Floats:
-    """Both directions added. The factor 2 in the second is the program's: its first update writes
-    into the buffer that the second one reads."""
+def _divergences(alike: PairCosines, answers: Floats) -> Floats:
+    """Sum of both directions. The factor 2 in the second is the program's: its first update
+    overwrites the buffer that the second one reads."""
     known = answers * alike.same_view
     forth = bernoulli_divergence(alike.same_view, alike.forth + known)
     return forth + bernoulli_divergence(alike.same_view, alike.back + 2 * known)
 
 
 def bernoulli_divergence(p: Floats, q: Floats) -> Floats:
-    """Divergence of two coins, both chances clipped to [0.001, 0.999]."""
+    """Divergence of two Bernoulli distributions, probabilities clipped to [0.001, 0.999]."""
     p = np.clip(np.asarray(p, dtype=np.float64), 1e-3, 1 - 1e-3)
     q = np.clip(np.asarray(q, dtype=np.float64), 1e-3, 1 - 1e-3)
     return np.asarray(p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q)))

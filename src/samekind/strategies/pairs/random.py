@@ -1,4 +1,4 @@
-"""Random pairs: the yardstick that every other strategy has to beat."""
+"""Random pairs: the baseline for every other strategy."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ import numpy as np
 
 from samekind.protocols import View
 from samekind.questions import Question
-from samekind.strategies.pairs.candidates import best_pairs, drawn_pairs
+from samekind.strategies.pairs.candidates import AT_RANDOM, best_pairs, random_pairs
 
 
 @dataclass(frozen=True)
 class Random:
-    """Two items drawn at random, whose relation is not known yet."""
+    """Two random items, not yet known to be the same kind or different.
+
+    Parameters
+    ----------
+    tries : draws before giving up; matters only if nearly everything is known.
+    """
 
     tries: int = 200
-    """How many draws before giving up; matters only when nearly everything is known."""
 
     def propose(self, view: View, n: int = 1) -> Sequence[Question]:
-        """`n` pairs, no item twice; fewer when the answers already imply nearly all of them."""
-        a, b = drawn_pairs(view, self.tries * n)
-        return best_pairs(view, a, b, np.zeros(len(a)), n, lambda k: "Drawn at random.")
+        """`n` pairs, no item twice; fewer if the answers imply nearly all of them."""
+        a, b = random_pairs(view, self.tries * n)
+        return best_pairs(view, a, b, np.zeros(len(a)), n, lambda k: AT_RANDOM)

@@ -16,17 +16,17 @@ from samekind.strategies.placement.placement import Nearest, Patches, Placement,
 
 Ints = NDArray[np.intp]
 
-FOUND = 8
-"""Placements per group after which its middle is known and its borders are worth more."""
-COVERED = 1500
-"""Items by which it is judged how well the placed ones cover the pile."""
-CLEAR = 0.1
-"""How much an item counts whose group is quite clear; one that is quite unclear counts one more."""
+PLACEMENTS_PER_GROUP = 8
+"""Placements after which the centre of a group is known, and its borders are worth more."""
+MAX_COVERED_ITEMS = 1500
+"""Items on which it is judged how well the placed items cover the collection."""
+MIN_WEIGHT = 0.1
+"""Weight of an item whose group is clear; that of an unclear item is one higher."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cover:
-    """Some items, how much each counts, and their distances to middles and to placed items."""
+    """Some items with their weights, and their distances to medoids and to placed items."""
 
     items: Ints
     weight: Floats
@@ -35,37 +35,37 @@ class Cover:
 
     @classmethod
     def of(cls, clustering: Clustering, patches: Patches, seed: int) -> Cover:
-        """Of a random part of the sample that the patches were made of."""
+        """Take a random part of the sample that the patches were made of."""
         items = patches.sample
-        if len(items) > COVERED:
-            items = np.sort(np.random.default_rng(seed).choice(items, COVERED, replace=False))
+        if len(items) > MAX_COVERED_ITEMS:
+            rng = np.random.default_rng(seed)
+            items = np.sort(rng.choice(items, MAX_COVERED_ITEMS, replace=False))
         space = clustering.space
         apart = squared_distances(space[items], space[patches.middles])
-        weight = 1 - margin(clustering, items) + CLEAR
+        weight = 1 - margin(clustering, items) + MIN_WEIGHT
         return cls(items, weight, apart, Nearest.of_none(len(items)))
 
 
 @dataclass(frozen=True)
 class Live(Placement):
-    """Which of these groups does this belong to? First of typical items, then of those between.
+    """Which of these groups does this belong to? Asked of typical items, then of borderline ones.
 
-    As long as groups have few placed items, the middles of small patches are asked about, those
-    first that bring most items nearer to something placed. Then items whose group is least clear
-    come first, each time the one among them that is farthest from everything placed so far, so
-    that one border is not asked about again and again. Every other question looks at a patch until
-    there are twice as many.
+    As long as groups have few placed items, it asks about the medoids of small patches, first those
+    that bring the most items close to a placed one. Then it asks about the items whose group is
+    least clear, each time the one farthest from everything placed, so that no border is asked about
+    again and again. In between, every other question is about a patch.
 
     Parameters
     ----------
-    doubtful : share of the items that counts as least clear.
-    check_every : of so many questions one is a random check of the quality; 0: none.
+    doubtful : share of the items that count as least clear.
+    check_every : one in this many questions is a random check of the quality; 0: none.
     """
 
     doubtful: float = 0.02
     check_every: int = 8
 
     def propose(self, view: View, n: int = 1) -> Sequence[Question]:
-        """Up to `n` placements, a random check among them where one is due."""
+        """Up to `n` placements, including a random check if one is due."""
         due = self.check_every and view.spent % self.check_every == self.check_every - 1
         check = self._check(view) if due and len(view.constraints.kinds) >= 2 else None
         if check is None:
@@ -74,7 +74,7 @@ class Live(Placement):
         return (check, *(q for q in rest if q.items()[0] != check.item))
 
     def _check(self, view: View) -> WhichGroup | None:
-        """Where does an item drawn at random belong?"""
+        """Ask where a random item belongs."""
         known = view.constraints
         avoid = {question.items()[0] for question in view.passed}
         out = np.zeros(known.n_items, dtype=bool)
@@ -87,7 +87,7 @@ class Live(Placement):
         question = self._question(view, self._patches(view), item, False)
         if question is None:
             return None
-        return replace(question, at_random=True, why="A random check: do the groups fit?")
+        return replace(question, at_random=True, why="A random check of how well the groups fit.")
 
     def _ranked(self, view: View, patches: Patches, avoid: set[int]) -> Ints:
         known = view.constraints
@@ -95,7 +95,7 @@ class Live(Placement):
         if not len(typical):
             typical = super()._ranked(view, patches, avoid)
         placed = sum(len(kind) for kind in known.kinds)
-        enough = FOUND * max(len(known.kinds), 1)
+        enough = PLACEMENTS_PER_GROUP * max(len(known.kinds), 1)
         if len(known.kinds) < 2 or placed < enough:
             return typical
         between = self._between(view, patches, avoid)
@@ -104,10 +104,10 @@ class Live(Placement):
         return np.concatenate([between, np.setdiff1d(typical, between, assume_unique=True)])
 
     def _covering(self, view: View, patches: Patches, avoid: set[int]) -> Ints:
-        """Middles of patches, those first that bring most items nearer to something placed.
+        """Medoids of patches, first those that bring the most items close to a placed one.
 
-        How much nearer, summed over a sample of the items, counts large and far regions alike and
-        never prefers an outlier; items whose group is unclear count more.
+        The reduction of distance, summed over a sample of the items, favours large and distant
+        regions but never an outlier. Items whose group is unclear count more.
         """
         known, space = view.constraints, view.clustering.space
         out = np.isin(patches.middles, known.touched) | np.isin(patches.middles, list(avoid))
@@ -122,7 +122,7 @@ class Live(Placement):
         return patches.middles[order[~out[order]]]
 
     def _between(self, view: View, patches: Patches, avoid: set[int]) -> Ints:
-        """Items between groups, the one farthest from all placed ones first."""
+        """Items between groups, the one farthest from all placed items first."""
         known, clustering = view.constraints, view.clustering
         sample = patches.sample
         out = np.isin(sample, known.touched) | np.isin(sample, list(avoid))

@@ -1,4 +1,4 @@
-"""Margin and entropy sampling: the item nearest to a border, placed into one of the kinds."""
+"""Margin and entropy sampling: place the item nearest to a border into one of the kinds."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from samekind.clustering import Clustering
 from samekind.protocols import View
 from samekind.questions import NONE, Question, WhichGroup
-from samekind.strategies.exemplars import Floats, shown
+from samekind.strategies.exemplars import Floats, choose_exemplars
 from samekind.strategies.pairs.entropy import entropy
 from samekind.strategies.pairs.uncertainty import soft
-from samekind.strategies.placement.placement import margin
+from samekind.strategies.placement.placement import OTHER_GROUPS, margin
 
 Ints = NDArray[np.intp]
 
@@ -24,22 +24,22 @@ Ints = NDArray[np.intp]
 class Margin:
     """Which of these groups does this belong to? Asked of the item nearest to a border.
 
-    What most people would try first, best with the method `logistic`: the item whose two strongest
-    groups are nearest to each other. An item that fits none of the groups shown is asked about
-    again with the others, so with many kinds a placement may cost several questions.
+    The usual active-learning baseline, best with the method `logistic`: the item whose two
+    strongest groups have the closest memberships. An item that fits none of the groups shown is
+    asked about again with the others, so with many kinds a placement may take several questions.
 
     Parameters
     ----------
-    first : items drawn at random before borders are looked at.
-    exemplars : how many items show what a group is.
+    first : number of random items before borders are considered.
+    exemplars : number of items that represent a group.
     """
 
     first: int = 10
     exemplars: int = 4
-    why: ClassVar[str] = "It is nearest to a border."
+    why: ClassVar[str] = "It is on the border between two groups."
 
     def propose(self, view: View, n: int = 1) -> Sequence[Question]:
-        """Up to `n` placements; more than one only when kinds are already known."""
+        """Up to `n` placements; more than one only if kinds are already known."""
         known = view.constraints
         avoid = {question.items()[0] for question in view.passed}
         again = self._unfinished(view, avoid)
@@ -53,7 +53,7 @@ class Margin:
         return tuple(questions)
 
     def _unfinished(self, view: View, avoid: set[int]) -> list[int]:
-        """Items that fitted none of the groups shown and are in no kind yet, the latest first."""
+        """Items that fit none of the groups shown and are in no kind yet, latest first."""
         known = view.constraints
         out = avoid.union(*(kind.tolist() for kind in known.kinds))
         none = (a.question for a in reversed(known.answers) if a.choice == NONE)
@@ -61,7 +61,7 @@ class Margin:
         return list(dict.fromkeys(i for i in items if i < known.n_items and i not in out))
 
     def _ranked(self, view: View, avoid: set[int]) -> Ints:
-        """Items without an answer, the one nearest to a border first; to begin with, at random."""
+        """Items without an answer, nearest to a border first; at the start in random order."""
         known, clustering = view.constraints, view.clustering
         free = np.ones(known.n_items, dtype=bool)
         free[known.touched] = False
@@ -74,11 +74,11 @@ class Margin:
         return items[np.argsort(border[items], kind="stable")]
 
     def _clearness(self, clustering: Clustering) -> Floats:
-        """(n,) how far the first group of each item is ahead of its second."""
+        """(n,) difference between the two highest memberships of each item."""
         return margin(clustering, np.arange(len(clustering.labels)))
 
     def _question(self, view: View, item: int, again: bool) -> WhichGroup | None:
-        """The item with the likeliest of the kinds that are open for it; None when none is."""
+        """Ask about the likeliest kinds that are still possible for the item, if any."""
         known, clustering = view.constraints, view.clustering
         kinds = list(known.kinds) or [self._anchor(view, item)]
         kinds = [kind for kind in kinds if known.same(item, int(kind[0])) is None]
@@ -88,12 +88,13 @@ class Margin:
         column = {number: k for k, number in enumerate(clustering.numbers)}
         of = [float(belief[column[int(clustering.labels[kind[0]])]]) for kind in kinds]
         likeliest = np.argsort(-np.round(of, 12), kind="stable")[: WhichGroup.max_groups]
-        groups = (shown(clustering.space, kinds[k], item, self.exemplars) for k in likeliest)
-        why = "It fitted none of the groups shown before: here are the others."
-        return WhichGroup(item, tuple(groups), why=why if again else self.why)
+        groups = (
+            choose_exemplars(clustering.space, kinds[k], item, self.exemplars) for k in likeliest
+        )
+        return WhichGroup(item, tuple(groups), why=OTHER_GROUPS if again else self.why)
 
     def _anchor(self, view: View, item: int) -> Ints:
-        """What the first items are compared with: what is already answered, or any other item."""
+        """The items that the first ones are compared with: answered ones, or any other item."""
         known = view.constraints
         if len(known.touched):
             return known.component(int(known.touched[0]))
@@ -105,11 +106,11 @@ class Margin:
 class ItemEntropy(Margin):
     """Which of these groups does this belong to? Asked of the item with the least clear membership.
 
-    As :class:`Margin`, by the entropy of the whole membership: an item between five groups comes
-    before one between two. (The strategy `entropy` asks about pairs.)
+    Like :class:`Margin`, but by the entropy of the whole membership: an item between five groups
+    comes before one between two. (The strategy `entropy` asks about pairs.)
     """
 
-    why: ClassVar[str] = "Its group is the least clear of all."
+    why: ClassVar[str] = "Its group is less clear than any other."
 
     def _clearness(self, clustering: Clustering) -> Floats:
         n = len(clustering.labels)

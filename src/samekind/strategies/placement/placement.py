@@ -1,4 +1,4 @@
-"""Placement: over-cluster, ask where a typical item belongs, and let the answer spread."""
+"""Placement: over-cluster, ask where the centre of a patch belongs, and let the answer spread."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.protocols import View
 from samekind.questions import Question, WhichGroup
-from samekind.strategies.exemplars import Floats, shown, squared_distances
+from samekind.strategies.exemplars import Floats, choose_exemplars, squared_distances
 from samekind.strategies.pairs.uncertainty import soft
 
 Ints = NDArray[np.intp]
+OTHER_GROUPS = "It did not fit the groups you saw before. Here are the others."
 
 
 @dataclass(frozen=True)
 class Patches:
-    """A fine over-clustering: for each small patch its middle item, and how much it stands for."""
+    """A fine over-clustering: the medoid of each small patch, and the patch of each item."""
 
     middles: Ints
     patch_of: Ints
@@ -29,20 +30,20 @@ class Patches:
 
 @dataclass
 class Nearest:
-    """Squared distances of some points to the nearest of the items seen so far."""
+    """Squared distances of some points to the nearest of the items seen so far, kept up to date."""
 
     seen: set[int]
     apart: Floats
 
     @classmethod
     def of_none(cls, n: int) -> Nearest:
-        """Before any item was seen."""
+        """The state before any item was seen."""
         return cls(set(), np.full(n, np.inf))
 
     def to(self, space: Floats, points: Floats, items: Ints) -> Floats:
-        """The distances to `items`, by those to the ones that were not yet among them."""
+        """The distances to `items`; computes only those to items that are new."""
         wanted = set(items.tolist())
-        if not self.seen <= wanted:  # an answer was taken back
+        if not self.seen <= wanted:  # an answer was undone
             self.seen, self.apart = set(), np.full(len(points), np.inf)
         new = np.array(sorted(wanted - self.seen), dtype=np.intp)
         if len(new):
@@ -53,17 +54,17 @@ class Nearest:
 
 @dataclass(frozen=True)
 class Placement:
-    """Which of these groups does this belong to? Asked of the middles of small patches of items.
+    """Which of these groups does this belong to? Asked of the medoids of small patches.
 
-    The next patch is the one that holds the most doubt: many items, unclear membership, far from
-    everything placed so far. The groups nearest to the item are shown first; after "none of these"
-    the remaining groups are shown, and an item that fits none of them opens a new group.
+    The next patch is the most doubtful one: many items, unclear membership, far from everything
+    placed so far. The groups nearest to the item are shown first. After "none of these" the
+    remaining groups are shown, and an item that fits none of them starts a new group.
 
     Parameters
     ----------
-    n_patches : patches per snapshot; more ask about finer details.
-    sample : items from which patches are made.
-    exemplars : how many items show what a group is.
+    n_patches : patches per snapshot; more of them ask about finer details.
+    sample : number of items from which patches are made.
+    exemplars : number of items that represent a group.
     """
 
     n_patches: int = 150
@@ -71,7 +72,7 @@ class Placement:
     exemplars: int = 4
 
     def propose(self, view: View, n: int = 1) -> Sequence[Question]:
-        """Up to `n` placements; more than one only when the groups are already known."""
+        """Up to `n` placements; more than one only if groups are already known."""
         known = view.constraints
         patches = self._patches(view)
         avoid = {question.items()[0] for question in view.passed}
@@ -94,19 +95,19 @@ class Placement:
         apart = [squared_distances(space[[item]], space[g]).min() for g in open_groups]
         belief = _belief(view.clustering, item, open_groups)
         order = np.lexsort((apart, -belief))[: WhichGroup.max_groups]
-        nearest = [shown(space, open_groups[k], item, self.exemplars) for k in order]
+        nearest = [choose_exemplars(space, open_groups[k], item, self.exemplars) for k in order]
         if again:
-            why = "It fitted none of the groups shown before: here are the others."
+            why = OTHER_GROUPS
         elif not known.kinds:
-            why = "The first question: two items that look very different."
-        elif (count := self._stands_for(patches, item)) > 1:
-            why = f"It stands for {count} items whose group is unclear."
+            why = "To start with, two items that look very different."
+        elif (count := self._patch_size(patches, item)) > 1:
+            why = f"Your answer helps place {count} similar items."
         else:
-            why = "Its group is less clear than that of others."
+            why = "Its group is less clear than most."
         return WhichGroup(item, tuple(nearest), why=why)
 
     def _ranked(self, view: View, patches: Patches, avoid: set[int]) -> Ints:
-        """Middles of patches, most doubt first, then single items; placed ones are left out."""
+        """Medoids of patches, most doubtful first, then single items; without placed ones."""
         known, clustering = view.constraints, view.clustering
         settled = set(known.touched.tolist()) if known.kinds else self._first_component(view)
         middles = np.array(
@@ -118,36 +119,33 @@ class Placement:
         sizes = np.bincount(patches.patch_of, minlength=len(patches.middles))
         place = {int(m): k for k, m in enumerate(patches.middles)}
         mass = sizes[[place[int(m)] for m in middles]] / len(patches.sample)
-        if not known.kinds:  # nothing is known: far from the largest patch, and large
+        if not known.kinds:  # nothing is known: prefer large patches far from the largest
             anchor = self._anchor(view, patches)
             far = squared_distances(clustering.space[middles], clustering.space[[anchor]])[:, 0]
             return middles[np.lexsort((middles, -far * mass))]
         doubt = self._doubt(view, patches)[[place[int(m)] for m in middles]]
         far = self._apart(view, patches)[[place[int(m)] for m in middles]]
         novelty = np.sqrt(far / (np.median(far) + 1e-12))
-        # Rounded, so that the same ranking comes out on every machine.
+        # Rounded for the same ranking on every machine.
         score = np.round(mass * (doubt + 0.1) * novelty, 12)
         return middles[np.lexsort((middles, -score))]
 
     def _apart(self, view: View, patches: Patches) -> Floats:
-        """Squared distance of every middle to the nearest placed item.
-
-        Thousands may be placed, but few of them since the question before: only those are new.
-        """
+        """Squared distance of every medoid to the nearest placed item."""
         space, key = view.clustering.space, ("nearest", self, view.seed)
         middles = space[patches.middles]
         nearest = view.clustering.memo(key, lambda: Nearest.of_none(len(middles)))
         return nearest.to(space, middles, view.constraints.touched)
 
     def _leftovers(self, clustering: Clustering, patches: Patches, out: set[int]) -> Ints:
-        """When every middle is placed: the single items whose group is least clear."""
+        """Once every medoid is placed: the single items whose group is least clear."""
         rest = np.array([i for i in patches.sample.tolist() if i not in out], dtype=np.intp)
         if not len(rest):
             return rest
         return rest[np.lexsort((rest, np.round(margin(clustering, rest), 12)))]
 
     def _doubt(self, view: View, patches: Patches) -> NDArray[np.floating]:
-        """Mean closeness of the two strongest groups over the items of each patch."""
+        """Mean closeness of the two highest memberships over the items of each patch."""
 
         def compute() -> NDArray[np.floating]:
             doubt = 1 - margin(view.clustering, patches.sample)
@@ -158,7 +156,7 @@ class Placement:
         return view.clustering.memo(("doubt", self, view.seed), compute)
 
     def _patches(self, view: View) -> Patches:
-        """The patches of a snapshot; the same snapshot and seed give the same patches."""
+        """The patches of a snapshot; they depend on the snapshot and the seed alone."""
         key = ("patches", self, view.seed)
         return view.clustering.memo(key, lambda: self._over_clustered(view.clustering, view.seed))
 
@@ -172,7 +170,7 @@ class Placement:
             sample = np.sort(np.random.default_rng(seed).choice(n, self.sample, replace=False))
         points = np.asarray(clustering.space[sample], dtype=np.float64)
         k = min(self.n_patches, max(2, len(sample) // 2), len(np.unique(points, axis=0)))
-        with threadpool_limits(1):  # on busy cores threads would wait longer than they work
+        with threadpool_limits(1):  # on busy cores more threads are slower
             found = KMeans(k, n_init=1, max_iter=25, random_state=seed).fit(points)
         apart = ((points - found.cluster_centers_[found.labels_]) ** 2).sum(axis=1)
         order = np.lexsort((apart, found.labels_))
@@ -181,7 +179,7 @@ class Placement:
         return Patches(sample[order[first]], patch_of.astype(np.intp), sample)
 
     def _unfinished(self, known: Constraints, avoid: set[int]) -> list[int]:
-        """Items that fit none of the groups shown so far, and were not compared with all."""
+        """Items that fit none of the groups shown so far, and were not compared with all groups."""
         kinds = known.kinds
         out = avoid.union(*(kind.tolist() for kind in kinds))
         placed = (a for a in reversed(known.answers) if isinstance(a.question, WhichGroup))
@@ -200,7 +198,7 @@ class Placement:
     def _first_group(self, view: View, patches: Patches) -> Ints:
         return view.constraints.component(self._anchor(view, patches))
 
-    def _stands_for(self, patches: Patches, item: int) -> int:
+    def _patch_size(self, patches: Patches, item: int) -> int:
         where = np.flatnonzero(patches.middles == item)
         return int((patches.patch_of == where[0]).sum()) if len(where) else 1
 
@@ -210,13 +208,13 @@ def _placed_item(question: Question) -> int:
 
 
 def margin(clustering: Clustering, items: Ints) -> NDArray[np.floating]:
-    """How much more strongly each item belongs to its first group than to its second."""
+    """The difference between the two highest memberships of each item."""
     belief = np.sort(soft(clustering, items), axis=1)
     return np.asarray(belief[:, -1] - (belief[:, -2] if belief.shape[1] > 1 else 0))
 
 
 def _belief(clustering: Clustering, item: int, groups: Sequence[Ints]) -> NDArray[np.floating]:
-    """How strongly the item is thought to belong to the groups in which these items stand."""
+    """The membership of an item in the groups that hold these items."""
     row = soft(clustering, np.array([item]))[0]
     column = {number: k for k, number in enumerate(clustering.numbers)}
     return np.array([row[column[int(clustering.labels[g[0]])]] for g in groups])

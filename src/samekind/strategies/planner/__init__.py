@@ -1,1 +1,1 @@
-"""The planner: mixes kinds of question by expected gain per second."""
+"""The planner: mix kinds of question by expected gain per second."""

@@ -1,4 +1,4 @@
-"""Answer times: how long a person takes for each kind of question, learnt from the ledger."""
+"""Answer times: estimate how long a person takes for each kind of question."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ import numpy as np
 
 from samekind.questions import Answer, Question
 
-USUAL: Mapping[str, tuple[float, float]] = {
+DEFAULT_SECONDS: Mapping[str, tuple[float, float]] = {
     "same-pair": (2.0, 0.0),
     "which-group": (4.0, 0.0),
     "same-groups": (4.0, 0.0),
     "odd-ones": (8.0, 0.5),
 }
-"""Seconds before anything is measured: for the question, and for each item that may be named."""
-OTHER = (4.0, 0.5)
-"""The same for kinds that are not listed."""
-QUICKEST = 0.2
-"""Nobody reads a question in fewer seconds: such answers come from a program."""
-LONGEST = 5.0
-"""An answer that took so many times the usual was interrupted; it counts as this."""
-FAITH = 8.0
-"""Answers that the usual times are worth."""
+"""Seconds per question, and per item that may be named, before anything is measured."""
+UNLISTED_SECONDS = (4.0, 0.5)
+"""The same for kinds of question that are not listed."""
+MIN_SECONDS = 0.2
+"""Faster answers are ignored: nobody reads so fast, they come from a program."""
+MAX_RATIO = 5.0
+"""Cap on the ratio to the default time: the person was interrupted."""
+PRIOR_ANSWERS = 8.0
+"""Number of answers that the default times weigh."""
 
 
-def usual_seconds(question: Question) -> float:
-    """What a question takes a person nobody has measured yet.
+def default_seconds(question: Question) -> float:
+    """The time that a question takes a person who has not been measured yet.
 
     >>> from samekind.questions import OddOnes, SamePair
-    >>> usual_seconds(SamePair(0, 1)), usual_seconds(OddOnes((0,), (1, 2, 3, 4)))
+    >>> default_seconds(SamePair(0, 1)), default_seconds(OddOnes((0,), (1, 2, 3, 4)))
     (2.0, 10.0)
     """
-    fixed, each = USUAL.get(question.kind, OTHER)
+    fixed, each = DEFAULT_SECONDS.get(question.kind, UNLISTED_SECONDS)
     named = sum(choice.isdecimal() for choice in question.choices()) if question.many else 0
     return fixed + each * named
 
 
 @dataclass(frozen=True)
 class AnswerTimes:
-    """How many times the usual seconds this person takes, in all and for each kind.
+    """The ratio of a person's time to the default time, overall and by kind of question.
 
-    A kind with few measured answers is taken to be as slow as the person is with all others, so
-    that somebody slow, who was asked one kind only, does not make the other kinds look quick.
+    A kind with few answers is assumed to be as slow as the person is overall. Otherwise a slow
+    person who was asked one kind only would make the other kinds look quick.
     """
 
     overall: float = 1.0
@@ -51,25 +51,25 @@ class AnswerTimes:
 
     @classmethod
     def of(cls, answers: Iterable[Answer]) -> AnswerTimes:
-        """Learnt from the logged seconds; answers without any, or with a program's, say nothing."""
+        """Estimate the ratios from the recorded seconds."""
         ratios: dict[str, list[float]] = {}
         for answer in answers:
-            if answer.seconds is not None and answer.seconds >= QUICKEST:
-                ratio = answer.seconds / usual_seconds(answer.question)
-                ratios.setdefault(answer.question.kind, []).append(min(ratio, LONGEST))
+            if answer.seconds is not None and answer.seconds >= MIN_SECONDS:
+                ratio = answer.seconds / default_seconds(answer.question)
+                ratios.setdefault(answer.question.kind, []).append(min(ratio, MAX_RATIO))
         overall = _shrunk([r for found in ratios.values() for r in found], 1.0)
         return cls(overall, {kind: _shrunk(found, overall) for kind, found in ratios.items()})
 
     def seconds(self, question: Question) -> float:
-        """What this question will probably take this person."""
-        return usual_seconds(question) * self.by_kind.get(question.kind, self.overall)
+        """The expected time of this person for a question."""
+        return default_seconds(question) * self.by_kind.get(question.kind, self.overall)
 
 
 def _shrunk(ratios: Sequence[float], towards: float) -> float:
-    """The mean without the tenth at either end, drawn towards what was believed before."""
+    """The mean without the tenth at either end, shrunk towards a prior."""
     ordered = np.sort(np.asarray(ratios, dtype=np.float64))
     cut = len(ordered) // 10
     kept = ordered[cut : len(ordered) - cut]
     n = len(ordered)
     mean = float(kept.mean()) if n else towards
-    return (n * mean + FAITH * towards) / (n + FAITH)
+    return (n * mean + PRIOR_ANSWERS * towards) / (n + PRIOR_ANSWERS)

@@ -1,7 +1,7 @@
-"""Doubt: how much is not known yet, where it is, and how much of it an answer would take away.
+"""Doubt: how uncertain the groups are, where, and how much an answer would resolve.
 
-One unit for all kinds of question: bits of doubt about where items belong, summed over the items
-that an answer tells something about.
+One unit for all kinds of question: bits of uncertainty about where items belong, summed over the
+items that an answer informs about.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from samekind.strategies.pairs.uncertainty import soft
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
-SAMPLE = 3000
-"""Items that are looked at; in larger piles each stands for several."""
-PATCHES = 200
-"""Regions in which an answer about one item tells something about the others."""
+MAX_ITEMS = 3000
+"""Items that are considered; in larger collections each represents several."""
+MAX_REGIONS = 200
+"""Regions in which an answer about one item informs about the others."""
 REACH = 0.3
-"""Share of the doubt of the items around it that one answer takes away."""
-SHARPER = 4.0
-"""Power to which memberships are raised. Those of spreading learners are much too modest: on the
-digits after 60 answers 2 % of the items were wrong, where memberships said 40 %, and 3 % so."""
-CAUTION = 0.02
+"""Share of the surrounding items' doubt that one answer resolves."""
+SHARPENING = 4.0
+"""Power to which memberships are raised, because those of propagation are underconfident: on the
+digits after 60 answers 2 % of the items were wrong; memberships predicted 40 %, sharpened 3 %."""
+SMOOTHING = 0.02
 """Share of every belief that is spread over all kinds: no learner is always right."""
-LATELY = 16
+N_LATEST_PLACEMENTS = 16
 """Placements by which the learner's guesses are judged."""
-FAR, FARTHEST, LOOSE = 0.1, 0.3, 0.5
-"""Chance that a region as a whole is in the wrong group: where the nearest answer is as far away as
-usual, at most, and where an answer has said that the learner's group is wrong."""
+TYPICAL_ERROR, MAX_ERROR, LOOSE_ERROR = 0.1, 0.3, 0.5
+"""Probability that a whole region is in the wrong group: at the median distance to the nearest
+answer, at most, and where an answer contradicts the learner's group."""
 
 
 @dataclass(frozen=True)
 class Regions:
-    """What belongs to a snapshot alone: a sample of items, in regions around landmarks."""
+    """A sample of items in regions around landmarks; depends on the snapshot alone."""
 
     sample: Ints
     landmarks: Floats
@@ -51,12 +51,14 @@ class Regions:
 
     @classmethod
     def of(cls, clustering: Clustering, seed: int) -> Regions:
-        """Random landmarks, moved twice to the middle of what is nearest to them."""
+        """Take random landmarks, and move them twice to the mean of their nearest items."""
         n = len(clustering.space)
         rng = np.random.default_rng((seed, 8))
-        sample = np.arange(n) if n <= SAMPLE else np.sort(rng.choice(n, SAMPLE, replace=False))
+        sample = (
+            np.arange(n) if n <= MAX_ITEMS else np.sort(rng.choice(n, MAX_ITEMS, replace=False))
+        )
         points = np.asarray(clustering.space[sample], dtype=np.float64)
-        count = min(PATCHES, max(1, len(sample) // 6))
+        count = min(MAX_REGIONS, max(1, len(sample) // 6))
         landmarks = points[rng.choice(len(sample), count, replace=False)]
         for _ in range(2):
             nearest = squared_distances(points, landmarks).argmin(axis=1)
@@ -70,17 +72,17 @@ class Regions:
 
 @dataclass(frozen=True)
 class Doubt:
-    """Beliefs about the kinds that the answers have told apart, and the bits that are missing.
+    """Beliefs about the kinds that answers have told apart, and their uncertainty in bits.
 
-    There are two sorts of doubt. Near a border each item is in doubt by itself. And where nobody
-    has asked, a whole region may be in the wrong group, however sure the learner is of it.
+    There are two sorts of doubt. Near a border each item is doubtful by itself. Where nothing was
+    asked, a whole region may be in the wrong group, however confident the learner is.
 
     Parameters
     ----------
-    unseen : share of items that probably belong to a kind that has not come up.
-    weight : (regions,) items whose place is open; those of small groups count more.
-    common : (regions,) bits of the doubt that the items of a region share.
-    single : (regions,) mean bits of their own doubt; less where many answers were given.
+    unseen : share of items that probably belong to a kind not seen yet.
+    weight : (regions,) items that are not placed; those of small groups count more.
+    common : (regions,) bits of doubt that the items of a region share.
+    single : (regions,) mean bits of the items' own doubt; lower where many answers were given.
     """
 
     view: View
@@ -93,7 +95,7 @@ class Doubt:
 
     @classmethod
     def of(cls, view: View, rare: float) -> Doubt:
-        """The doubt in a view. `rare`: 0 counts every item the same, 1 every group the same."""
+        """Compute the doubt of a view. `rare`: 0 weighs items equally, 1 groups equally."""
         clustering, known = view.clustering, view.constraints
         regions = clustering.memo(
             ("planner-regions", view.seed), lambda: Regions.of(clustering, view.seed)
@@ -109,15 +111,15 @@ class Doubt:
         missing = np.bincount(where, counted * entropy(bare.beliefs(sample)), minlength=count)
         answered = np.bincount(bare.region(placed), minlength=count)
         wrong = _misplaced(regions, clustering.space[placed], answered)
-        wrong[bare.region(np.setdiff1d(known.touched, placed))] = LOOSE
+        wrong[bare.region(np.setdiff1d(known.touched, placed))] = LOOSE_ERROR
         single = missing / np.maximum(weight, 1e-12) / (1 + answered)
         common = entropy(np.stack([wrong, 1 - wrong], axis=1))
         return cls(view, regions, known.kinds, bare.unseen, weight, common, single)
 
     def beliefs(self, items: Ints) -> Floats:
-        """(m, kinds + 1) chance of each kind, and last of none of them; answers not considered."""
+        """(m, kinds + 1) probability of each kind, and last of none; ignores the answers."""
         clustering = self.view.clustering
-        shares = np.asarray(soft(clustering, items), dtype=np.float64) ** SHARPER
+        shares = np.asarray(soft(clustering, items), dtype=np.float64) ** SHARPENING
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
         column = {number: k for k, number in enumerate(clustering.numbers)}
         at = [column[int(clustering.labels[kind[0]])] for kind in self.kinds]
@@ -125,33 +127,34 @@ class Doubt:
         seen = shares[:, at] / np.maximum(crowd[at], 1)
         none = np.maximum(1 - seen.sum(axis=1, keepdims=True), 0)
         found = np.hstack([seen * (1 - self.unseen), none * (1 - self.unseen) + self.unseen])
-        return np.asarray((1 - CAUTION) * found + CAUTION / found.shape[1])
+        return np.asarray((1 - SMOOTHING) * found + SMOOTHING / found.shape[1])
 
     def region(self, items: Ints) -> Ints:
-        """The regions that any items lie in."""
+        """The regions of any items."""
         space = np.asarray(self.view.clustering.space[items], dtype=np.float64)
         apart = squared_distances(space, self.regions.landmarks)
         return np.asarray(apart.argmin(axis=1), dtype=np.intp)
 
-    def removed(self, told: Floats, region: Ints) -> Floats:
-        """Bits of doubt that placing an item takes away: its own, and that of those around it.
+    def resolved(self, bits: Floats, region: Ints) -> Floats:
+        """Bits of doubt that placing an item resolves: its own, and that of the items around it.
 
-        `told` bits are learnt of the item. No more than that can be learnt of a neighbour, nor more
-        than is unknown of it.
+        `bits` are learnt about the item itself. A neighbour's doubt shrinks by at most that much,
+        and by at most what is unknown about it.
         """
-        own = told + REACH * self.weight[region] * np.minimum(told, self.single[region])
+        own = bits + REACH * self.weight[region] * np.minimum(bits, self.single[region])
         return np.asarray(own + self.weight[region] * self.common[region])
 
 
 def _misplaced(regions: Regions, placed: Floats, answered: Ints) -> Floats:
-    """Chance that each region as a whole is in the wrong group, by how far away answers are."""
+    """Probability that each whole region is in the wrong group, by its distance to answers."""
     apart = squared_distances(regions.landmarks, placed).min(axis=1)
-    chance = np.minimum(FAR * apart / max(float(np.median(apart)), 1e-12), FARTHEST)
-    return np.asarray(np.where(answered > 0, CAUTION, chance) / (1 + answered))
+    typical = max(float(np.median(apart)), 1e-12)
+    chance = np.minimum(TYPICAL_ERROR * apart / typical, MAX_ERROR)
+    return np.asarray(np.where(answered > 0, SMOOTHING, chance) / (1 + answered))
 
 
 def entropy(chances: Floats) -> Floats:
-    """Bits of each row of chances (m, k).
+    """The entropy in bits of each row of probabilities (m, k).
 
     >>> entropy(np.array([[0.5, 0.5], [1.0, 0.0]])).tolist()
     [1.0, 0.0]
@@ -161,10 +164,10 @@ def entropy(chances: Floats) -> Floats:
 
 
 def settled(beliefs: Floats) -> Floats:
-    """(m, kinds) chance that "does it belong to this kind?" puts an item in its place.
+    """(m, kinds) probability that "does it belong to this kind?" puts an item in its place.
 
-    For beliefs (m, kinds + 1). Yes does. No leaves it to the learner's next guess, which helps as
-    often as it is right and harms as often as it is wrong.
+    From beliefs (m, kinds + 1). "Yes" does. "No" leaves it to the learner's next guess, which helps
+    as often as it is right and harms as often as it is wrong.
 
     >>> settled(np.array([[0.5, 0.5, 0.0], [0.4, 0.3, 0.3]])).round(2).tolist()
     [[1.0, 1.0], [0.4, 0.4]]
@@ -188,19 +191,20 @@ def rank_within(where: Ints) -> Ints:
 
 
 def first_guess_right(known: Constraints) -> float:
-    """How often the person lately placed an item in the group that the learner thought of first.
+    """How often the person recently chose the learner's first guess.
 
-    Placements show groups in the order of belief, so the ledger tells. Where the learner is mostly
-    wrong, asking "is it this one?" is a waste, however sure it is.
+    Placements show groups in the order of belief, so the answers tell. If the learner is mostly
+    wrong, asking "is it this one?" is a waste, however confident it is.
     """
     placed = (a for a in reversed(known.answers) if isinstance(a.question, WhichGroup))
-    lately = [a.choice == "1" for a in islice((a for a in placed if a.links), LATELY)]
-    return (sum(lately) + 1) / (len(lately) + 2)
+    latest = islice((a for a in placed if a.links), N_LATEST_PLACEMENTS)
+    right = [answer.choice == "1" for answer in latest]
+    return (sum(right) + 1) / (len(right) + 2)
 
 
 def unseen_share(known: Constraints) -> float:
-    """Share of items whose kind has probably not come up (Good and Turing): of those placed, the
-    share that is alone in its kind."""
+    """Good-Turing estimate of the share of items whose kind was not seen yet: of the placed items,
+    the share that is alone in its kind."""
     sizes = [len(kind) for kind in known.kinds]
     return sizes.count(1) / sum(sizes) if sizes else 1.0
 

@@ -1,4 +1,4 @@
-"""Planner: of all kinds of question the one that tells most per second of the person's time."""
+"""Planner: the question of any kind that resolves the most doubt per second."""
 
 from __future__ import annotations
 
@@ -22,33 +22,32 @@ from samekind.strategies.planner.proposers import (
 )
 
 KINDS = ("same-pair", "odd-ones", "same-groups")
-"""What is asked besides placements, where it pays."""
-FROM, TO = 0.3, 0.7
-"""The share of "same" among the answers to pairs that keeps a person awake."""
-LOOKED_AT = 24
-"""Items, of those that `live` would ask about next, for which other forms are considered."""
-COUNTED = 20
-"""Latest such answers by which the share is judged."""
+"""Kinds of question that are asked besides placements."""
+MIN_SHARE, MAX_SHARE = 0.3, 0.7
+"""Bounds on the share of "same" among answers to pairs, so that the person stays alert."""
+N_CANDIDATES = 24
+"""Items, among the next ones of `live`, for which other kinds of question are considered."""
+N_LATEST_ANSWERS = 20
+"""Latest answers to pairs by which the share of "same" is judged."""
 
 
 @dataclass(frozen=True)
 class Planner:
-    """The question that takes away most doubt per second of the person's time.
+    """The question that resolves the most doubt per second of the person's time.
 
-    Which item comes next is what
-    :class:`~samekind.strategies.placement.live.Live` says; how it is asked
-    about is decided here: by a placement, by a pair, or together with others that are most like the
-    same group. All forms are measured in bits of doubt about where items belong, summed over the
-    items that an answer tells something about, and divided by the seconds that this person takes
-    for such a question. What is implied is never asked. One question in eight is a random check.
+    :class:`~samekind.strategies.placement.live.Live` chooses the next item; the planner chooses how
+    to ask about it: with a placement, with a pair, or together with other items of the same likely
+    group. All are measured in bits of doubt about where items belong, summed over the items that an
+    answer informs about, divided by the seconds that this person takes for such a question. What is
+    implied is never asked. One question in eight is a random check.
 
     Parameters
     ----------
-    placements : who proposes placements and random checks.
+    placements : the strategy for placements and random checks.
     kinds : what may be asked besides placements.
-    rare : 0 counts every item the same, 1 every group the same.
-    searching : as long as more than this share of the items probably belongs to kinds that have not
-        come up, placements alone are asked: only they find new kinds.
+    rare : 0 weighs all items equally, 1 all groups.
+    searching : as long as more than this share of the items probably belongs to kinds not seen yet,
+        only placements are asked, because only they find new kinds.
     """
 
     placements: Live = field(default_factory=Live)
@@ -57,10 +56,10 @@ class Planner:
     searching: float = 0.05
 
     def propose(self, view: View, n: int = 1) -> Sequence[Question]:
-        """Up to `n` questions, the best first; a random check before them where one is due."""
+        """Up to `n` questions, the best first; a random check before them if one is due."""
         if len(view.constraints.kinds) < 2 or unseen_share(view.constraints) > self.searching:
             return self.placements.propose(view, n)
-        placed = self.placements.propose(view, max(n, LOOKED_AT))
+        placed = self.placements.propose(view, max(n, N_CANDIDATES))
         checks = tuple(question for question in placed if question.at_random)[:n]
         times = AnswerTimes.of(view.constraints.answers)
         found = self._proposals(view, placed, times)
@@ -89,17 +88,18 @@ class Planner:
 
 
 def _balanced(view: View, found: list[Proposal]) -> list[Proposal]:
-    """Where "same" or "different" has been said too often, those expected to bring the other."""
-    said = [a.choice for a in view.constraints.answers if a.choice in ("same", "different")]
-    said = said[-COUNTED:]
-    if len(said) < 4 or FROM <= (share := said.count("same") / len(said)) <= TO:
+    """If "same" or "different" was chosen too often, those expected to bring the other."""
+    chosen = [a.choice for a in view.constraints.answers if a.choice in ("same", "different")]
+    chosen = chosen[-N_LATEST_ANSWERS:]
+    share = chosen.count("same") / max(len(chosen), 1)
+    if len(chosen) < 4 or MIN_SHARE <= share <= MAX_SHARE:
         return found
-    wanted = [p for p in found if p.same is not None and (p.same > 0.5) == (share < FROM)]
+    wanted = [p for p in found if p.same is not None and (p.same > 0.5) == (share < MIN_SHARE)]
     return wanted or found
 
 
 def _without_repeats(questions: Sequence[Question], n: int) -> tuple[Question, ...]:
-    """The first `n`, none about an item that one before it asks about."""
+    """The first `n`, none of them about an item of an earlier one."""
     chosen: list[Question] = []
     used: set[int] = set()
     for question in questions:

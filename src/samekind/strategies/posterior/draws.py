@@ -1,4 +1,4 @@
-"""Draws of whole groupings: where they come from, and what answers leave of them."""
+"""Draws of whole groupings, and their weights given the answers."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from samekind.strategies.pairs.uncertainty import soft
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
-MOST_ITEMS = 600
-"""Items that are looked at; of more a random part, with all answered ones."""
-MOST_DRAWS = 256
-"""Draws that are looked at; of more those of largest weight."""
-FEWEST = 16.0
-"""Effective draws below which those that contradict few answers are kept as well."""
-DOUBT = 2.0
-"""How much less a draw then counts, in nats, for each answer that it contradicts."""
+MAX_ITEMS = 600
+"""Items that are considered; of more, a random part that includes all answered ones."""
+MAX_DRAWS = 256
+"""Draws that are considered; of more, those of largest weight."""
+MIN_EFFECTIVE_DRAWS = 16.0
+"""With fewer effective draws, those that contradict few answers are kept as well."""
+PENALTY = 2.0
+"""Then each contradicted answer lowers the log weight of a draw by this."""
 
 
-class Drawn(NamedTuple):
-    """Groupings of some items.
+class Draws(NamedTuple):
+    """Draws of groupings of some items.
 
     Parameters
     ----------
-    items : (m,) ascending. labels : (S, m) groups in each draw. weight : (S,) adding up to one.
-    exact : whether the method gave them; else they were drawn from its memberships.
+    items : (m,) ascending. labels : (S, m) groups in each draw. weight : (S,) summing to one.
+    exact : whether the method made them; else they were drawn from its memberships.
     """
 
     items: Ints
@@ -39,15 +39,15 @@ class Drawn(NamedTuple):
     exact: bool
 
     def places(self, items: Ints) -> Ints:
-        """Columns of some items; -1 for those that are not looked at."""
+        """Columns of some items; -1 for those that are not considered."""
         at = np.searchsorted(self.items, items).clip(0, len(self.items) - 1)
         return np.where(self.items[at] == items, at, -1)
 
     def given(self, known: Constraints) -> NDArray[np.float64]:
-        """(S,) weights after the answers, those included that came after the draws.
+        """(S,) weights given all answers, including those after the draws were made.
 
-        Draws that contradict an answer are out. Where hardly any would be left, those with few
-        contradictions stay, until the next refit draws anew.
+        Draws that contradict an answer are dropped. If hardly any would be left, those with few
+        contradictions stay until the next refit draws again.
         """
         links = known.links()
         a, b = self.places(links.a), self.places(links.b)
@@ -57,14 +57,14 @@ class Drawn(NamedTuple):
         if not count.any():
             return self.weight
         strict = np.where(count == 0, self.weight, 0.0)
-        if n_effective(strict) >= FEWEST:
+        if n_effective(strict) >= MIN_EFFECTIVE_DRAWS:
             return np.asarray(strict / strict.sum())
-        tolerant = self.weight * np.exp(-DOUBT * (count - count.min()))
+        tolerant = self.weight * np.exp(-PENALTY * (count - count.min()))
         return np.asarray(tolerant / tolerant.sum())
 
 
 def n_effective(weight: NDArray[np.float64]) -> float:
-    """How many equally weighted draws these are worth.
+    """The effective number of draws.
 
     >>> n_effective(np.array([0.5, 0.5, 0.0]))
     2.0
@@ -73,20 +73,20 @@ def n_effective(weight: NDArray[np.float64]) -> float:
     return total**2 / float(np.square(weight).sum()) if total > 0 else 0.0
 
 
-def drawn_of(view: View, n_draws: int) -> Drawn:
-    """The draws of a snapshot: the method's own, else independent ones from its memberships."""
-    return view.clustering.memo(("drawn", n_draws, *looked_at(view)), lambda: _drawn(view, n_draws))
+def draws_of(view: View, n_draws: int) -> Draws:
+    """The draws of a snapshot: the method's own, or independent ones from its memberships."""
+    return view.clustering.memo(("drawn", n_draws, *items_key(view)), lambda: _draw(view, n_draws))
 
 
-def looked_at(view: View) -> tuple[int, bytes]:
-    """What the choice of items depends on; questions must not depend on when it was made."""
+def items_key(view: View) -> tuple[int, bytes]:
+    """What the choice of items depends on, so that questions do not depend on when it was made."""
     given = view.clustering.draws
     candidates = len(view.clustering.labels) if given is None else len(given[0])
-    all_of_them = candidates <= MOST_ITEMS
+    all_of_them = candidates <= MAX_ITEMS
     return view.seed, b"" if all_of_them else view.constraints.touched.tobytes()
 
 
-def _drawn(view: View, n_draws: int) -> Drawn:
+def _draw(view: View, n_draws: int) -> Draws:
     rng = np.random.default_rng((view.seed, view.clustering.snapshot))
     given = view.clustering.draws
     if given is None:
@@ -95,19 +95,19 @@ def _drawn(view: View, n_draws: int) -> Drawn:
         bars = (belief / belief.sum(axis=1, keepdims=True)).cumsum(axis=1)[:, :-1]
         chance = rng.random((n_draws, len(items), 1))
         labels = (chance > bars).sum(axis=2).astype(np.int16)
-        return Drawn(items, labels, np.full(n_draws, 1 / n_draws), False)
+        return Draws(items, labels, np.full(n_draws, 1 / n_draws), False)
     items, labels, weight = given
-    kept = np.sort(np.argsort(-weight, kind="stable")[: max(n_draws, MOST_DRAWS)])
+    kept = np.sort(np.argsort(-weight, kind="stable")[: max(n_draws, MAX_DRAWS)])
     some = _some(items, np.intersect1d(items, view.constraints.touched), rng)
     columns = np.searchsorted(items, some)
     share = np.asarray(weight, dtype=np.float64)[kept]
-    return Drawn(some, labels[np.ix_(kept, columns)], share / share.sum(), True)
+    return Draws(some, labels[np.ix_(kept, columns)], share / share.sum(), True)
 
 
 def _some(items: Ints, must: Ints, rng: np.random.Generator) -> Ints:
-    """All items, or as many as are looked at, those among them that answers speak of."""
-    if len(items) <= MOST_ITEMS:
+    """All items, or `MAX_ITEMS` of them, including those in `must`."""
+    if len(items) <= MAX_ITEMS:
         return items
-    room = max(0, MOST_ITEMS - len(must))
+    room = max(0, MAX_ITEMS - len(must))
     others = rng.choice(np.setdiff1d(items, must), min(room, len(items) - len(must)), replace=False)
     return np.union1d(must, others)

@@ -1,8 +1,8 @@
 """Value mining: which items are worth a question (IDC, Eq. 1-4 and Algorithm 1).
 
-An item is worth asking about when it lies between groups (hardness), when many others are like it
-(representativeness) and when nothing like it was asked before (diversity). Rows of `z` have unit
-length throughout.
+An item is worth asking about if it lies between groups (hardness), if many others are similar to it
+(representativeness), and if nothing similar was asked before (diversity). Rows of `z` always have
+unit length.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Ints = NDArray[np.intp]
 
 
 def hardness(z: Floats, centres: Floats) -> Floats:
-    """(n,) h of Eq. 2: how little nearer the nearest centre is than the second nearest.
+    """(n,) h of Eq. 2: how close the item is to the boundary between its two nearest centres.
 
     Never above zero; zero exactly on a boundary. Cosines are used, whatever the length of a centre
-    (reading I2), and the logarithm is clipped (I4): where the cosines differ by more than one, its
-    argument is negative. With one centre there is no boundary, and all items are equally hard.
+    (reading I2), and the logarithm is clipped (I4), because its argument is negative where the
+    cosines differ by more than one. With one centre all items are equally hard.
 
     >>> hardness(unit(np.array([[1.0, 0.0], [3.0, 4.0], [1.0, 1.0]])), np.eye(2)).round(3).tolist()
     [-27.631, -0.223, 0.0]
@@ -35,7 +35,7 @@ def hardness(z: Floats, centres: Floats) -> Floats:
 
 
 def hardness_argument(z: Floats, centres: Floats) -> Floats:
-    """(n,) what Eq. 2 takes the logarithm of, as it is printed: it may be zero or negative."""
+    """(n,) the argument of the logarithm in Eq. 2 as printed; may be zero or negative."""
     towards = unit(centres)
     if len(towards) < 2:
         return np.ones(len(z))
@@ -58,8 +58,8 @@ def representativeness(
 
     Parameters
     ----------
-    include_self : the rule of the published program (I6): the item is the first of its own `k`
-        neighbours, and their mean is taken instead of the sum.
+    include_self : follow the published program (I6): the item is the first of its own `k`
+        neighbours, and their mean is used instead of the sum.
     exact, device : how neighbours are found; see :func:`nearest_cosines`.
     """
     alike = nearest_cosines(z, max(1, k - include_self), exact=exact, device=device)
@@ -86,13 +86,13 @@ def select(
     exact: bool | None = None,
     device: str | None = None,
 ) -> tuple[Ints, Floats]:
-    """Algorithm 1: the items to ask about, in their order, and the value of each when picked.
+    """Algorithm 1: the items to ask about, in order, and the value of each when picked.
 
     Parameters
     ----------
-    centres : (c, d) the middles of the groups. budget : how many items, at most all.
-    weights : of hardness, representativeness and diversity; (1, 0, 0) asks the hardest items.
-    already : items that were asked before: not picked again, and diversity is measured from them.
+    centres : (c, d) of the groups. budget : number of items.
+    weights : of hardness, representativeness and diversity; (1, 0, 0) picks the hardest items.
+    already : items asked before: not picked again, but diversity is measured from them.
     k, include_self, exact, device : how neighbours are found; see :func:`representativeness`.
 
     >>> z = unit(np.array([[9.0, 1], [8, 2], [5, 5], [5, 4], [1, 9]]))
@@ -118,7 +118,7 @@ def select(
 
 
 def unit(rows: Floats) -> Floats:
-    """Rows of length one; a row of zeros stays as it is."""
+    """Scale rows to unit length; a row of zeros stays unchanged."""
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.maximum(length, FLOOR))
 

@@ -1,4 +1,4 @@
-"""Questions of value mining: an item, and who stands for the groups nearest to it (IDC)."""
+"""Questions of value mining: an item, and the items that represent its nearest groups (IDC)."""
 
 from __future__ import annotations
 
@@ -12,39 +12,40 @@ from numpy.typing import NDArray
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.questions import WhichGroup
-from samekind.strategies.exemplars import shown as central_and_diverse
+from samekind.strategies.exemplars import choose_exemplars
 from samekind.strategies.value.mining import unit
 
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
-SPARE = 4
-"""Items that may stand for a group, the nearest first: the first cannot stand for it when it is
-itself asked about, or stands for another group on the screen."""
+MAX_REPRESENTATIVES = 4
+"""Items that may represent a group, nearest to its centre first. The first cannot if it is asked
+about itself, or represents another group on the screen."""
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The groups as they are offered.
+    """The groups that a question offers.
 
     Parameters
     ----------
-    centres : (c, d) unit rows. standing : for each group the items that may stand for it; the first
-        one does, where it can.
+    centres : (c, d) unit rows.
+    representatives : for each group the items that may represent it, in order of preference.
     """
 
     centres: Floats
-    standing: Sequence[tuple[int, ...]]
+    representatives: Sequence[tuple[int, ...]]
 
     @classmethod
     def of(cls, z: Floats, centres: Floats) -> Groups:
-        """Who is nearest to a centre, by cosine over all items, stands for its group."""
+        """Let the items nearest to a centre, by cosine, represent its group."""
         towards = unit(centres)
-        return cls(towards, [tuple(row.tolist()) for row in _nearest_items(z, towards, SPARE)])
+        nearest = _nearest_items(z, towards, MAX_REPRESENTATIVES)
+        return cls(towards, [tuple(row.tolist()) for row in nearest])
 
     def with_first(self, first: Sequence[Sequence[int]]) -> Groups:
-        """The same groups, for each of which the items in `first` stand before others."""
-        both = zip(first, self.standing, strict=True)
+        """The same groups, preferring the representatives in `first`."""
+        both = zip(first, self.representatives, strict=True)
         return Groups(self.centres, [tuple(dict.fromkeys((*a, *b))) for a, b in both])
 
     def question(
@@ -57,12 +58,13 @@ class Groups:
         exemplars: int = 1,
         why: str = "",
     ) -> WhichGroup | None:
-        """Which of the nearest groups the item belongs to; None when the answers say so already.
+        """Ask which of the nearest groups the item belongs to; None if that is implied already.
 
-        A group that is known not to be the item's is not shown, nor two that are known to be one
-        kind. More items than one show a group only if they are known to be of its kind.
+        A group that is known to differ from the item is not shown, nor are two groups that are
+        known to be the same kind. Several items represent a group only if they are known to be the
+        same kind.
         """
-        standing = self._standing(item)
+        standing = self._chosen(item)
         if any(known.same(item, who) for who in standing.values()):
             return None
         offered: list[int] = []
@@ -79,10 +81,10 @@ class Groups:
         groups = tuple(_with_others(z, who, item, known, exemplars) for who in offered)
         return WhichGroup(item, groups, why=why)
 
-    def _standing(self, item: int) -> dict[int, int]:
-        """Who stands for each group when this item is asked about."""
-        able = ((group, [i for i in some if i != item]) for group, some in enumerate(self.standing))
-        return {group: some[0] for group, some in able if some}
+    def _chosen(self, item: int) -> dict[int, int]:
+        """The representative of each group when this item is asked about."""
+        able = ([i for i in some if i != item] for some in self.representatives)
+        return {group: some[0] for group, some in enumerate(able) if some}
 
 
 def questions(
@@ -93,10 +95,10 @@ def questions(
     shown: int = WhichGroup.max_groups,
     known: Constraints | None = None,
 ) -> tuple[WhichGroup, ...]:
-    """For each item the question with the `shown` nearest groups, the nearest first.
+    """For each item a question with the `shown` nearest groups, the nearest first.
 
-    The item of largest cosine to a centre stands for its group; where it is itself asked about,
-    the next one does. Items whose group the answers imply are passed over.
+    The item of largest cosine to a centre represents its group, or the next one if it is asked
+    about itself. Items whose group is implied by the answers are skipped.
     """
     check_shown(shown)
     groups = Groups.of(z, centres)
@@ -106,9 +108,9 @@ def questions(
 
 
 def check_shown(shown: int) -> None:
-    """Raise InputError unless a question can show so many groups."""
+    """Raise InputError unless a question can show this many groups."""
     if not 1 <= shown <= WhichGroup.max_groups:
-        raise InputError(f"A question shows 1 to {WhichGroup.max_groups} groups; {shown} came.")
+        raise InputError(f"Expected 1 to {WhichGroup.max_groups} groups to show, got {shown}.")
 
 
 def centres_of(z: Floats, labels: Ints, numbers: Collection[int]) -> Floats:
@@ -139,9 +141,9 @@ def _nearest_items(z: Floats, centres: Floats, count: int) -> Ints:
 
 
 def _with_others(z: Floats, who: int, item: int, known: Constraints, count: int) -> tuple[int, ...]:
-    """Who stands for the group, then items that the person said are of the same kind."""
+    """The representative of a group, then items that are known to be the same kind."""
     others = known.component(who)
     others = others[(others != who) & (others != item)]
     if count < 2 or not len(others):
         return (who,)
-    return (who, *central_and_diverse(z, others, item, count - 1))
+    return (who, *choose_exemplars(z, others, item, count - 1))

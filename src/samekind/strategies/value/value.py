@@ -1,4 +1,4 @@
-"""Value: items between groups, with many others like them, unlike those asked before (IDC)."""
+"""Value: items between groups, with many similar ones, unlike those asked before (IDC)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from samekind.compute import as_tensor, one_thread
 from samekind.constraints import Constraints
 from samekind.protocols import View
 from samekind.questions import Question, WhichGroup
+from samekind.strategies.pairs.candidates import have_unit_length
 from samekind.strategies.value.greedy import Greedy
 from samekind.strategies.value.mining import hardness, representativeness, unit
 from samekind.strategies.value.questions import Groups, centres_of, check_shown
@@ -23,23 +24,23 @@ Floats = NDArray[Any]
 
 @dataclass(frozen=True)
 class Value:
-    """Items between groups, with many others like them, unlike those asked before (IDC).
+    """Items between groups, with many similar ones, unlike those asked before (IDC).
 
     Each is asked once: which of these groups does it belong to? Items asked before count as picked,
-    so that diversity is measured from them too, also after a refit has changed the groups.
+    so that diversity is measured from them too, even after a refit has changed the groups.
 
     Parameters
     ----------
     hard, rep, div : whether hardness (Eq. 2), representativeness (Eq. 3) and diversity (Eq. 4)
-        count. Without any of them items are drawn at random.
-    shown : how many of the nearest groups a question shows.
-    neighbours : how many of them say how representative an item is.
+        count. Without any of them items are picked at random.
+    shown : number of nearest groups that a question shows.
+    neighbours : number of neighbours that determine how representative an item is.
     include_self : count an item among its own neighbours, as the published program does (I6).
-    exemplars : how many items show what a group is. The first is nearest to the middle of the
-        group; others are shown only if they are known to be of its kind.
-    keep : let who stood for a group before go on standing for it as long as it is in the group, so
-        that the answers about a group speak of one item.
-    exact : how neighbours are found; None: exactly on a GPU and in small sets.
+    exemplars : number of items that represent a group. The first is nearest to its centre; others
+        are shown only if they are known to be the same kind.
+    keep : keep the representative of a group as long as it is in the group, so that all answers
+        about a group refer to one item.
+    exact : whether neighbours are exact; None: on a GPU and in small sets.
     """
 
     hard: bool = True
@@ -56,21 +57,21 @@ class Value:
         check_shown(self.shown)
 
     def propose(self, view: View, n: int = 1) -> Sequence[Question]:
-        """The `n` most valuable items; fewer when fewer are left to ask about."""
-        trail = view.clustering.memo(("value", self, view.seed), lambda: self._trail(view))
-        return trail.questions(view, n)
+        """Ask about the `n` most valuable items; fewer if fewer are left."""
+        picks = view.clustering.memo(("value", self, view.seed), lambda: self._picks(view))
+        return picks.questions(view, n)
 
-    def _trail(self, view: View) -> _Trail:
+    def _picks(self, view: View) -> _Picks:
         z = self._points(view.clustering)
         centres = centres_of(z, view.clustering.labels, view.clustering.numbers)
-        return _Trail(self, z, Groups.of(z, centres), self._worth(view, z, centres))
+        return _Picks(self, z, Groups.of(z, centres), self._worth(view, z, centres))
 
     def _points(self, clustering: Clustering) -> Floats:
-        """(n, d) unit vectors; plain ones as seen from the middle of the set."""
+        """(n, d) unit vectors; plain ones are centred first."""
         return clustering.memo("value points", lambda: _points(clustering.space))
 
     def _worth(self, view: View, z: Floats, centres: Floats) -> Floats:
-        """(n,) what an item is worth, diversity aside."""
+        """(n,) the value of each item without diversity."""
         if not (self.hard or self.rep or self.div):
             chance = np.random.default_rng((view.seed, 20241210))
             return np.asarray(-chance.permutation(len(z)), dtype=np.float64)
@@ -90,14 +91,14 @@ class Value:
         if self.hard:
             parts.append("it lies between groups")
         if self.rep:
-            parts.append("many others are like it")
+            parts.append("many items are similar to it")
         if self.div:
-            parts.append("nothing like it was asked before")
+            parts.append("nothing similar was asked before")
         if not parts:
-            return "Drawn at random."
+            return "Picked at random."
         *others, last = parts
-        said = f"{', '.join(others)} and {last}" if others else last
-        return f"{said[0].upper()}{said[1:]}."
+        reasons = f"{', '.join(others)} and {last}" if others else last
+        return f"{reasons[0].upper()}{reasons[1:]}."
 
 
 @dataclass(frozen=True)
@@ -110,14 +111,14 @@ class ValueHard(Value):
 
 @dataclass(frozen=True)
 class ValueHardRep(Value):
-    """Items between groups with many others like them, however alike (IDC's second ablation)."""
+    """Items between groups with many similar ones, without diversity (IDC's second ablation)."""
 
     div: bool = False
 
 
 @dataclass(frozen=True)
 class ValueRandom(Value):
-    """Items drawn at random, asked as `value` asks: what value mining has to beat."""
+    """Random items, asked like `value`: the baseline of value mining."""
 
     hard: bool = False
     rep: bool = False
@@ -125,10 +126,10 @@ class ValueRandom(Value):
 
 
 @dataclass
-class _Trail:
+class _Picks:
     """The picks of one snapshot, continued from question to question.
 
-    What it keeps changes how fast questions come, never which come.
+    A cache: it makes questions faster, but never changes them.
     """
 
     strategy: Value
@@ -140,7 +141,7 @@ class _Trail:
     made: tuple[Constraints, tuple[Question, ...], list[WhichGroup]] | None = None
 
     def questions(self, view: View, n: int) -> tuple[WhichGroup, ...]:
-        """The next `n`; those made for a moment ago come again when no answer has come since."""
+        """The next `n` questions; the same as before if no answer was given since."""
         made = self.made
         if made is None or made[0] is not view.constraints or made[1] != view.passed:
             made = (view.constraints, view.passed, [])
@@ -153,7 +154,9 @@ class _Trail:
     def _picked(self, view: View, n: int) -> list[WhichGroup]:
         known, why = view.constraints, self.strategy._why()
         ahead = self._after(asked_items(known, view.passed, len(self.z))).copy()
-        groups = self.groups.with_first(self._standing(view)) if self.strategy.keep else self.groups
+        groups = self.groups
+        if self.strategy.keep:
+            groups = groups.with_first(self._earlier_representatives(view))
         found: list[WhichGroup] = []
         while len(found) < n and (best := ahead.best()) is not None:
             question = groups.question(
@@ -168,8 +171,8 @@ class _Trail:
         return found
 
     def _after(self, asked: set[int]) -> Greedy:
-        """The state in which just these items are picked."""
-        if self.greedy is None or not self.seen <= asked:  # new, or an answer was taken back
+        """The state in which exactly these items are picked."""
+        if self.greedy is None or not self.seen <= asked:  # new, or an answer was undone
             z = as_tensor(self.z)
             self.greedy, self.seen = (
                 Greedy(z, self.worth, diversity=float(self.strategy.div)),
@@ -178,15 +181,15 @@ class _Trail:
         for item in sorted(asked - self.seen):
             self.greedy.take(item)
         self.seen = asked
-        self.greedy.best()  # brings values up to date here, where they are kept
+        self.greedy.best()  # update the values here, where they are kept
         return self.greedy
 
-    def _standing(self, view: View) -> list[list[int]]:
-        """For each group who stood for it in an answer, and is still in it; central ones first."""
+    def _earlier_representatives(self, view: View) -> list[list[int]]:
+        """For each group its earlier representatives that are still in it, central ones first."""
         clustering = view.clustering
         place = {number: k for k, number in enumerate(clustering.numbers)}
         found: list[list[int]] = [[] for _ in place]
-        for who in stood_before(view.constraints, len(self.z)):
+        for who in representatives(view.constraints, len(self.z)):
             found[place[int(clustering.labels[who])]].append(who)
         towards = self.groups.centres
         return [
@@ -196,7 +199,7 @@ class _Trail:
 
 
 def asked_items(known: Constraints, passed: Sequence[Question], n: int) -> set[int]:
-    """Items that were asked about or passed on; those that only stood for a group are not."""
+    """Items that were asked about or passed on, without those that only represented a group."""
     found: set[int] = set()
     for question in (*(answer.question for answer in known.answers), *passed):
         alone = set(question.items())
@@ -206,8 +209,8 @@ def asked_items(known: Constraints, passed: Sequence[Question], n: int) -> set[i
     return {item for item in found if item < n}
 
 
-def stood_before(known: Constraints, n: int) -> set[int]:
-    """Items that stood for a group in a question that was answered."""
+def representatives(known: Constraints, n: int) -> set[int]:
+    """Items that represented a group in an answered question."""
     found: set[int] = set()
     for answer in known.answers:
         shown = map(answer.question.exemplars, answer.question.choices())
@@ -217,7 +220,6 @@ def stood_before(known: Constraints, n: int) -> set[int]:
 
 
 def _points(space: Floats) -> Floats:
-    """Unit rows. Plain vectors mostly lie to one side of the origin: they are centred first."""
-    sample = np.linalg.norm(space[:: max(1, len(space) // 1000)], axis=1)
-    trained = bool(np.abs(sample - 1).max(initial=0.0) < 1e-2)
-    return np.asarray(unit(space if trained else space - space.mean(axis=0)), dtype=np.float32)
+    """Unit rows. Plain vectors mostly lie to one side of the origin, so they are centred first."""
+    centred = space if have_unit_length(space) else space - space.mean(axis=0)
+    return np.asarray(unit(centred), dtype=np.float32)
