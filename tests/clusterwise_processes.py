@@ -15,6 +15,13 @@ from samekind.clusterers.ncp.amortized.clusterwise import (
     Normal,
     PassContext,
 )
+from samekind.clusterers.ncp.amortized.clusterwise_probability import (
+    Latents,
+    Noise,
+    Scored,
+    _log_groups,
+    score,
+)
 
 CCP = VECTORS["ccp"]
 X = table(CCP["x"])[None]
@@ -79,3 +86,22 @@ class Loners(ClosedCCP):
     def join(self, items: Items, context: PassContext, z: Tensor) -> Tensor:
         shape = (*context.anchor.shape[:2], 1, items.e.shape[1])
         return torch.full(shape, -50.0, dtype=torch.float64)
+
+
+def log_partition(network: Any, x: Tensor, labels: Tensor, **settings: Any) -> Scored:
+    """Log-probability of groupings (P, N) of one data set x (1, N, ...)."""
+    return score(network, network.items(x, None), labels, **settings)
+
+
+@torch.no_grad()
+def log_ordered(network: Any, x: Tensor, labels: Tensor, latents: Latents | None = None) -> Tensor:
+    """(P,) log-probability of groupings whose groups are taken in the order of their numbers."""
+    items = network.items(x, None)
+    noise = Noise(network, items, latents or Latents(), None)
+    found = []
+    for row in labels:
+        members = row == torch.unique(row)[:, None]  # (K, N)
+        K = len(members)
+        before = torch.ones(K, K, dtype=torch.bool).tril(-1)
+        found.append(_log_groups(network, items, members, before, torch.arange(K), noise).sum())
+    return torch.stack(found)

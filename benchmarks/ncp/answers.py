@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks.measuring import provenance, table
+from benchmarks.ncp.exact import DirichletGaussians
 from samekind.clusterers.ncp.amortized.conditioning import Answers
-from samekind.clusterers.ncp.amortized.exact import DirichletGaussians
 from samekind.clusterers.ncp.amortized.network import NCPNetwork
 from samekind.clusterers.ncp.amortized.sampler import Sampler
 from samekind.clusterers.ncp.amortized.weights import load

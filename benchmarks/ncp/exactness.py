@@ -25,7 +25,7 @@ import numpy as np
 import torch
 
 from benchmarks.measuring import provenance
-from samekind.clusterers.ncp.amortized.exact import DirichletGaussians
+from benchmarks.ncp.exact import DirichletGaussians
 from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
 from samekind.clusterers.ncp.amortized.likelihood import (
     log_joint,

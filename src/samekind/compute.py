@@ -137,6 +137,19 @@ def quick_kernels() -> Iterator[None]:
 
 
 @contextmanager
+def matmul_precision(wanted: str) -> Iterator[None]:
+    """Within this context float32 products have this precision: "highest" or "high" (TF32)."""
+    import torch
+
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(wanted)
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+@contextmanager
 def one_thread(wanted: bool = True) -> Iterator[None]:
     """Limit torch to one thread within this context, if `wanted`."""
     import torch

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import logsumexp
 
 from benchmarks.ncp import gibbs
-from samekind.clusterers.ncp.amortized.exact import DirichletGaussians, all_partitions
+from benchmarks.ncp.exact import DirichletGaussians, all_partitions
 
 EXACT = DirichletGaussians(spread=3.0)
 

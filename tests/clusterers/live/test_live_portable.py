@@ -27,7 +27,7 @@ def told(kinds: np.ndarray, count: int) -> Constraints:
     return Constraints.from_links(len(kinds), links)
 
 
-@pytest.mark.parametrize("n", [300, 6000])  # all items are reference items; a head decides
+@pytest.mark.parametrize("n", [300, 4200])  # all items are reference items; a head decides
 def test_its_own_items_come_back_and_others_go_where_it_puts_them(n: int) -> None:
     X, kinds = pile(n)
     model = Live(random_state=0).fit(X, constraints=told(kinds, 40))
@@ -39,7 +39,7 @@ def test_its_own_items_come_back_and_others_go_where_it_puts_them(n: int) -> Non
 
 
 def test_what_lies_far_from_everything_fits_no_group_under_a_linear_head() -> None:
-    X, kinds = pile(6000)
+    X, kinds = pile(4200)
     head = Live(random_state=0).fit(X, constraints=told(kinds, 40)).portable()
     assert (head.strangeness(head.predict(X)) <= 1).mean() > 0.95
     far = np.random.default_rng(2).normal(size=(50, 40)) * 30
@@ -47,7 +47,7 @@ def test_what_lies_far_from_everything_fits_no_group_under_a_linear_head() -> No
 
 
 def test_a_linear_head_whose_parts_do_not_fit_is_refused() -> None:
-    X, kinds = pile(6000)
+    X, kinds = pile(4200)
     state = Live(random_state=0).fit(X, constraints=told(kinds, 40)).portable().state()
     for broken in (
         {**state, "weight": state["weight"][:-1]},
@@ -60,9 +60,9 @@ def test_a_linear_head_whose_parts_do_not_fit_is_refused() -> None:
 
 @pytest.mark.parametrize("borders", ["straight", "spread"])
 def test_a_session_exports_what_it_learnt_although_it_takes_the_memberships(borders: str) -> None:
-    X, kinds = pile(6000)
-    session = Session(points(6000), X, clusterer=Live(borders=borders, random_state=0), seed=0)
-    run(session, Truth(kinds), 40)
+    X, kinds = pile(4200)
+    session = Session(points(4200), X, clusterer=Live(borders=borders, random_state=0), seed=0)
+    run(session, Truth(kinds), 20)
     session.refit()
     assert not hasattr(session.model, "membership_")
     head, note = portable_head(session.model, session.X)

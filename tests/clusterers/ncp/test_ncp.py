@@ -73,7 +73,7 @@ def test_the_groups_are_the_most_probable_ones_over_many_orders() -> None:
 
 
 def test_probabilities_of_all_groupings_of_four_items_add_up_to_one() -> None:
-    from samekind.clusterers.ncp.amortized.exact import all_partitions
+    from benchmarks.ncp.exact import all_partitions
 
     X = np.random.default_rng(0).normal(size=(4, 3))
     model = NCP(random_state=0)

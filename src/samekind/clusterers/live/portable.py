@@ -87,19 +87,8 @@ class PortableHead:
         `settled` are kept, with every fourth of the others to tell what fits no group.
         """
         rows = np.union1d(settled, np.arange(0, len(points), 4))
-        k = strengths.shape[1]
-        limits, typical = calibrated(points, strengths.argmax(axis=1), rows, k)
-        return cls(
-            np.asarray(mean, dtype=np.float32),
-            np.asarray(turn, dtype=np.float32),
-            _short(points[rows], MAX_ROUNDING * typical),
-            _short_strengths(strengths[rows]),
-            np.arange(k),
-            limits,
-            SAME * typical,
-            1,
-            *(np.asarray(part, dtype=np.float32) for part in head),
-        )
+        linear = (np.asarray(part, dtype=np.float32) for part in head)
+        return cls._kept(mean, turn, points, strengths, rows, 1, *linear)
 
     @classmethod
     def from_reference(
@@ -110,7 +99,6 @@ class PortableHead:
         strengths: Floats,
         n_neighbors: int,
         *,
-        labels: Ints | None = None,
         most: int = 1000,
     ) -> PortableHead:
         """From a learner whose reference items vote; keeps as few of them as place items alike.
@@ -119,16 +107,32 @@ class PortableHead:
         More than `most` are kept where fewer would place items differently.
         """
         rows = condensed(points, strengths, n_neighbors, most)
-        limits, typical = calibrated(points, strengths.argmax(axis=1), rows, strengths.shape[1])
+        return cls._kept(mean, turn, points, strengths, rows, n_neighbors)
+
+    @classmethod
+    def _kept(
+        cls,
+        mean: Floats,
+        turn: Floats,
+        points: Floats,
+        strengths: Floats,
+        rows: Ints,
+        n_neighbors: int,
+        *linear: Floats,
+    ) -> PortableHead:
+        """With some rows of the points, and limits by which all points fit them."""
+        k = strengths.shape[1]
+        limits, typical = calibrated(points, strengths.argmax(axis=1), rows, k)
         return cls(
             np.asarray(mean, dtype=np.float32),
             np.asarray(turn, dtype=np.float32),
             _short(points[rows], MAX_ROUNDING * typical),
             _short_strengths(strengths[rows]),
-            np.arange(strengths.shape[1]) if labels is None else labels,
+            np.arange(k),
             limits,
             SAME * typical,
             n_neighbors,
+            *linear,
         )
 
     @classmethod

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from samekind.clusterers.group_count import check_count, checked_constraints
 from samekind.clusterers.kmeans.constrained import KMeans
 from samekind.clusterers.live.graph import Reference, single_threaded, spread
+from samekind.clusterers.live.heads import strongest
 from samekind.clusterers.live.orientation import Axes, Orientation
 from samekind.clusterers.live.portable import PortableHead
 from samekind.clusterers.live.seeds import Seeds, reference_rows, restricted
@@ -147,14 +148,16 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _label_all(self, X: Floats, rows: Ints) -> None:
         """Groups of all items: the reference items have theirs, the others ask their neighbours."""
         space, strength = self._members(X, rows)
-        present, labels = _present(strength)
+        labels = strongest(strength)
+        present = np.flatnonzero(np.bincount(labels, minlength=strength.shape[1]))
         self._reference = self._reference.only(present)
         if len(present) < strength.shape[1]:
             strength = strength[:, present]
         for part in _parts(len(X)):  # in place and in pieces: there may be a million rows
             piece = strength[part].astype(np.float32) + 1e-12
             strength[part] = piece / piece.sum(axis=1, keepdims=True)
-        self.membership_, self.space_, self.labels_ = strength, space, labels
+        self.membership_, self.space_ = strength, space
+        self.labels_ = np.searchsorted(present, labels)
         self.n_clusters_ = len(present)
 
     def _members(self, X: Floats, rows: Ints | None = None) -> tuple[NDArray[np.float32], Floats]:
@@ -177,12 +180,3 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
 def _parts(n: int) -> Iterator[slice]:
     return (slice(start, min(start + 4096, n)) for start in range(0, n, 4096))
-
-
-def _present(strength: Floats) -> tuple[Ints, Ints]:
-    """The groups that are the strongest for some item, and for each item which of them."""
-    labels = np.empty(len(strength), dtype=np.intp)
-    for part in _parts(len(strength)):
-        labels[part] = strength[part].argmax(axis=1)
-    present = np.flatnonzero(np.bincount(labels, minlength=strength.shape[1]))
-    return present, np.searchsorted(present, labels)

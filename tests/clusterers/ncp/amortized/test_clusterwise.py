@@ -11,14 +11,14 @@ import torch
 from torch import Tensor
 
 from closed_form import VECTORS, table
-from clusterwise_processes import network
+from clusterwise_processes import log_partition, network
 from samekind.clusterers.ncp.amortized.clusterwise import (
     ClusterwiseNetwork,
     ClusterwiseSizes,
     Normal,
     log_members,
 )
-from samekind.clusterers.ncp.amortized.clusterwise_probability import Latents, log_partition
+from samekind.clusterers.ncp.amortized.clusterwise_probability import Latents
 from samekind.clusterers.ncp.amortized.clusterwise_training import (
     clusterwise_loss,
     importance_weighted,

@@ -11,13 +11,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from clusterwise_processes import CCP, ClosedCCP, X, network
-from samekind.clusterers.ncp.amortized.clusterwise_probability import (
-    Latents,
-    log_ordered,
-    log_partition,
-)
-from samekind.clusterers.ncp.amortized.exact import all_partitions
+from benchmarks.ncp.exact import all_partitions
+from clusterwise_processes import CCP, ClosedCCP, X, log_ordered, log_partition, network
+from samekind.clusterers.ncp.amortized.clusterwise_probability import Latents
 from samekind.errors import InputError
 
 

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 import samekind.clusterers.ncp.amortized.clusterwise_sampler as room
+from benchmarks.ncp.exact import all_partitions
 from closed_form import honours
-from clusterwise_processes import ClosedCCP, Loners, Quarters, X, network, points
-from samekind.clusterers.ncp.amortized.clusterwise_probability import log_partition
+from clusterwise_processes import ClosedCCP, Loners, Quarters, X, log_partition, network, points
 from samekind.clusterers.ncp.amortized.clusterwise_sampler import ClusterwiseSampler
 from samekind.clusterers.ncp.amortized.conditioning import ClusterwiseAnswers
-from samekind.clusterers.ncp.amortized.exact import all_partitions
 from samekind.clusterers.ncp.amortized.likelihood import relabel
 from samekind.clusterers.ncp.amortized.samples import Samples
 from samekind.constraints import Constraints

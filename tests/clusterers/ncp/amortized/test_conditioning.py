@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from benchmarks.ncp.exact import all_partitions
 from closed_form import honours, small_network
 from samekind.clusterers.ncp.amortized.conditioning import Answers
-from samekind.clusterers.ncp.amortized.exact import all_partitions
 from samekind.clusterers.ncp.amortized.likelihood import log_joint, relabel
 from samekind.clusterers.ncp.amortized.sampler import Sampler
 from samekind.constraints import Constraints

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from benchmarks.ncp.exact import all_partitions
 from closed_form import (
     VECTORS,
     ClosedForm,
@@ -21,7 +22,6 @@ from closed_form import (
     table,
 )
 from samekind.clusterers.ncp.amortized.engine import Engine, State
-from samekind.clusterers.ncp.amortized.exact import all_partitions
 from samekind.clusterers.ncp.amortized.likelihood import (
     chosen,
     log_joint,

@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from benchmarks.ncp.exact import DirichletGaussians
 from closed_form import small_network
 from samekind.clusterers.ncp.amortized import training, training_loop
-from samekind.clusterers.ncp.amortized.exact import DirichletGaussians
 from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
 from samekind.clusterers.ncp.amortized.labelled_episodes import LabelledEpisodes
 from samekind.clusterers.ncp.amortized.likelihood import log_joint

@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from benchmarks.ncp.exact import all_partitions
 from closed_form import VECTORS, ClosedForm, small_network, table
-from samekind.clusterers.ncp.amortized.exact import all_partitions
 from samekind.clusterers.ncp.amortized.likelihood import log_joint, relabel
 from samekind.clusterers.ncp.amortized.sampler import Sampler
 from samekind.clusterers.ncp.amortized.samples import Samples, averaged, merged, rescored

@@ -15,7 +15,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from samekind.clusterers.ncp.amortized.generators import Episode, Generator, draw_grouping
+from samekind.clusterers.ncp.amortized.generators import (
+    Episode,
+    Generator,
+    draw_grouping,
+    of_group,
+    reflected,
+)
 from samekind.clusterers.ncp.amortized.priors import MFM, between
 from samekind.errors import InputError
 
@@ -259,16 +265,9 @@ class Vectors:
         scale = widths(batch, 1, d) * widths(batch, K, 1) * widths(batch, K, d) * there
         noise = normal(batch, high, d) * widths(batch, high, 1) * of_group(scale, labels)
         for _ in range(3):  # mirrors, one after the other, turn each group another way
-            across = of_group(normal(batch, K, d) * there, labels)
-            unit = torch.nn.functional.normalize(across, dim=-1)
-            noise = noise - 2 * (noise * unit).sum(-1, keepdim=True) * unit
+            noise = reflected(noise, of_group(normal(batch, K, d) * there, labels))
         x = of_group(centres, labels) + noise
         return Episode(torch.where(mask[..., None], x, 0.0), labels, mask)
-
-
-def of_group(values: Tensor, labels: Tensor) -> Tensor:
-    """(B, K, d) values of groups as (B, N, d) values of their members."""
-    return torch.take_along_dim(values, labels[..., None], dim=1)
 
 
 def general_vectors(points: tuple[int, int] = (4, 300), kinds: int = 12) -> Calibrated:

@@ -11,7 +11,7 @@ A pass depends on the groups before it only as a set. So the sum over orders is 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -72,28 +72,6 @@ class Passes(NamedTuple):
 
 
 @torch.no_grad()
-def log_partition(
-    network: ClusterwiseFunctions,
-    x: Any,
-    labels: Tensor,
-    *,
-    orders: int = 16,
-    exact_groups: int = MAX_EXACT_GROUPS,
-    latents: Latents | None = None,
-    generator: torch.Generator | None = None,
-) -> Scored:
-    """Log-probability of groupings (P, N) of one data set `x` (1, N, ...).
-
-    See :func:`score`, which takes points that have been looked at already.
-    """
-    items = network.items(x, None)
-    return score(
-        network, items, labels, orders=orders, exact_groups=exact_groups, latents=latents,
-        generator=generator,
-    )  # fmt: skip
-
-
-@torch.no_grad()
 def score(
     network: ClusterwiseFunctions,
     items: Items,
@@ -130,31 +108,6 @@ def score(
     log_prob, error, summed = zip(*found, strict=True)
     told = torch.tensor(summed, device=items.e.device)
     return Scored(torch.stack(log_prob), torch.stack(error), told)
-
-
-@torch.no_grad()
-def log_ordered(
-    network: ClusterwiseFunctions,
-    x: Any,
-    labels: Tensor,
-    *,
-    latents: Latents | None = None,
-    generator: torch.Generator | None = None,
-) -> Tensor:
-    """(P,) log-probability of groupings whose groups are taken in the order of their numbers.
-
-    All anchors are summed. This is a part of the probability of the grouping, not all of it.
-    """
-    items = network.items(x, None)
-    noise = Noise(network, items, latents or Latents(), generator)
-    found = []
-    for row in labels.to(items.e.device):
-        blocks = _blocks(row)
-        K = len(blocks)
-        before = torch.ones(K, K, dtype=torch.bool, device=row.device).tril(-1)
-        turn = torch.arange(K, device=row.device)
-        found.append(_log_groups(network, items, blocks, before, turn, noise).sum())
-    return torch.stack(found)
 
 
 def log_passes(network: ClusterwiseFunctions, items: Items, passes: Passes, noise: Noise) -> Tensor:

@@ -157,11 +157,11 @@ class GaussianMixtures:
         centres = normal(batch, K, d) * between(self.spread, (batch, 1, 1), generator) * fade
         by = {"set": (batch, 1, 1), "group": (batch, K, 1), "axis": (batch, K, d)}[self.scales]
         scale = between(self.scale, by, generator).expand(batch, K, d)
-        noise = normal(batch, sizes[1], d) * _of_group(scale, labels)
+        noise = normal(batch, sizes[1], d) * of_group(scale, labels)
         if self.rotate:
             for _ in range(3):
-                noise = _reflected(noise, _of_group(normal(batch, K, d), labels))
-        x = _of_group(centres, labels) + noise
+                noise = reflected(noise, of_group(normal(batch, K, d), labels))
+        x = of_group(centres, labels) + noise
         if self.active is not None:
             x = x * self._active_axes(batch, generator)
         return Episode(centred(x, mask, self.centre), labels, mask)
@@ -196,12 +196,12 @@ def centred(x: Tensor, mask: Tensor, how: str) -> Tensor:
     return torch.where(there, x, 0.0)
 
 
-def _of_group(values: Tensor, labels: Tensor) -> Tensor:
+def of_group(values: Tensor, labels: Tensor) -> Tensor:
     """(B, K, d) values of groups as (B, N, d) values of their members."""
     return torch.take_along_dim(values, labels[..., None], dim=1)
 
 
-def _reflected(x: Tensor, across: Tensor) -> Tensor:
+def reflected(x: Tensor, across: Tensor) -> Tensor:
     """Mirrored at the plane orthogonal to `across`; some mirrors one after the other turn."""
     unit = torch.nn.functional.normalize(across, dim=-1)
     return x - 2 * (x * unit).sum(-1, keepdim=True) * unit

@@ -7,8 +7,6 @@ they have failed.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
@@ -17,6 +15,7 @@ from torch import Tensor
 
 from samekind.clusterers.ncp.amortized.generators import Episode, checked_points, draw_grouping
 from samekind.clusterers.ncp.amortized.priors import CRP, Prior, between
+from samekind.compute import matmul_precision
 from samekind.errors import InputError
 
 N_VECTORS = 20
@@ -127,7 +126,7 @@ def leading_vectors(
     m = min(n_vectors + GUARD, N) + 1
     m -= m % 2
     block = torch.randn(B, N, m, generator=generator, device=adjacency.device) * linked
-    with _exact_products():
+    with matmul_precision("highest"):  # orthogonal vectors need it, whatever training allows
         damped = adjacency.new_zeros(B, 1, 1)
         for _ in range(ROUNDS):
             block = _orthonormal(_filtered(spread, block, damped), trivial)
@@ -192,14 +191,3 @@ def _diagonal(matrix: Tensor) -> tuple[Tensor, Tensor]:
         matrix, turned = rotation.mT @ matrix @ rotation, turned @ rotation
         seat = torch.cat([seat[:1], seat[-1:], seat[1:-1]])  # everyone but the first moves on
     return turned, matrix.diagonal(dim1=1, dim2=2)
-
-
-@contextmanager
-def _exact_products() -> Iterator[None]:
-    """Full float32: orthogonal vectors need it, also where training is content with less."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)

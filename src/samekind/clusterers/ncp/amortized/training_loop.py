@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -19,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from samekind.clusterers.ncp.amortized.generators import Generator
-from samekind.compute import Recorded, best_device, quick_kernels
+from samekind.compute import Recorded, best_device, matmul_precision, quick_kernels
 from samekind.errors import InputError, SamekindError
 
 REPORT_EVERY = 50
@@ -96,7 +95,7 @@ class TrainingLoop:
         quick: bool = False,
     ) -> History:
         """Train for so many steps or seconds; `quick` allows products in reduced precision."""
-        with _precision("high" if quick else "highest"), quick_kernels():
+        with matmul_precision("high" if quick else "highest"), quick_kernels():
             return self._run(steps, seconds, schedule, seed, progress)
 
     def _run(
@@ -226,13 +225,3 @@ def rate_at(done: float, schedule: str) -> float:
     if done < 0.02:
         return max(done / 0.02, 1e-2)
     return 0.5 * (1 + math.cos(math.pi * min(1.0, (done - 0.02) / 0.98)))
-
-
-@contextmanager
-def _precision(wanted: str) -> Iterator[None]:
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision(wanted)
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)
