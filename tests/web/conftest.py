@@ -225,8 +225,8 @@ def vectors(n: int = 48) -> Any:
 
 @pytest.fixture
 def make_workspace() -> Iterator[MakeWorkspace]:
-    """Builds desks; a desk built again with the same store continues the same sessions."""
-    desks: list[Workspace] = []
+    """Build workspaces; one with the store of another continues its sessions."""
+    made: list[Workspace] = []
 
     def build(
         *,
@@ -252,19 +252,19 @@ def make_workspace() -> Iterator[MakeWorkspace]:
                 refit_every=refit_every,
             )
 
-        desks.append(Workspace(things, open_session, store=kept))
-        return desks[-1]
+        made.append(Workspace(things, open_session, store=kept))
+        return made[-1]
 
     Nearest.broken = ""
     yield build
     Nearest.broken = ""
-    for workspace in desks:
+    for workspace in made:
         workspace.close()
 
 
 @pytest.fixture
 def workspace(make_workspace: MakeWorkspace, request: pytest.FixtureRequest) -> Workspace:
-    """A desk; ``parametrize("workspace", ["about groups"], indirect=True)`` makes it ask about those."""
+    """A workspace; ``parametrize("workspace", ["about groups"], indirect=True)`` asks about groups."""
     asking = {"alternating": Alternating(), "about groups": AboutGroups()}
     return make_workspace(strategy=asking[getattr(request, "param", "alternating")])
 

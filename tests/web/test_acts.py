@@ -15,7 +15,7 @@ from samekind.workspace.workspace import Workspace
 
 @pytest.fixture
 def live(make_workspace: Callable[..., Workspace]) -> Workspace:
-    """A desk with the live learner, which honours what it is told."""
+    """A workspace with the live learner, which honours every answer."""
     return make_workspace(clusterer="live")
 
 

@@ -24,7 +24,7 @@ ORIGIN = "http://127.0.0.1:8765"
 
 @pytest.fixture
 def workspaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspaces]:
-    """A hall with a folder of pictures on its desk."""
+    """Workspaces with one that is open over a folder of pictures."""
     monkeypatch.setenv("SAMEKIND_HOME", str(tmp_path / "home"))
     folder = tmp_path / "photos"
     folder.mkdir()

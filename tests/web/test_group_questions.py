@@ -64,7 +64,7 @@ def test_an_answer_is_listed_with_its_choices_and_can_be_changed(client: TestCli
     ("choice", "message"),
     [
         ("5,2", "Name each number once, in ascending order, with commas and no spaces: '2,5'."),
-        ("2,13", "There is no number 13; the items have the numbers 1 to 12."),
+        ("2,13", "Expected numbers from 1 to 12, got 13."),
         ("same", "join several numbers by commas, as in '1,2'."),
     ],
 )

@@ -197,7 +197,7 @@ def test_a_cancelled_opening_is_resumed_where_it_stopped(
 
     def slowly(self: Pixels, items: Any) -> Any:
         read.extend(item.id for item in items)
-        if len(read) == 12:  # the first batch; after it the work hears that it shall stop
+        if len(read) == 12:  # the first batch; the job stops after it
             workspaces.jobs.cancel(workspaces.jobs.all()[0].id)
         return whole(self, items)
 
