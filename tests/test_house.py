@@ -109,6 +109,23 @@ def test_the_median_room_is_a_page() -> None:
     assert lengths[len(lengths) // 2] <= 140
 
 
+def test_learners_inherit_at_most_twice() -> None:
+    nodes = [node for path in FILES for node in ast.walk(ast.parse(path.read_text()))]
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    bases = {node.name: [b.id for b in node.bases if isinstance(b, ast.Name)] for node in classes}
+
+    def depth(name: str) -> int:
+        """Steps up to ``Learner``; negative for other classes."""
+        if name == "Learner":
+            return 0
+        above = [depth(base) for base in bases.get(name, ())]
+        return 1 + max(above) if above and max(above) >= 0 else -1
+
+    depths = {name: depth(name) for name in bases}
+    assert max(depths.values()) >= 1
+    assert {name for name, steps in depths.items() if steps > 2} == set()
+
+
 def test_importing_the_package_is_quick_and_brings_no_heavy_library() -> None:
     heavy = {
         "torch", "sklearn", "scipy", "PIL", "sqlalchemy", "fastapi", "pyarrow", "onnxruntime",
