@@ -188,7 +188,7 @@ def groups_row(network: NCPNetwork, n: int, sets: int, rng: np.random.Generator)
         drawn = Sampler(network).sample(tensors(network, x)[0], 1, generator=chance)
         found += [int(s.n_groups[0]) for s in drawn]
     K = np.array(found)
-    law = np.array(prior.law_of_groups(n))
+    law = np.array(prior.n_groups_distribution(n))
     share = np.bincount(K, minlength=n + 1) / len(K)
     return {
         "N": n, "mean K": K.mean(), "CRP": mean, "var K": K.var(ddof=1), "CRP var": variance,

@@ -1,4 +1,4 @@
-"""The number of groups: what the answers prove, or a guess where nobody says."""
+"""The number of groups: what the answers prove, or a guess."""
 
 from __future__ import annotations
 

@@ -119,12 +119,12 @@ class _Searched:
             if assigned[b] >= 0 or seen != version[b]:
                 continue
             assigned[b] = _cheapest(cost[b], taken[b])
-            for foe, weight in zip(self.near[b].tolist(), self.weight[b].tolist(), strict=True):
-                taken[foe, assigned[b]] += weight
-                if assigned[foe] < 0:
-                    version[foe] += 1
-                    allowed = cost[foe][taken[foe] == 0]
-                    heappush(heap, (-_regret(allowed), int(version[foe]), foe))
+            for other, weight in zip(self.near[b].tolist(), self.weight[b].tolist(), strict=True):
+                taken[other, assigned[b]] += weight
+                if assigned[other] < 0:
+                    version[other] += 1
+                    allowed = cost[other][taken[other] == 0]
+                    heappush(heap, (-_regret(allowed), int(version[other]), other))
         return assigned
 
     def _improved(self, cost: Floats, assigned: Ints) -> Ints:

@@ -87,10 +87,10 @@ class Seeds:
         home: dict[int, int] = dict(
             zip(components[self.rows].tolist(), self.labels.tolist(), strict=True)
         )
-        foes: dict[int, set[int]] = {}
+        different: dict[int, set[int]] = {}
         for a, b in answers.component_links().tolist():
-            foes.setdefault(a, set()).add(b)
-            foes.setdefault(b, set()).add(a)
+            different.setdefault(a, set()).add(b)
+            different.setdefault(b, set()).add(a)
         waiting: dict[int, list[int]] = {}
         for row in answers.touched.tolist():
             if (component := int(components[row])) not in home:
@@ -100,7 +100,7 @@ class Seeds:
         by_size = sorted(waiting.items(), key=lambda entry: (-len(entry[1]), entry[0]))
         for component, members in by_size:
             score = np.log(strength[members] + 1e-9).sum(axis=0)
-            taken = {home[foe] for foe in foes.get(component, ()) if foe in home}
+            taken = {home[other] for other in different.get(component, ()) if other in home}
             allowed = [k for k in range(strength.shape[1]) if k not in taken]
             if allowed:
                 home[component] = allowed[int(np.argmax(score[allowed]))]

@@ -1,4 +1,4 @@
-"""Settling: from memberships to groups that honour every answer."""
+"""From memberships to groups that honour every answer."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Settled:
 
 
 def settled(p: Floats, known: Constraints) -> Settled:
-    """Every item in its strongest group, answered ones where the answers allow it.
+    """Put every item into its strongest group, answered ones where the answers allow it.
 
-    Items known to be of one kind vote together; kinds known to be different are kept apart, where
-    that is cheapest. What no group may take opens a group of its own.
+    Items known to be of one kind vote together. Kinds known to be different are kept apart, where
+    that is cheapest. Items that no group may take open a group of their own.
     """
     n, k = p.shape
     labels = np.asarray(p.argmax(axis=1), dtype=np.intp)
@@ -72,8 +72,8 @@ def _honoured(p: Floats, labels: Ints, known: Constraints) -> Ints:
         if placed[a] != placed[b]:
             continue
         mover = a if blocks.size[a] <= blocks.size[b] else b
-        foes = blocks.apart.indices[blocks.apart.indptr[mover] : blocks.apart.indptr[mover + 1]]
-        taken = set(placed[foes].tolist())
+        others = blocks.apart.indices[blocks.apart.indptr[mover] : blocks.apart.indptr[mover + 1]]
+        taken = set(placed[others].tolist())
         allowed = [group for group in np.argsort(cost[mover]).tolist() if group not in taken]
         opened = p.shape[1]
         while opened in taken:

@@ -65,7 +65,7 @@ class Clusterwise:
     def samples(self, n_samples: int, orders: int) -> Samples:
         """Draws that honour every answer, with importance weights but without probabilities.
 
-        `orders` is for the pointwise posterior; here anchors are drawn anew for each draw.
+        `orders` is for the pointwise posterior; here each draw has its own anchors.
         """
         x, generator, answers = self._ready(0)
         sampler = ClusterwiseSampler(self.network)

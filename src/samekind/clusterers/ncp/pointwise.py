@@ -114,7 +114,7 @@ class Pointwise:
 class PointwisePredictor:
     """One more step: the group of an item when all others are placed (U is zero).
 
-    Each item is placed by itself, so that it does not matter which others come with it.
+    Each item is placed on its own, so the others that come with it do not matter.
     """
 
     H: Floats

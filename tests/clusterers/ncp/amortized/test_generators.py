@@ -152,7 +152,7 @@ def test_bytes_are_normalised_and_images_keep_their_shape() -> None:
 def test_what_cannot_be_drawn_is_said_in_a_sentence() -> None:
     with pytest.raises(InputError, match="at least 1"):
         GaussianMixtures().draw(3, chance(), (5, 4))
-    with pytest.raises(InputError, match="one for each"):
+    with pytest.raises(InputError, match="one class for each of"):
         LabelledEpisodes(np.zeros((3, 2)), np.zeros(4, dtype=int))
     with pytest.raises(InputError, match="Expected centre to be"):
         centred(torch.zeros(1, 2, 2), torch.ones(1, 2, dtype=torch.bool), "middle")

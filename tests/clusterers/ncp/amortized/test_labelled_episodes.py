@@ -114,5 +114,5 @@ def test_what_has_no_views_is_refused_with_a_sentence() -> None:
         LabelledEpisodes(np.zeros((4, 2)), np.arange(4), views=["turn"])
     with pytest.raises(InputError, match="uint8"):
         LabelledEpisodes(np.zeros((4, 1, 2, 2)), np.arange(4), views=["invert"])
-    with pytest.raises(InputError, match="'flip' is not a view"):
+    with pytest.raises(InputError, match="mirror and invert, got 'flip'"):
         LabelledEpisodes(images(), CLASSES, views=["flip"])  # type: ignore[list-item]

@@ -27,7 +27,7 @@ def test_the_crp_has_the_published_moments_exactly_and_when_drawn(row: dict) -> 
     prior = CRP(0.7)
     mean, variance = prior.moments(row["N"])
     assert (mean, variance) == pytest.approx((row["mean_K"], row["var_K"]), abs=1e-9)
-    law = np.array(prior.law_of_groups(row["N"]))
+    law = np.array(prior.n_groups_distribution(row["N"]))
     assert law.sum() == pytest.approx(1) and law @ np.arange(len(law)) == pytest.approx(mean)
     K = prior.draw(4000, row["N"], torch.Generator().manual_seed(row["N"])).max(1).values + 1.0
     assert abs(float(K.mean()) - mean) < 4 * (variance / 4000) ** 0.5

@@ -2,7 +2,7 @@
 
 A network knows a number of dimensions and one scale. So vectors are turned onto their principal
 axes, cut to (or filled with zeros up to) that dimension, and divided by one number. Training draws
-go through the same steps (:class:`Calibrated`), so that training and use see the same law.
+go through the same steps (:class:`Calibrated`), so that training and use see the same distribution.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def _turned(x: Tensor, dim: int) -> Tensor:
 
 @dataclass(frozen=True)
 class EvenKinds(MFM):
-    """One kind, two, ..., up to `most` are equally likely: for when nobody knows."""
+    """All numbers of kinds up to `most` are equally likely."""
 
     gamma: float = 3.0
 
@@ -271,5 +271,5 @@ class Vectors:
 
 
 def general_vectors(points: tuple[int, int] = (4, 300), kinds: int = 12) -> Calibrated:
-    """What the shipped weights are trained on: :class:`Vectors`, calibrated to 8 dimensions."""
+    """Training data of the shipped weights: :class:`Vectors`, calibrated to 8 dimensions."""
     return Calibrated(Vectors(points=points, kinds=kinds), 8)

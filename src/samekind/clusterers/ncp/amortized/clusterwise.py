@@ -44,7 +44,7 @@ class Items(NamedTuple):
     u: Tensor
     """As one of those that are left."""
     first: Tensor
-    """Through the first layer of the head that decides who joins."""
+    """Through the first layer of the head that decides which points join."""
 
     def at(self, places: Tensor | slice) -> Items:
         """Some of the points."""
@@ -73,7 +73,7 @@ class ClusterwiseFunctions(Protocol):
         ...
 
     def items(self, x: Any, mask: Tensor | None) -> Items:
-        """What is seen of every point, once for all passes."""
+        """Features of every point, once for all passes."""
         ...
 
     def describe(self, items: Items, member: Tensor) -> Tensor:
@@ -104,7 +104,7 @@ class ClusterwiseSizes(PlainSizes):
     Parameters
     ----------
     kind : ``ccp`` pools by means; ``acp-s`` lets all points look at each other once and pools by
-        attention; ``acp`` looks anew in every pass, at what is left: the dearest.
+        attention; ``acp`` does so again in every pass, over what is left: the slowest.
     encoder, inputs, features, encoder_layers : as in
         :class:`~samekind.clusterers.ncp.amortized.network.Sizes`.
     width : of every hidden layer and every pool; a multiple of `heads`.
@@ -242,14 +242,14 @@ class ClusterwiseNetwork(nn.Module):
         else:
             pairs = ((self.in_pool, inside), (self.out_pool, outside))
             if context.own is not None:
-                pools = [pool(context.own, who) for pool, who in pairs]
+                pools = [pool(context.own, kept) for pool, kept in pairs]
             else:
-                pools = [pool.of_subsets(items.e, who) for pool, who in pairs]
+                pools = [pool.of_subsets(items.e, kept) for pool, kept in pairs]
         counts = [_few(inside), _few(outside)]
         return _normal(self.guide_net, (*context[:3], *pools, *counts), self.latent)
 
     def join(self, items: Items, context: PassContext, z: Tensor) -> Tensor:
-        """Log-odds of joining for every point, also for those that are gone."""
+        """Log-odds of joining for every point, also for those already taken."""
         row = self.join_known(torch.cat(context[:3], -1))[:, :, None]  # (B, R, 1, 2 w)
         if self.join_latent is not None:
             row = row + self.join_latent(z)  # (B, R, S, 2 w)

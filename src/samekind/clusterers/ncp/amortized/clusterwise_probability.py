@@ -140,14 +140,14 @@ def _log_some(network: ClusterwiseFunctions, items: Items, passes: Passes, noise
     )
     # Each draw is weighed by the mixture of both distributions, so that no weight exceeds two.
     part = n_guided / noise.draws
-    laws = [guide.log_density(z) + math.log(part)]
+    terms = [guide.log_density(z) + math.log(part)]
     if part < 1:
-        laws.append(prior.log_density(z) + math.log(1 - part))
-    log_mixture = torch.stack(laws).logsumexp(0)
+        terms.append(prior.log_density(z) + math.log(1 - part))
+    log_mixture = torch.stack(terms).logsumexp(0)
     joined = log_members(network.join(items, context, z), left, member)
     log_w = joined + prior.log_density(z) - log_mixture
     found = log_w.logsumexp(-1) - math.log(noise.draws)
-    # Where nobody is left to join there is nothing to estimate.
+    # Where no point is left to join there is nothing to estimate.
     return torch.where(left.any(-1), found, 0.0)[0]
 
 
@@ -165,8 +165,8 @@ def _summed(network: ClusterwiseFunctions, items: Items, blocks: Tensor, noise: 
     for k in range(1, K + 1):
         mine = (size == k).nonzero()[:, 0]
         last = torch.arange(K, device=device)
-        came = mine[:, None] & ~(1 << last)  # the set without each of its groups
-        found = (total[came] + step[came, last]).masked_fill(~inside[mine], -torch.inf)
+        without = mine[:, None] & ~(1 << last)  # the set without each of its groups
+        found = (total[without] + step[without, last]).masked_fill(~inside[mine], -torch.inf)
         total[mine] = found.logsumexp(1)
     return total[-1]
 
@@ -261,6 +261,6 @@ class Noise:
         )  # fmt: skip
 
 
-def _rows(law: Normal) -> Normal:
+def _rows(normal: Normal) -> Normal:
     """With a dimension for draws."""
-    return Normal(law.mean[:, :, None], law.log_std[:, :, None])
+    return Normal(normal.mean[:, :, None], normal.log_std[:, :, None])

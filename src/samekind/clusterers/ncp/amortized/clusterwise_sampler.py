@@ -1,7 +1,7 @@
 """Sampler of the clusterwise process: S groupings side by side, one group of each per pass.
 
 Every pass takes at least its anchor, so it ends. Points that all samples have placed are dropped
-from what is looked at, so late passes over a few stragglers cost little.
+from the pass, so late passes over the last few points cost little.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ClusterwiseSampler:
 
     Parameters
     ----------
-    latent : ``sample`` draws z from its law; ``mean`` takes the mean of it.
+    latent : ``sample`` draws z from its distribution; ``mean`` takes the mean of it.
     join : ``sample`` lets each point join at random; ``threshold`` if that is the more probable.
         Both ``sample``: draws of the posterior. Else anchors are the only randomness, or nearly so:
         good single groupings, too few different ones.
@@ -70,7 +70,7 @@ class ClusterwiseSampler:
             ``sample`` for both kinds of randomness, weights make averages those of the posterior
             given the answers. Otherwise, and for samples that ran into `most_passes`, the answers
             are only a restriction.
-        resample : samples are drawn anew by weight when fewer than this part of them are
+        resample : samples are redrawn by weight when fewer than this part of them are
             effective; 0 never does.
         orders, draws : for the probability: orders of the groups where not all can be summed, and
             draws of z in each pass.
@@ -154,7 +154,7 @@ class _SamplePasses:
         B, N = there.shape
         device = there.device
         self.place = torch.arange(N, device=device)
-        """(M,) which points are still looked at."""
+        """(M,) points that are not placed in every sample yet."""
         self.left = there[:, None].expand(B, n_samples, N).clone()  # (B, S, M)
         self.labels = torch.zeros(B, n_samples, N, dtype=torch.long, device=device)
         nothing = torch.zeros(B, 1, N, dtype=torch.bool, device=device)
@@ -270,7 +270,7 @@ def reassigned(
     """Groupings (P, N) of one data set `x` (1, N, ...) after one sweep; groups may vanish.
 
     The result is a better single grouping, not a sample of the posterior: the sweep has no
-    probability, so score it anew before comparing.
+    probability, so score it again before comparing.
 
     Parameters
     ----------

@@ -177,8 +177,8 @@ def pass_bound(
         found = log_members(network.join(items, context, noise), left, member)
         return importance_weighted(found)
     guide, prior = (
-        Normal(*(part[:, :, None] for part in law))
-        for law in (network.guide(items, context, left, member), network.prior(context))
+        Normal(*(part[:, :, None] for part in normal))
+        for normal in (network.guide(items, context, left, member), network.prior(context))
     )
     z = guide.mean + guide.log_std.exp() * noise
     held = Normal(guide.mean.detach(), guide.log_std.detach())

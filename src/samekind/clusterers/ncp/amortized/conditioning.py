@@ -19,7 +19,7 @@ from samekind.constraints import Constraints
 
 
 class Answers:
-    """What the answers allow, for :class:`~samekind.clusterers.ncp.amortized.sampler.Sampler`.
+    """Choices that the answers allow, for the pointwise `Sampler`.
 
     Memory of a state: the group of each answered component, -1 before its first member is placed;
     the last column stands for all items without answers and stays -1.
@@ -35,14 +35,14 @@ class Answers:
     """
 
     def __init__(self, constraints: Constraints) -> None:
-        components, foes = constraints.components, constraints.component_links()
+        components, links = constraints.components, constraints.component_links()
         size = np.bincount(components, minlength=1)
         matters = size > 1
-        matters[foes.ravel()] = True
+        matters[links.ravel()] = True
         number = np.where(matters, np.cumsum(matters) - 1, matters.sum())
         C = int(matters.sum())
         table = np.zeros((C + 1, C + 1), dtype=bool)
-        table[number[foes[:, 0]], number[foes[:, 1]]] = True
+        table[number[links[:, 0]], number[links[:, 1]]] = True
         self.component = torch.from_numpy(number[components].astype(np.int64))
         """(n,) number of each item's component; the last number: no answers."""
         self.different = torch.from_numpy(table | table.T)

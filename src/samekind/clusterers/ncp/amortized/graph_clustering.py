@@ -1,4 +1,4 @@
-"""The nodes of a graph in groups, when nobody knows how many: a posterior, not one answer.
+"""Groups of unknown number among the nodes of a graph: a posterior, not one answer.
 
 Nodes are described by eigenvectors whose signs mean nothing, and they are placed in an order that
 means nothing; both are drawn at random, and what is reported is the average over them.
@@ -40,7 +40,7 @@ ACCEPTED = "a networkx graph, a scipy sparse adjacency, or pairs of nodes"
 
 @dataclass(frozen=True)
 class GraphPosterior:
-    """What is known about the groups of a graph's nodes.
+    """The posterior over groups of a graph's nodes.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def described(table: Any, n_vectors: int, device: str = "cpu") -> Graphs:
     trivial = np.sqrt(degree / max(degree.sum(), 1e-12))
     spread = sparse.diags_array(scale) @ table @ sparse.diags_array(scale)
     k = min(n_vectors, n - 1)
-    # The trivial vector is moved to the lower end, where nobody looks for it.
+    # The trivial vector is moved to the lower end, where it is not looked for.
     if n <= DENSE:
         moved = spread.toarray() - 2 * np.outer(trivial, trivial)
         values, vectors = linalg.eigh(moved, subset_by_index=[n - max(k, 1), n - 1])

@@ -87,20 +87,20 @@ class StochasticBlocks:
         slots = torch.arange(K, device=device)
         pair = beta(self.between, (B, K, K), generator)
         pair = torch.where(slots[:, None] < slots, pair, pair.mT)
-        law = torch.where(
+        edge = torch.where(
             slots[:, None] == slots, beta(self.within, (B, K, 1), generator), pair
         ) * between(self.keep, (B, 1, 1), generator)
-        rows = torch.take_along_dim(law, labels[..., None], dim=1)  # (B, N, K)
-        law = torch.take_along_dim(rows, labels[:, None], dim=2)  # (B, N, N)
+        rows = torch.take_along_dim(edge, labels[..., None], dim=1)  # (B, N, K)
+        edge = torch.take_along_dim(rows, labels[:, None], dim=2)  # (B, N, N)
         uniform = torch.rand(B, N, N, generator=generator, device=device)
         place = torch.arange(N, device=device)
-        upper = (uniform < law) & (place[:, None] < place) & mask[..., None] & mask[:, None]
+        upper = (uniform < edge) & (place[:, None] < place) & mask[..., None] & mask[:, None]
         return (upper | upper.mT).float()
 
 
-def beta(law: tuple[int, int], shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+def beta(parameters: tuple[int, int], shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
     """Draws from Beta(a, b) for whole numbers: the a-th smallest of a + b - 1 even draws."""
-    a, b = law
+    a, b = parameters
     if not (isinstance(a, int) and isinstance(b, int) and a >= 1 and b >= 1):
         raise InputError(f"Expected two whole numbers of at least 1 for Beta, got {a} and {b}.")
     uniform = torch.rand(*shape, a + b - 1, generator=generator, device=generator.device)

@@ -22,7 +22,7 @@ from samekind.errors import InputError
 N_STRIDES = 64
 """Ways to walk through the members of a class."""
 View = Literal["turn", "mirror", "invert"]
-"""What makes a new class of an old one: quarter turns, a mirror, dark for light."""
+"""Ways to make a new class from another: quarter turns, a mirror, inverted brightness."""
 
 
 class LabelledEpisodes:
@@ -64,7 +64,7 @@ class LabelledEpisodes:
         names, number = np.unique(np.asarray(classes), return_inverse=True)
         if len(number) != len(self.items):
             raise InputError(
-                f"There are {len(self.items)} items but {len(number)} classes. Give one for each."
+                f"Expected one class for each of {len(self.items)} items, got {len(number)}."
             )
         self.prior = prior or CRP(0.7)
         self.points = checked_points(points, points)
@@ -133,7 +133,7 @@ def _view_table(views: Sequence[View], look_alikes: bool) -> Tensor:
     """
     odd = sorted(set(views) - {"turn", "mirror", "invert"})
     if odd:
-        raise InputError(f"{odd[0]!r} is not a view. Choose among turn, mirror and invert.")
+        raise InputError(f"Expected views among turn, mirror and invert, got {odd[0]!r}.")
     turns = [[0, 2], [1, 3]] if "turn" in views else [[0]]
     mirrors = [0, 4] if "mirror" in views else [0]
     inverts = [0, 8] if "invert" in views else [0]
@@ -149,19 +149,16 @@ def _pixel_table(items: Tensor, views: Sequence[View]) -> Tensor | None:
         return None
     if items.ndim != 4:
         raise InputError(
-            f"Views are made of images (M, channels, height, width), but items of shape "
-            f"{tuple(items.shape)} came. Leave views out for vectors."
+            f"Expected images (M, channels, height, width) to make views of, got items of shape "
+            f"{tuple(items.shape)}. Omit views for vectors."
         )
     height, width = items.shape[2:]
     if "turn" in views and height != width:
         raise InputError(
-            f"Images of {height} x {width} pixels cannot be turned. Give square ones, or leave "
-            "'turn' out."
+            f"Expected square images to turn, got {height} x {width} pixels. Omit 'turn'."
         )
     if "invert" in views and items.dtype != torch.uint8:
-        raise InputError(
-            f"Only uint8 images can be inverted, but {items.dtype} came. Leave 'invert' out."
-        )
+        raise InputError(f"Expected uint8 images to invert, got {items.dtype}. Omit 'invert'.")
     place = torch.arange(height * width).view(height, width)
     turns = range(4) if height == width else [0] * 4
     looks = [torch.rot90(p, k) for p in (place, place.flip(1)) for k in turns]

@@ -62,7 +62,7 @@ def mlp(sizes: Sequence[int], activation: str, *, last_bias: bool = True) -> nn.
 
 
 class PointEncoder(nn.Module):
-    """Points or frozen vectors (B, N, d) to features (B, N, width), each by itself."""
+    """Points or frozen vectors (B, N, d) to features (B, N, width), each on its own."""
 
     def __init__(self, inputs: int, width: int, layers: int, activation: str) -> None:
         super().__init__()
@@ -193,11 +193,11 @@ class ISAB(nn.Module):
     def __init__(self, width: int, heads: int = 4, inducing: int = 32) -> None:
         super().__init__()
         self.inducing = nn.Parameter(torch.randn(inducing, width) / math.sqrt(width))
-        # Two blocks of their own: shared ones would tie what is asked to what is told.
+        # Two blocks: a shared one would tie queries to values.
         self.gather, self.tell = MAB(width, heads), MAB(width, heads)
 
     def forward(self, X: Tensor, mask: Tensor | None = None) -> Tensor:
-        """(..., N, d) to the same shape; what is masked is not looked at."""
+        """(..., N, d) to the same shape; masked points are ignored."""
         points: Tensor = self.gather(self.inducing, X, mask)
         told: Tensor = self.tell(X, points)
         return told

@@ -133,7 +133,7 @@ def open_choices(labels: Tensor, mask: Tensor) -> Tensor:
 
 
 class _Past(NamedTuple):
-    """What the labels say about each step n and group k."""
+    """Members and open choices before each step n, by the labels."""
 
     last: Tensor
     """(B, N, K + 1) row of the last member of k before n, counted from 1; 0: none."""
@@ -159,7 +159,7 @@ def _rows(valid: Tensor, fixed: bool, capacity: int | None) -> tuple[Tensor, Ten
     everything = torch.arange(len(flat), device=flat.device)
     if capacity is None or capacity >= len(flat):
         return everything, everything
-    # One more place takes what is not open; rows that nobody claims compute the first choice.
+    # One more place takes what is not open; unused rows compute the first choice.
     where = torch.where(flat, (flat.cumsum(0) - 1).clamp_max(capacity), capacity)
     rows = torch.zeros(capacity + 1, dtype=torch.long, device=flat.device)
     return rows.scatter(0, where, everything)[:capacity], where.clamp_max(capacity - 1)

@@ -20,7 +20,7 @@ from samekind.errors import InputError
 
 
 class Points(NamedTuple):
-    """What the process sees of each point: h (B, N, dh) and u (B, N, du), zero where padded."""
+    """Features of each point: h (B, N, dh) and u (B, N, du), zero where padded."""
 
     h: Tensor
     u: Tensor
@@ -38,7 +38,7 @@ class Functions(Protocol):
         ...
 
     def context(self, U: Tensor, h: Tensor) -> Tensor:
-        """What f is told besides G, once per point: (..., du) and (..., dh) to (..., c)."""
+        """Input of f besides G, once per point: (..., du) and (..., dh) to (..., c)."""
         ...
 
     def f(self, G: Tensor, context: Tensor) -> Tensor:
@@ -52,7 +52,7 @@ class PlainSizes:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Self:
-        """Back from :meth:`as_json`; a sentence if something in it is not known here."""
+        """Back from :meth:`as_json`; InputError if it holds unknown sizes."""
         known = {field.name for field in fields(cls)}
         odd = sorted(set(values) - known)
         if odd:

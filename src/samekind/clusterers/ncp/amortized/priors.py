@@ -50,23 +50,25 @@ class CRP:
 
     def moments(self, n: int) -> tuple[float, float]:
         """Mean and variance of the number of groups among n points, for one alpha."""
-        if isinstance(self.alpha, tuple):
-            raise InputError("The law of the number of groups is known for one alpha, not a range.")
-        opens = [self.alpha / (self.alpha + i) for i in range(n)]
+        opens = self._opening(n)
         return sum(opens), sum(p * (1 - p) for p in opens)
 
-    def law_of_groups(self, n: int) -> list[float]:
+    def n_groups_distribution(self, n: int) -> list[float]:
         """Probability of 0, 1, ..., n groups among n points, for one alpha."""
-        if isinstance(self.alpha, tuple):
-            raise InputError("The law of the number of groups is known for one alpha, not a range.")
-        law = [1.0]
-        for i in range(n):
-            new = self.alpha / (self.alpha + i)
-            law = [
-                (law[k] * (1 - new) if k < len(law) else 0.0) + (law[k - 1] * new if k else 0.0)
-                for k in range(len(law) + 1)
+        chances = [1.0]
+        for new in self._opening(n):
+            chances = [
+                (chances[k] * (1 - new) if k < len(chances) else 0.0)
+                + (chances[k - 1] * new if k else 0.0)
+                for k in range(len(chances) + 1)
             ]
-        return law
+        return chances
+
+    def _opening(self, n: int) -> list[float]:
+        """(n,) probability that each point opens a group."""
+        if isinstance(self.alpha, tuple):
+            raise InputError(f"Expected one alpha, got the range {self.alpha}.")
+        return [self.alpha / (self.alpha + i) for i in range(n)]
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,8 @@ class MFM:
     Parameters
     ----------
     rate : kinds are 1 + Poisson(rate).
-    gamma : of the symmetric Dirichlet law of their weights; small means uneven groups.
-    most : largest number of kinds; the law is cut there.
+    gamma : of the symmetric Dirichlet distribution of their weights; small means uneven groups.
+    most : largest number of kinds; the distribution is cut off there.
     """
 
     rate: float = 2.0
@@ -100,8 +102,8 @@ class MFM:
         return relabel(kind)
 
     def _levels(self) -> list[float]:
-        law = [math.exp(k * math.log(self.rate) - math.lgamma(k + 1)) for k in range(self.most)]
-        return [sum(law[: k + 1]) / sum(law) for k in range(self.most - 1)]
+        chances = [math.exp(k * math.log(self.rate) - math.lgamma(k + 1)) for k in range(self.most)]
+        return [sum(chances[: k + 1]) / sum(chances) for k in range(self.most - 1)]
 
 
 def between(

@@ -74,7 +74,7 @@ class Sampler:
 
         Parameters
         ----------
-        resample : with `allowed`, samples are drawn anew by weight when fewer than this part of
+        resample : with `allowed`, samples are redrawn by weight when fewer than this part of
             them are effective; 0 never does, and keeps plain importance weights.
         """
         if n_samples < 1:
@@ -175,7 +175,7 @@ class _Draws:
         return state, codes // C, codes % C
 
     def _resampled(self, state: State) -> State:
-        """Where few draws carry all the weight, draw anew by weight and make weights equal."""
+        """Where few draws carry all the weight, redraw by weight and make weights equal."""
         n_owners = int(self.owner[-1]) + 1
         log_weight = state.log_weight.clone()
         for b in range(n_owners):

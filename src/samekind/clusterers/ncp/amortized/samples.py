@@ -61,8 +61,8 @@ class Samples:
 
     def n_groups_distribution(self) -> Tensor:
         """(K + 1,) distribution of the number of groups, from 0 on."""
-        law = self.weights.new_zeros(int(self.n_groups.max()) + 1)
-        return law.index_add(0, self.n_groups, self.weights)
+        empty = self.weights.new_zeros(int(self.n_groups.max()) + 1)
+        return empty.index_add(0, self.n_groups, self.weights)
 
     def co_membership(self) -> Tensor:
         """(N, N) probability that two items are in one group."""

@@ -113,9 +113,9 @@ def train(
     schedule : ``cosine`` rises over the first 2 % and falls to nothing.
     permutations : orders of each data set per step.
     ranges : sizes are drawn from so many ranges, one per step, each size as often; or ranges of
-        one's own, each as often (:func:`doubling_ranges` has more small data sets).
+        your own, each as often (:func:`doubling_ranges` has more small data sets).
     checkpoint : file to which the state is written every thousand steps and from which an
-        interrupted training goes on.
+        interrupted training continues.
     quick : products in reduced precision (TF32) on a GPU that has it; sums stay as they are.
     """
     check_end(steps, seconds)
@@ -155,7 +155,7 @@ class PointwiseTraining(TrainingLoop):
             self.save(self.checkpoint)
 
     def _make_room(self) -> None:
-        """Batches need more room than they seemed to: record anew."""
+        """Batches need more room than expected: record again."""
         self.room *= 2
         self.recorded.clear()
 

@@ -46,7 +46,7 @@ class TrainingLoop:
     Parameters
     ----------
     ranges : sizes are drawn from so many ranges, one per step, each size as often; or ranges of
-        one's own, each as often (:func:`doubling_ranges` has more small data sets).
+        your own, each as often (:func:`doubling_ranges` has more small data sets).
     clip : largest length of the gradient.
     """
 

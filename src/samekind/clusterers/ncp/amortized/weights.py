@@ -66,7 +66,7 @@ def save(
 
 
 def load(path: str | Path, *, encoder: nn.Module | None = None, device: str = "cpu") -> Loaded:
-    """Read a pointwise network, ready for use. An encoder of one's own is passed in and filled."""
+    """Read a pointwise network, ready for use. An encoder of your own is passed in and filled."""
     tensors, facts = read_tensors(path)
     network = NCPNetwork(Sizes.from_json(facts.pop("sizes")), encoder)
     fill(network, tensors, path)
