@@ -16,7 +16,7 @@ from samekind.protocols import Oracle
 from samekind.reports.plots import Snapshots
 from samekind.session import Session
 from samekind.simulation.people import Matched, Noisy, Truth, Unsure
-from samekind.sources.sets.cifar import CIFAR_SETS
+from samekind.sources import CIFAR_SETS
 from samekind.training.progress import Monitor, tensorboard_log
 
 ROUNDS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)

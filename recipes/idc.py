@@ -22,7 +22,7 @@ from samekind.evaluation import score
 from samekind.registry import find
 from samekind.session import Session
 from samekind.simulation.loop import run_in_one_go
-from samekind.sources.sets.cifar import open_cifar
+from samekind.sources import open_cifar
 
 
 def main() -> None:

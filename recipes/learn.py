@@ -24,7 +24,7 @@ from torch.nn.functional import normalize
 
 from samekind.compute import best_device
 from samekind.evaluation import score
-from samekind.sources.sets.cifar import CIFAR_SETS, open_cifar
+from samekind.sources import CIFAR_SETS, open_cifar
 from samekind.training.device_kmeans import cosine_kmeans
 from samekind.training.progress import Monitor, TrainingReport
 from samekind.training.selflearn import METHODS, SelfLearner, SelfSetting

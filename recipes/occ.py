@@ -19,7 +19,7 @@ from samekind.evaluation import score
 from samekind.session import Session
 from samekind.simulation.loop import run, run_in_one_go
 from samekind.simulation.people import Truth
-from samekind.sources.sets.cifar import open_cifar
+from samekind.sources import open_cifar
 
 
 def main() -> None:

@@ -26,7 +26,7 @@ from samekind.evaluation import score
 from samekind.registry import find
 from samekind.session import Session
 from samekind.simulation.loop import run
-from samekind.sources.sets.cifar import PictureSet, open_cifar
+from samekind.sources import PictureSet, open_cifar
 from samekind.training.selflearn import LearntNetwork
 
 PER_REFIT = 10

@@ -22,7 +22,7 @@ from samekind.questions import Answer, Question, SamePair, WhichGroup
 from samekind.session import Session
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
-from samekind.sources.files.rows import RowCollection, Rows
+from samekind.sources import RowCollection, Rows
 
 Ints = NDArray[np.intp]
 T = TypeVar("T")

@@ -195,7 +195,7 @@ def warm_up() -> None:
     """Load every library on the way, so that the baseline holds what does not grow with items."""
     from samekind.simulation.loop import run
     from samekind.simulation.people import Truth
-    from samekind.sources.files.rows import RowCollection, Rows
+    from samekind.sources import RowCollection, Rows
 
     rng = np.random.default_rng(0)
     X, kinds = rng.normal(size=(300, 8)).astype(np.float32), rng.integers(0, 3, 300)

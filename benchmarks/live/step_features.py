@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.clusterers.deep.selfsupervised import SimCLR
-from samekind.sources.sets.cifar import open_cifar
+from samekind.sources import open_cifar
 
 WIDTH = 128
 

@@ -45,8 +45,7 @@ from samekind.registry import find
 from samekind.session import Session
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
-from samekind.sources import open_labelled
-from samekind.sources.files.arrays import vectors_collection
+from samekind.sources import open_labelled, vectors_collection
 
 AT = (0, 5, 10, 20, 40, 80)
 STRATEGIES = ("posterior", "random", "placement")

@@ -38,7 +38,7 @@ from samekind.clusterers.ncp.amortized.samples import Samples, rescored
 from samekind.clusterers.ncp.amortized.training import train
 from samekind.clusterers.ncp.amortized.weights import load, save
 from samekind.compute import best_device
-from samekind.sources.sets.labelled import open_labelled
+from samekind.sources import open_labelled
 
 NAME = "mnist-14k"
 MEAN, STD = 0.1307, 0.3081

@@ -33,8 +33,7 @@ from samekind.simulation.rows import append_row
 from samekind.simulation.runner import Runner, make_model
 from samekind.simulation.settings import Settings
 from samekind.simulation.suite import Person, Run
-from samekind.sources import LabelledSet
-from samekind.sources.files.arrays import vectors_collection
+from samekind.sources import LabelledSet, vectors_collection
 
 Row = dict[str, Any]
 

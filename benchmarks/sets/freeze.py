@@ -21,9 +21,7 @@ from numpy.typing import NDArray
 
 from samekind.encoders import default_encoder, encode, encode_more
 from samekind.errors import SourceError
-from samekind.sources import LabelledSet, open_set
-from samekind.sources.sets.cifar import class_maps, open_cifar
-from samekind.sources.sets.labelled import label_texts
+from samekind.sources import LabelledSet, class_maps, label_texts, open_cifar, open_set
 from samekind.workspace.pile import cache_folder
 
 FROZEN = Path(__file__).parents[2] / "src" / "samekind" / "sources" / "sets" / "data" / "frozen"

@@ -16,7 +16,7 @@ import torch
 
 from samekind.compute import best_device
 from samekind.constraints import Constraints
-from samekind.sources.sets.cifar import open_cifar
+from samekind.sources import open_cifar
 from samekind.training.answered import Answered
 from samekind.training.augment import FAMILIES, Views
 from samekind.training.bank import Reader

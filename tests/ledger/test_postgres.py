@@ -156,7 +156,7 @@ def test_an_older_ledger_is_upgraded_whole_or_not_at_all(
         assert [e.data["n"] for e in store.read("main")] == [1, 2]
         assert connection.exec_driver_sql("SELECT place FROM events").scalar() == "home"
     monkeypatch.undo()
-    with pytest.raises(StoreError, match="newer samekind.*got 2"):
+    with pytest.raises(StoreError, match=r"newer samekind.*got 2"):
         SqlStore(address)
 
 

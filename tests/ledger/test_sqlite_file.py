@@ -54,7 +54,7 @@ def test_a_file_that_is_not_ours_is_left_as_it_is(
 ) -> None:
     write(path)
     before, modified = path.read_bytes(), path.stat().st_mtime_ns
-    with pytest.raises(ForeignFile, match="[Cc]hoose another name"):
+    with pytest.raises(ForeignFile, match=r"[Cc]hoose another name"):
         SqlStore(path)
     assert path.read_bytes() == before and path.stat().st_mtime_ns == modified
     assert os.listdir(path.parent) == [path.name], "nothing was made beside it either"

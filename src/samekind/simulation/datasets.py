@@ -14,10 +14,7 @@ from samekind.errors import SourceError
 from samekind.items import Collection
 from samekind.protocols import Progress
 from samekind.simulation.settings import Settings
-from samekind.sources import LabelledSet
-from samekind.sources.files.rows import RowCollection, Rows
-from samekind.sources.sets.cifar import CIFAR_SETS, open_cifar
-from samekind.sources.sets.named import open_set
+from samekind.sources import CIFAR_SETS, LabelledSet, RowCollection, Rows, open_cifar, open_set
 
 HELD_OUT_EVERY = 5
 """Where a held-out part is wanted and the set has none, every fifth item is held out."""

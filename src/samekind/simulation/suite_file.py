@@ -22,8 +22,7 @@ from samekind.simulation.suite_checks import (
     check_value,
     parameters_of,
 )
-from samekind.sources.sets.cifar import CIFAR_SETS
-from samekind.sources.sets.named import SETS
+from samekind.sources import CIFAR_SETS, SETS
 
 TOP = ("about", "set", "orientations", "seeds", "compare_with", "curve_at")
 TABLES = ("base", "variant", "published", "person")

@@ -1,50 +1,93 @@
-"""Sources: from a path or a name to the items that a person sorts."""
+"""Sources: open a path or a named set as a collection of items.
+
+The only module that other parts import. ``files/`` reads a person's own data, one file per format;
+``sets/`` has the named sets of the benchmark, whose true kinds are known. A new format is one file
+and one line in `FILE_READERS` or `FOLDER_READERS`; a new set is a function and one line in `SETS`.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from samekind.errors import SourceError
 from samekind.items import Collection, Skipped
-from samekind.sources.sets.labelled import LabelledSet, open_labelled
+from samekind.sources.files.arrays import vectors_collection
+from samekind.sources.files.rows import RowCollection, Rows
+from samekind.sources.sets.cifar import CIFAR_SETS, PictureSet, class_maps, open_cifar
+from samekind.sources.sets.labelled import LabelledSet, label_texts, open_labelled
 from samekind.sources.sets.named import SETS, is_set, open_set
 
-__all__ = ["SETS", "LabelledSet", "describe", "is_set", "open_labelled", "open_set", "open_source"]
+__all__ = [
+    "CIFAR_SETS",
+    "SETS",
+    "LabelledSet",
+    "PictureSet",
+    "RowCollection",
+    "Rows",
+    "class_maps",
+    "describe",
+    "is_set",
+    "label_texts",
+    "open_cifar",
+    "open_labelled",
+    "open_set",
+    "open_source",
+    "vectors_collection",
+]
 
-_PATHS = {
-    "folder of images": "jpg, png and webp files at any depth; the id is the path",
-    "folder of texts": "txt and md files at any depth; the id is the path",
-    ".txt": "one text per line",
-    ".csv": "one row per item (also .tsv); a unique column 'id' names the items",
-    ".parquet": "pictures in a column 'image', or one row per item (needs pyarrow)",
-    ".npy": "ready vectors, one row per item",
-    ".npz": "ready vectors in an array 'X'; other arrays of that length are label columns",
+FOLDER_READERS = {
+    "folder of images": (
+        "samekind.sources.files.images",
+        "jpg, png and webp files at any depth; the id is the path",
+    ),
+    "folder of texts": (
+        "samekind.sources.files.texts",
+        "txt and md files at any depth; the id is the path",
+    ),
 }
-"""What a path may lead to, and how it is read."""
+"""Modules with ``SUFFIXES`` and ``collect(folder, files, skipped)``; ties go to the first."""
+FILE_READERS = {
+    ".txt": ("texts:open_lines", "one text per line"),
+    ".csv": ("delimited:open_csv", "one row per item; a unique column 'id' names the items"),
+    ".tsv": ("delimited:open_csv", "the same, separated by tabs"),
+    ".parquet": (
+        "parquet:open_parquet",
+        "pictures in a column 'image', or one row per item (needs pyarrow)",
+    ),
+    ".npy": ("arrays:open_npy", "ready vectors, one row per item"),
+    ".npz": (
+        "arrays:open_npz",
+        "ready vectors in an array 'X'; other arrays of that length are label columns",
+    ),
+}
+"""By suffix: a function ``(path, exclude) -> Collection`` of ``files/``, and a description."""
 
 
 def describe() -> dict[str, str]:
     """One line for each set and each kind of path that can be opened."""
     sets = {name: (make.__doc__ or "").splitlines()[0] for name, make in SETS.items()}
-    return sets | _PATHS
+    paths = {**FOLDER_READERS, **FILE_READERS}
+    return sets | {name: words for name, (_, words) in paths.items()}
 
 
 def open_source(source: str | Path, *, exclude: Sequence[str] = (), seed: int = 0) -> Collection:
-    """The items of a folder, a table, an array file or a named set; a path is enough.
+    """Open a folder, a table, an array file or a named set.
 
     Parameters
     ----------
-    source : a path, or the name of a set. A folder that is called like a set of the package is
-        opened by ``./tiles`` or as a ``Path``; the other sets give way to it.
+    source : a path, or the name of a set. A folder with the name of a set of the package is opened
+        by ``./tiles`` or as a ``Path``; the other sets give way to it.
     exclude : columns of a table that are labels: they are neither compared nor shown.
-    seed : fixes sets that are drawn.
+    seed : determines sets that are drawn.
 
     Raises
     ------
     SourceError
-        If there is nothing there, or nothing in it that can be used; says what was found.
+        If nothing is there, or nothing that can be used; says what was found.
     """
     if isinstance(source, str) and is_set(source):
         return open_set(source, seed=seed).collection
@@ -57,7 +100,7 @@ def open_source(source: str | Path, *, exclude: Sequence[str] = (), seed: int = 
         else:
             raise SourceError(
                 f"There is no file or folder {str(source)!r}. "
-                "Give an existing path, or the name of a set, such as digits, tiles; "
+                "Give an existing path, or the name of a set such as digits or tiles; "
                 "'samekind list' shows all."
             )
     except OSError as error:
@@ -68,47 +111,33 @@ def open_source(source: str | Path, *, exclude: Sequence[str] = (), seed: int = 
 
 
 def _open_folder(path: Path) -> Collection:
-    """Pictures or texts, whichever the folder holds more of; pictures if equally many."""
-    from samekind.sources.files import images, texts
+    """Read the kind of file that the folder has most of."""
     from samekind.sources.files.folders import list_folder
 
     found, skipped = list_folder(path)
     suffixes = Counter(file.suffix for file in found)
-    n_images = sum(suffixes[suffix] for suffix in images.SUFFIXES)
-    n_texts = sum(suffixes[suffix] for suffix in texts.SUFFIXES)
-    if n_texts > n_images:
-        return texts.collect_texts(path, found, skipped)
-    return images.collect_images(path, found, skipped)
+    readers: list[Any] = [import_module(module) for module, _ in FOLDER_READERS.values()]
+    best = max(readers, key=lambda reader: sum(suffixes[suffix] for suffix in reader.SUFFIXES))
+    collection: Collection = best.collect(path, found, skipped)
+    return collection
 
 
 def _open_file(path: Path, exclude: Sequence[str]) -> Collection:
-    """One file, by its suffix."""
+    """Read one file by its suffix."""
     suffix = path.suffix.lower()
-    if suffix == ".txt":
-        from samekind.sources.files.texts import open_lines
-
-        return open_lines(path)
-    if suffix in (".csv", ".tsv"):
-        from samekind.sources.files.columns import collect_rows
-        from samekind.sources.files.delimited import read_csv
-
-        return collect_rows(path, *read_csv(path), exclude)
-    if suffix == ".parquet":
-        from samekind.sources.files.parquet import open_parquet
-
-        return open_parquet(path, exclude)
-    if suffix in (".npy", ".npz"):
-        from samekind.sources.files.arrays import open_npy, open_npz
-
-        return open_npy(path) if suffix == ".npy" else open_npz(path)[0]
-    raise SourceError(
-        f"{str(path)!r} has the suffix {suffix or '(none)'!r}, which cannot be opened. "
-        "Give a folder, or a .csv, .tsv, .parquet, .npy, .npz or .txt file."
-    )
+    if suffix not in FILE_READERS:
+        raise SourceError(
+            f"Expected a folder or a {', '.join(FILE_READERS)} file, got {str(path)!r} with the "
+            f"suffix {suffix or '(none)'!r}."
+        )
+    module, _, function = FILE_READERS[suffix][0].partition(":")
+    reader = getattr(import_module(f"samekind.sources.files.{module}"), function)
+    collection: Collection = reader(path, exclude)
+    return collection
 
 
 def _nothing_usable(path: Path, skipped: Sequence[Skipped]) -> str:
-    """The words for a source without items."""
+    """The message for a source without items."""
     what = "folder" if path.is_dir() else "file"
     if not skipped:
         return f"The {what} {str(path)!r} is empty. Put pictures or texts into it."

@@ -131,7 +131,7 @@ def test_the_split_column_is_never_a_feature(tmp_path: Path) -> None:
     [
         ("", "is empty"),
         ("x,y\n", "no rows"),
-        ("name\nann\nbob\n", "no column that items can be compared by"),
+        ("name\nann\nbob\n", "Add a column to compare by"),
         ("\0\1\2\3", "binary"),
         ("x,y\n1,2\n3," + "a" * 200_000, "quotation mark"),
     ],

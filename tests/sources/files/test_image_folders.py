@@ -87,8 +87,8 @@ def test_a_text_behind_an_image_suffix_is_reported_and_skipped(tmp_path: Path) -
     (tmp_path / "other.bmp").rename(tmp_path / "bitmap.jpg")
     pile = open_source(tmp_path)
     assert ids(pile) == ["good.png"]
-    assert "does not hold" in reasons(pile)["text.png"]
-    assert "does not hold" in reasons(pile)["bitmap.jpg"]
+    assert "is not a jpeg, png or webp picture" in reasons(pile)["text.png"]
+    assert "is not a jpeg, png or webp picture" in reasons(pile)["bitmap.jpg"]
 
 
 @pytest.mark.parametrize("suffix", ["jpg", "png", "webp"])
@@ -171,7 +171,7 @@ def test_links_that_lead_out_of_the_folder_are_not_followed(tmp_path: Path) -> N
     told = reasons(pile)
     assert "leads out" in told["way out.png"]
     assert "leads out" in told["folder out"]
-    assert "link to nothing" in told["nowhere.png"]
+    assert "is a broken link" in told["nowhere.png"]
     assert "link to a folder" in told["circle"]
 
 

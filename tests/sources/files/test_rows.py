@@ -136,7 +136,7 @@ def test_rows_that_are_pictures_are_shown_as_pictures() -> None:
 def test_numbers_that_are_not_finite_are_counted_and_the_first_row_is_named(bad: float) -> None:
     matrix = np.zeros((70_000, 3), dtype=np.float32)
     matrix[[66_000, 69_999], 1] = bad
-    with pytest.raises(VectorError, match=r"2 of 70000 rows .* row 66000"):
+    with pytest.raises(VectorError, match=r"2 of 70000 rows, the first is row 66000"):
         pile_of(matrix)
 
 
@@ -170,5 +170,5 @@ def test_pickled_foreign_and_cut_array_files_are_refused(tmp_path: Path) -> None
         with pytest.raises(SourceError, match="cannot be read"):
             open_source(path)
     np.save(path, np.zeros((0, 3)))
-    with pytest.raises(SourceError, match="no rows"):
+    with pytest.raises(SourceError, match="at least 1 row"):
         open_source(path)

@@ -81,5 +81,5 @@ def test_the_id_of_a_line_stays_when_lines_are_added_before_it(tmp_path: Path) -
 
 def test_a_binary_file_of_lines_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_bytes(b"\0\1\2" * 100)
-    with pytest.raises(SourceError, match="not a text file"):
+    with pytest.raises(SourceError, match="is binary"):
         open_source(tmp_path / "x.txt")

@@ -111,7 +111,7 @@ def test_the_python_form_is_refused_packed_or_not_and_is_never_unpickled(tmp_pat
         unpacked = tmp_path / f"unpacked-{base}"
         unpack(unpacked, {inner: trap})
         for place in (tmp_path, archive, unpacked):
-            with pytest.raises(SourceError, match=r"pickle.*can run programs.*binary\.tar\.gz"):
+            with pytest.raises(SourceError, match=r"pickle.*can run code.*binary\.tar\.gz"):
                 open_cifar(base, place)
     assert not (tmp_path / "sprung").exists()
 
@@ -145,11 +145,11 @@ def test_an_archive_whose_download_was_interrupted_is_told(tmp_path: Path) -> No
 
 def test_another_set_is_not_mistaken_for_this_one(tmp_path: Path) -> None:
     archive = pack(tmp_path / "other.tar.gz", ten()[0])
-    with pytest.raises(SourceError, match="no binary form of cifar100"):
+    with pytest.raises(SourceError, match="the binary version of cifar100"):
         open_cifar("cifar100-4", archive)
     odd, _ = records([11], 0)
     bad = {**ten()[0], "cifar-10-batches-bin/test_batch.bin": odd}
-    with pytest.raises(SourceError, match="classes other than 0 to 9"):
+    with pytest.raises(SourceError, match="classes from 0 to 9"):
         open_cifar("cifar10-2", pack(tmp_path / "odd.tar.gz", bad))
 
 
@@ -170,7 +170,7 @@ def test_names_that_lead_out_of_the_folder_and_links_do_no_harm(tmp_path: Path) 
 
 
 def test_a_file_of_absurd_size_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cifar_archives, "LARGEST", 5000)
+    monkeypatch.setattr(cifar_archives, "MAX_BYTES", 5000)
     archive = pack(tmp_path / "cifar-10-binary.tar.gz", ten()[0])
-    with pytest.raises(SourceError, match="more than any file of cifar10"):
+    with pytest.raises(SourceError, match="at most 5,000 bytes"):
         open_cifar("cifar10-2", archive)

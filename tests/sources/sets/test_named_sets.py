@@ -13,7 +13,7 @@ from samekind.encoders import default_encoder, encode
 from samekind.errors import MissingExtra, SourceError, UnknownName
 from samekind.sources import SETS, describe, is_set, open_labelled, open_set, open_source
 from samekind.sources.sets import frozen as frozen_sets
-from samekind.sources.sets import packages
+from samekind.sources.sets import locations
 from samekind.sources.sets import tables as table_sets
 from samekind.sources.sets import texts as text_sets
 from samekind.sources.sets.cifar import class_maps
@@ -111,7 +111,7 @@ def test_seasons_cut_across_where_clothes_are_worn() -> None:
 
 def test_a_changed_frozen_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(frozen_sets.SUMS, "fruits-frozen", "0" * 64)
-    with pytest.raises(SourceError, match=r"fruits-frozen\.npz.*expected is 0000"):
+    with pytest.raises(SourceError, match=r"fruits-frozen\.npz.*expected its SHA-256 to be 0000"):
         open_set("fruits-frozen")
 
 
@@ -137,7 +137,9 @@ def test_a_package_with_other_data_is_refused_with_the_version_to_install(
         monkeypatch.setitem(table_sets.SUMS, name, "1" * 64)
     else:
         monkeypatch.setattr(text_sets, sums, "1" * 64)
-    with pytest.raises(SourceError, match=r"have changed.*expected is 1111.*pip install '.*==\d"):
+    with pytest.raises(
+        SourceError, match=r"have changed.*expected SHA-256 1111.*pip install '.*==\d"
+    ):
         open_set(name)
 
 
@@ -145,14 +147,14 @@ def test_a_package_with_other_data_is_refused_with_the_version_to_install(
 def test_a_missing_package_is_named_with_its_extra(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(packages, "find_spec", lambda package: None)
+    monkeypatch.setattr(locations, "find_spec", lambda package: None)
     with pytest.raises(MissingExtra, match=rf"'{name}'.*pip install 'samekind\[sets\]'"):
         open_set(name)
 
 
 def test_a_package_without_its_file_is_told_apart_from_a_missing_one() -> None:
-    with pytest.raises(SourceError, match=r"needs no-such-file of the package 'json'"):
-        packages.packaged("demo", "json", "no-such-file")
+    with pytest.raises(SourceError, match=r"Expected no-such-file in the package 'json'"):
+        locations.packaged("demo", "json", "no-such-file")
 
 
 @pytest.mark.parametrize(

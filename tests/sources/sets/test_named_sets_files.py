@@ -88,12 +88,12 @@ def test_a_repacked_file_is_the_same_and_changed_content_is_refused(
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "not an idx file"),
-        (b"\x89PNG", "not an idx file"),
-        (bytes([0, 0, 8, 0]), "not an idx file"),
+        (b"", "Expected an idx file"),
+        (b"\x89PNG", "Expected an idx file"),
+        (bytes([0, 0, 8, 0]), "Expected an idx file"),
         (bytes([0, 0, 8, 1, 0, 0]), "cut off"),
-        (bytes([0, 0, 8, 1, 0, 0, 0, 3, 1]), "announces 3 bytes, 1 came"),
-        (bytes([0, 0, 8, 1, 0, 0, 0, 1, 1, 2]), "too long"),
+        (bytes([0, 0, 8, 1, 0, 0, 0, 3, 1]), "Expected 3 bytes .* got 1"),
+        (bytes([0, 0, 8, 1, 0, 0, 0, 1, 1, 2]), "Expected 1 bytes .* got 2"),
     ],
 )
 def test_a_damaged_idx_file_is_told_from_a_whole_one(data: bytes, words: str) -> None:
@@ -139,7 +139,7 @@ def test_a_picture_file_with_another_sum_is_refused_but_opens_as_a_table(
     path = picture_file(tmp_path, "cards", monkeypatch)
     picture_file(tmp_path / "other", "cards", monkeypatch, n=7)
     with pytest.raises(
-        SourceError, match=r"cards.parquet.*SHA-256 is .*expected is .*ordinary table"
+        SourceError, match=r"cards.parquet.*expected its SHA-256 to be .*got .*ordinary table"
     ):
         open_set("cards", data=tmp_path)
     assert len(open_source(path)) == 6
@@ -261,7 +261,7 @@ def snippets_archive(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         add(archive, f"{top}/additional_resources/hutto_ICWSM_2014.tar.gz", inner.getvalue())
     digest = sha256(path.read_bytes()).hexdigest()
     monkeypatch.setattr(text_sets, "SNIPPETS_SUM", digest)
-    monkeypatch.setattr(text_sets, "EACH", 2)
+    monkeypatch.setattr(text_sets, "SNIPPETS_PER_KIND", 2)
 
 
 def test_snippets_are_those_of_a_clear_tone_from_each_source(

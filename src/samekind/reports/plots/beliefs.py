@@ -49,7 +49,7 @@ def random_points(n: int, seed: int) -> Sample:
     import torch
 
     from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
-    from samekind.sources.files.arrays import vectors_collection
+    from samekind.sources import vectors_collection
 
     mixture = GaussianMixtures(spread=4.0, scale=(0.5, 2.0), scales="group", max_groups=n)
     x, labels, _ = mixture.draw(1, torch.Generator().manual_seed(seed), (n, n))

@@ -16,7 +16,7 @@ from samekind.reports.plots.picks import Picks
 from samekind.reports.plots.snapshots import Snapshots
 from samekind.session import Session
 from samekind.simulation import simulate
-from samekind.sources.sets.labelled import label_texts
+from samekind.sources import label_texts
 from samekind.workspace.labelled import is_table, labelled_set
 from samekind.workspace.pile import check_groups, check_names, encoded_pile
 

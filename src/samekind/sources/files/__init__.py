@@ -1,1 +1,1 @@
-"""Sources that read a user's own files: folders, images, texts, tables and arrays."""
+"""Readers of a person's own files: folders, images, texts, tables and arrays."""

@@ -1,7 +1,8 @@
-"""Ready vectors from numpy files: one array in .npy, or ``X`` with label columns in .npz."""
+"""Ready vectors from NumPy files: one array in .npy, or ``X`` with label columns in .npz."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -15,11 +16,11 @@ from samekind.sources.files.columns import Columns, take_ids
 from samekind.sources.files.drawing import looks_like_pictures
 from samekind.sources.files.rows import RowCollection, Rows, ready_vectors
 
-_SAVE_AGAIN = "Save it again with numpy; pickled objects are never loaded."
+_SAVE_AGAIN = "Save it again with NumPy; pickled objects are never loaded."
 
 
-def open_npy(path: Path) -> RowCollection:
-    """The rows of a .npy file, read from disk as they are needed."""
+def open_npy(path: Path, exclude: Sequence[str] = ()) -> RowCollection:
+    """The rows of a .npy file, read from disk as needed; there are no columns to exclude."""
     try:
         matrix = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
@@ -29,8 +30,13 @@ def open_npy(path: Path) -> RowCollection:
     return vectors_collection(path.stem, matrix, str(path))
 
 
-def open_npz(path: Path) -> tuple[RowCollection, dict[str, NDArray[Any]]]:
-    """The rows of ``X``, and apart from them the label columns: 1-D arrays of the same length."""
+def open_npz(path: Path, exclude: Sequence[str] = ()) -> RowCollection:
+    """The rows of ``X``; all other arrays are labels and are left out anyway."""
+    return open_labelled_npz(path)[0]
+
+
+def open_labelled_npz(path: Path) -> tuple[RowCollection, dict[str, NDArray[Any]]]:
+    """The rows of ``X``, and beside them the label columns: 1-D arrays of the same length."""
     try:
         with np.load(path, allow_pickle=False) as archive:
             if not hasattr(archive, "files"):
@@ -43,13 +49,13 @@ def open_npz(path: Path) -> tuple[RowCollection, dict[str, NDArray[Any]]]:
     if "X" not in arrays:
         found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "nothing"
         raise SourceError(
-            f"{str(path)!r} has no array 'X'. Found: {found}. "
+            f"Expected an array 'X' in {str(path)!r}, got: {found}. "
             "Save it with numpy.savez(path, X=vectors, label=labels)."
         )
     matrix = arrays.pop("X")
     labels = {name: array for name, array in arrays.items() if array.shape == matrix.shape[:1]}
     notes = [
-        Skipped(f"array {name}", f"has shape {array.shape}, not one value per row; left out")
+        Skipped(f"array {name}", f"has shape {array.shape}, not one value per row; skipped")
         for name, array in arrays.items()
         if name not in labels
     ]
@@ -64,7 +70,7 @@ def vectors_collection(
     notes: list[Skipped] | None = None,
     keys: list[str] | None = None,
 ) -> RowCollection:
-    """Ready vectors as items; shown as small pictures when they look like some, else as bars."""
+    """Ready vectors as items, shown as small pictures if they look like some, else as bars."""
     ready_vectors(matrix, repr(location))
     picture = looks_like_pictures(matrix[:: max(1, len(matrix) // 64)])
     rows = Rows(matrix, keys=keys, picture=picture)

@@ -1,4 +1,4 @@
-"""Columns of a table: which become numbers to compare by, which are only shown, which is the id."""
+"""Columns of a table: which are compared as numbers, which are only shown, which is the id."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from samekind.errors import InputError, SourceError
 from samekind.items import Skipped
 from samekind.sources.files.rows import RowCollection, Rows, show
 
-MOST_KINDS = 20
-"""A text column with more different values is shown to the person, and not compared."""
+MAX_CATEGORIES = 20
+"""A text column with more different values is shown to the person but not compared."""
 SPLIT = "split"
 Column = NDArray[np.float64] | list[str]
-"""Numbers with NaN where missing, or texts with an empty one where missing."""
+"""Numbers with NaN for missing values, or texts with an empty text for missing ones."""
 Columns = dict[str, Column]
 
 
 def as_text(cells: Iterable[Any], missing: Some[str] = frozenset()) -> list[str]:
-    """Cells as texts; None and the `missing` words become empty."""
+    """Cells as texts; None and words in `missing` become empty."""
     texts = ("" if cell is None else str(cell) for cell in cells)
     return ["" if text.lower() in missing else text for text in texts]
 
@@ -33,9 +33,10 @@ def collect_rows(
 ) -> RowCollection:
     """The rows of a table as items.
 
-    Number columns are taken as they are; a text column of few values becomes one column of zeros
-    and ones per value; other text columns are only shown. `exclude` names columns that are neither
-    compared nor shown (labels); a column ``split`` never is; a unique column ``id`` names items.
+    Number columns are used unchanged. A text column with few values becomes one column of zeros
+    and ones per value (one-hot). Other text columns are only shown. `exclude` names label columns,
+    which are neither compared nor shown, like the column ``split``. A unique column ``id`` names
+    the items.
     """
     check_names(path, columns, exclude)
     notes = list(skipped)
@@ -44,16 +45,15 @@ def collect_rows(
     matrix, names = _features(used, notes)
     if not names:
         raise SourceError(
-            f"{str(path)!r} has no column that items can be compared by. Found: "
-            f"{', '.join(columns)}. Give number columns, or text columns of at most {MOST_KINDS} "
-            "different values."
+            f"Expected a column of numbers, or of texts with at most {MAX_CATEGORIES} different "
+            f"values, in {str(path)!r}, got: {', '.join(columns)}. Add a column to compare by."
         )
     rows = Rows(matrix, keys=keys, cells=used)
     return RowCollection(path.stem, rows, tuple(notes), str(path), columns=tuple(names))
 
 
 def check_names(path: Path, columns: Iterable[str], wanted: Iterable[str]) -> None:
-    """Raise :class:`InputError` unless all wanted columns are there."""
+    """Raise :class:`InputError` unless all wanted columns exist."""
     columns = list(columns)
     unknown = [name for name in wanted if name not in columns]
     if unknown:
@@ -63,7 +63,7 @@ def check_names(path: Path, columns: Iterable[str], wanted: Iterable[str]) -> No
 
 
 def take_ids(columns: Columns, notes: list[Skipped]) -> list[str] | None:
-    """Take the column ``id`` out of the columns; its values, if each row has one of its own."""
+    """Remove the column ``id`` from the columns; returns its values if they are unique."""
     name = next((name for name in columns if name.lower() == "id"), None)
     if name is None:
         return None
@@ -91,7 +91,7 @@ def _features(
             names += [f"{name}={kind}" for kind in kinds]
         else:
             if np.isinf(column).any():
-                notes.append(Skipped(f"column {name}", "infinite values are taken as missing"))
+                notes.append(Skipped(f"column {name}", "infinite values count as missing"))
             parts.append(np.where(np.isinf(column), np.nan, column))
             names.append(name)
     return np.stack(parts, axis=1) if parts else np.empty((0, 0)), names
@@ -100,9 +100,9 @@ def _features(
 def _too_varied(column: Sequence[str], kinds: Sequence[str]) -> str:
     """Why a text column is not compared, or an empty string."""
     if not kinds:
-        return "has no values; it is left out"
-    if len(kinds) > MOST_KINDS or (len(kinds) == sum(map(bool, column)) and len(kinds) > 1):
-        return f"has {len(kinds)} different texts (as {kinds[0][:30]!r}); shown but not compared"
+        return "has no values; skipped"
+    if len(kinds) > MAX_CATEGORIES or (len(kinds) == sum(map(bool, column)) and len(kinds) > 1):
+        return f"has {len(kinds)} different texts, as {kinds[0][:30]!r}; shown but not compared"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Reading CSV files as people really save them: any usual delimiter, encoding and decimal mark."""
+"""CSV files as people really save them: any usual delimiter, encoding and decimal mark."""
 
 from __future__ import annotations
 
@@ -11,24 +11,30 @@ import numpy as np
 
 from samekind.errors import SourceError
 from samekind.items import Skipped
-from samekind.sources.files.columns import Column, Columns, as_text
+from samekind.sources.files.columns import Column, Columns, as_text, collect_rows
+from samekind.sources.files.rows import RowCollection
 from samekind.sources.files.texts import decode, looks_binary
 
 DELIMITERS = ",;\t|"
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 
 
-def read_csv(path: Path) -> tuple[Columns, list[Skipped]]:
-    """The columns of a CSV file, numbers where all cells are numbers, and the lines left out.
+def open_csv(path: Path, exclude: Sequence[str] = ()) -> RowCollection:
+    """The rows of a CSV file as items."""
+    return collect_rows(path, *read_csv(path), exclude)
 
-    The first line holds the names of the columns unless all its cells are numbers.
+
+def read_csv(path: Path) -> tuple[Columns, list[Skipped]]:
+    """The columns of a CSV file, as numbers if all their cells are, and the skipped lines.
+
+    The first line has the names of the columns, unless all its cells are numbers.
     """
     data = path.read_bytes()
     if looks_binary(data[:65_536]):
-        raise SourceError(f"{str(path)!r} is not a CSV file: it is binary. Save it as CSV again.")
+        raise SourceError(f"Expected a CSV file, but {str(path)!r} is binary. Save it as CSV.")
     text = decode(data)
     delimiter = sniff(text)
-    # Strict reading would refuse a lone quote; lenient reading shows it in the cell.
+    # Strict reading would refuse a lone quote. Lenient reading keeps it in the cell.
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     rows: list[list[str]] = []
     lines: list[int] = []
@@ -43,7 +49,7 @@ def read_csv(path: Path) -> tuple[Columns, list[Skipped]]:
             "Look for an unclosed quotation mark there."
         ) from error
     if not rows:
-        raise SourceError(f"{str(path)!r} is empty. Give a header and one line per item.")
+        raise SourceError(f"{str(path)!r} is empty. Write a header and one line per item.")
     names, rows, lines = _header(rows, lines)
     kept = [row for row in rows if len(row) == len(names)]
     skipped = [
@@ -52,20 +58,20 @@ def read_csv(path: Path) -> tuple[Columns, list[Skipped]]:
         if len(row) != len(names)
     ]
     if not kept:
-        raise SourceError(f"{str(path)!r} has a header and no rows that fit it. Add rows.")
+        raise SourceError(f"{str(path)!r} has a header but no rows that fit it. Add rows.")
     comma = delimiter != ","
     cells = zip(*kept, strict=True)
     return {name: _column(cell, comma) for name, cell in zip(names, cells, strict=True)}, skipped
 
 
 def sniff(text: str) -> str:
-    """The delimiter that cuts the first lines into the most cells, equally many in each line."""
+    """The delimiter that splits the first lines most evenly, and into the most cells."""
     lines = text[:65_536].splitlines()
     if len(text) > 65_536 and len(lines) > 1:
         lines.pop()  # it may be cut in the middle
     head = "\n".join(lines[:50])
 
-    def worth(delimiter: str) -> tuple[float, int]:
+    def score(delimiter: str) -> tuple[float, int]:
         try:
             widths = [len(row) for row in csv.reader(io.StringIO(head), delimiter=delimiter) if row]
         except csv.Error:
@@ -74,7 +80,7 @@ def sniff(text: str) -> str:
         share = widths.count(common) / max(1, len(widths))
         return (share if common > 1 else 0.0, common)
 
-    return max(DELIMITERS, key=worth)
+    return max(DELIMITERS, key=score)
 
 
 def _header(
@@ -94,7 +100,7 @@ def _header(
 
 
 def _number(cell: str, comma: bool) -> float | None:
-    """The number in a cell, or None; with `comma`, ``1,5`` is one and a half."""
+    """The number in a cell, or None; with `comma`, ``1,5`` means one and a half."""
     try:
         return float(cell)
     except ValueError:
@@ -107,7 +113,7 @@ def _number(cell: str, comma: bool) -> float | None:
 
 
 def _column(cells: Sequence[str], comma: bool) -> Column:
-    """Numbers with NaN where missing if every other cell is a number, else texts."""
+    """Numbers, with NaN for missing values, if all other cells are numbers; else texts."""
     numbers: list[float] = []
     for cell in cells:
         if cell.lower() in MISSING:

@@ -1,4 +1,4 @@
-"""Small drawings of vectors, so that a person sees something of a row without columns."""
+"""Small drawings of vectors, so that a person can see a row without columns."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from samekind.items import Preview
 from samekind.sources.files.pictures import encoded
 
 WIDTH, HEIGHT = 128, 96
-LARGEST_GRID = 32
+MAX_GRID = 32
 
 
 def looks_like_pictures(sample: NDArray[Any]) -> bool:
-    """Whether rows (n, d) may be small square pictures: side 4 to 32, nothing negative, smooth.
+    """Whether rows (n, d) are probably small square pictures: side 4 to 32, non-negative, smooth.
 
-    Smooth means that neighbours in the square differ less than numbers at random places do.
+    Smooth means that neighbouring pixels differ less than random ones.
     """
     side = round(sample.shape[1] ** 0.5)
-    if side * side != sample.shape[1] or not 4 <= side <= LARGEST_GRID or sample.min() < 0:
+    if side * side != sample.shape[1] or not 4 <= side <= MAX_GRID or sample.min() < 0:
         return False
     squares = sample.reshape(-1, side, side).astype(np.float64)
     steps = np.abs(np.diff(squares, axis=1)).mean() + np.abs(np.diff(squares, axis=2)).mean()
@@ -31,7 +31,7 @@ def looks_like_pictures(sample: NDArray[Any]) -> bool:
 
 
 def grid(values: NDArray[Any]) -> Preview:
-    """A square picture of the row, dark on light, enlarged without smoothing."""
+    """The row as a square picture, dark on light, enlarged without smoothing."""
     from PIL import Image
 
     side = round(len(values) ** 0.5)
@@ -44,9 +44,9 @@ def grid(values: NDArray[Any]) -> Preview:
 
 
 def bars(values: NDArray[Any]) -> Preview:
-    """One bar per number, up for positive (blue) and down for negative (orange) ones.
+    """One bar per number, up and blue if positive, down and orange if negative.
 
-    More numbers than fit are shown as the mean of neighbours.
+    If there are too many numbers, neighbours are averaged.
     """
     from PIL import Image, ImageDraw
 

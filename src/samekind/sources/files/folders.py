@@ -1,4 +1,4 @@
-"""What lies in a folder: its files in a natural, fixed order, and what had to be left out."""
+"""List the files of a folder in natural order, and those that had to be skipped."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DIGITS = re.compile(r"(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A regular file: its id (path within the folder), where it is, its suffix, size and stamp."""
+    """A regular file: its id (path within the folder), path, suffix, size and stamp."""
 
     id: str
     path: str
@@ -29,17 +29,17 @@ class Found:
 def list_folder(folder: Path) -> tuple[list[Found], list[Skipped]]:
     """All files at any depth, ``photo 2`` before ``photo 10``.
 
-    Names that begin with a dot are passed over. Links that lead out of the folder, broken links,
-    and what is neither file nor folder are reported.
+    Hidden files are ignored. Links that lead out of the folder, broken links and special files are
+    reported as skipped.
     """
     if not folder.is_dir():
-        raise SourceError(f"{str(folder)!r} is not a folder. Give the path of an existing folder.")
+        raise SourceError(f"Expected a folder, but {str(folder)!r} is not one.")
     root = os.path.realpath(folder)
     found: list[Found] = []
     skipped: list[Skipped] = []
     for entry in _walk(str(folder), skipped, str(folder)):
         id = _id(entry.path, str(folder))
-        reason = _why_not(entry, root)
+        reason = _skip_reason(entry, root)
         if reason:
             skipped.append(Skipped(id, reason))
             continue
@@ -52,7 +52,7 @@ def list_folder(folder: Path) -> tuple[list[Found], list[Skipped]]:
 
 
 def natural(id: str) -> tuple[tuple[tuple[int, int, str], ...], ...]:
-    """A sort key by folders first, digits as numbers and letters without case; never a tie."""
+    """A sort key: by folder, digits as numbers, letters without case; never a tie."""
     parts = [
         tuple(
             (0, int(piece), piece) if piece.isdecimal() else (1, 0, piece.casefold())
@@ -65,7 +65,7 @@ def natural(id: str) -> tuple[tuple[tuple[int, int, str], ...], ...]:
 
 
 def _walk(folder: str, skipped: list[Skipped], root: str) -> Iterator[os.DirEntry[str]]:
-    """Entries that are not folders, from this folder and those below it; links are not entered."""
+    """Entries other than folders, at any depth; links are not followed."""
     waiting = [folder]
     while waiting:
         current = waiting.pop()
@@ -82,23 +82,23 @@ def _walk(folder: str, skipped: list[Skipped], root: str) -> Iterator[os.DirEntr
                 yield entry
 
 
-def _why_not(entry: os.DirEntry[str], root: str) -> str:
-    """Why an entry is not used, or an empty string."""
+def _skip_reason(entry: os.DirEntry[str], root: str) -> str:
+    """Why an entry is skipped, or an empty string."""
     try:
         mode = entry.stat().st_mode
     except OSError as error:
-        broken = "is a link to nothing" if entry.is_symlink() else "cannot be read"
+        broken = "is a broken link" if entry.is_symlink() else "cannot be read"
         return f"{broken}: {error.strerror}"
     if entry.is_symlink():
         target = os.path.realpath(entry.path)
         if os.path.commonpath([target, root]) != root:
             return "is a link that leads out of the folder; it is not followed"
         if stat.S_ISDIR(mode):
-            return "is a link to a folder; what it holds is found in its own place"
+            return "is a link to a folder; it is not followed"
     return "" if stat.S_ISREG(mode) else "is not a regular file"
 
 
 def _id(path: str, root: str) -> str:
-    """The path within the folder, with ``/``; bytes that are no text are written as ``\\xff``."""
+    """The path within the folder, with ``/``; invalid UTF-8 is written as ``\\xff``."""
     relative = os.path.relpath(path, root).replace(os.sep, "/")
     return os.fsencode(relative).decode("utf-8", "backslashreplace")

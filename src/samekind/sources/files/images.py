@@ -1,4 +1,4 @@
-"""A folder of pictures: jpeg, png and webp files at any depth."""
+"""A folder of pictures at any depth; ``pictures.FORMATS`` lists the formats."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from samekind.sources.files.pictures import FORMATS, MAX_PIXELS, Picture, too_la
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp"})
+SUFFIXES = tuple(suffix for suffixes in FORMATS.values() for suffix in suffixes)
 _JPEG_END = b"\xff\xd9"
 
 
@@ -32,27 +32,25 @@ class ImageItem(Picture):
     def open(self) -> Image:
         from PIL import Image
 
-        return Image.open(self.path, formats=FORMATS)
+        return Image.open(self.path, formats=tuple(FORMATS))
 
 
 def open_images(folder: str | Path) -> Collection:
-    """The pictures of a folder; whatever cannot be used is listed with its reason.
+    """The pictures of a folder; files that cannot be used are listed with the reason.
 
-    Beginning and end of every file are looked at, so that wrong contents, refused sizes and
-    interrupted copies are found now; decoding happens when a picture is needed.
+    The beginning and the end of every file are checked now, which finds wrong contents, excessive
+    sizes and interrupted copies. A picture is decoded when it is needed.
     """
     folder = Path(folder)
-    return collect_images(folder, *list_folder(folder))
+    return collect(folder, *list_folder(folder))
 
 
-def collect_images(
-    folder: Path, found: Sequence[Found], skipped: Sequence[Skipped] = ()
-) -> Collection:
-    """The pictures among the files that were found in a folder."""
+def collect(folder: Path, found: Sequence[Found], skipped: Sequence[Skipped] = ()) -> Collection:
+    """The pictures among the files of a folder."""
     items: list[Picture] = []
     left_out = list(skipped)
     with warnings.catch_warnings():
-        # Pillow warns about large pictures before their size can be asked for.
+        # Pillow warns about large pictures before their size can be checked.
         warnings.simplefilter("ignore")
         for file in found:
             reason = _fault_of_file(file)
@@ -66,7 +64,8 @@ def collect_images(
 
 def _fault_of_file(file: Found) -> str:
     if file.suffix not in SUFFIXES:
-        return f"is a {file.suffix or 'suffixless'} file, not jpg, jpeg, png or webp"
+        known = [suffix.removeprefix(".") for suffix in SUFFIXES]
+        return f"is a {file.suffix or 'suffixless'} file, not {_listed(known)}"
     try:
         with open(file.path, "rb") as stream:
             return fault(stream, file.size)
@@ -74,13 +73,16 @@ def _fault_of_file(file: Found) -> str:
         return f"cannot be read: {error.strerror or error}"
 
 
+def _listed(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
 def fault(stream: BinaryIO, size: int) -> str:
-    """What is wrong with an encoded picture, in words, or an empty string.
+    """The fault of an encoded picture in words, or an empty string.
 
     Parameters
     ----------
-    stream : the encoded picture, seekable, at its beginning.
-    size : its length in bytes.
+    stream : the encoded picture, seekable, at its beginning. size : its length in bytes.
     """
     from PIL import Image, UnidentifiedImageError
 
@@ -89,9 +91,9 @@ def fault(stream: BinaryIO, size: int) -> str:
     start = stream.read(32)
     stream.seek(0)
     if start[:4] == b"RIFF" and int.from_bytes(start[4:8], "little") + 8 > size:
-        return "is cut off: the webp file says that it is longer than it is"
+        return "is cut off: the webp file is shorter than its header says"
     try:
-        image = Image.open(stream, formats=FORMATS)
+        image = Image.open(stream, formats=tuple(FORMATS))
         width, height = image.size
         if width * height > MAX_PIXELS:
             return too_large(width, height)
@@ -101,7 +103,7 @@ def fault(stream: BinaryIO, size: int) -> str:
             stream.seek(0)
             _decode_small(stream)
     except UnidentifiedImageError:
-        return "does not hold a jpeg, png or webp picture"
+        return f"is not a {_listed([name.lower() for name in FORMATS])} picture"
     except Image.DecompressionBombError:
         return f"has far more pixels than the limit of {MAX_PIXELS // 1_000_000} million"
     except Exception as error:  # Pillow raises many types on damaged files
@@ -110,20 +112,20 @@ def fault(stream: BinaryIO, size: int) -> str:
 
 
 def _ends_as_jpeg(stream: BinaryIO, size: int) -> bool:
-    """Whether the end-of-image mark is the last thing in the file, padding aside."""
+    """Whether the file ends with the end-of-image marker, apart from padding."""
     stream.seek(max(0, size - 64))
     return stream.read().rstrip(b"\0\r\n ").endswith(_JPEG_END)
 
 
 def _decode_small(stream: BinaryIO) -> None:
-    """Decode at an eighth of the size; some cameras append data, so only this tells a cut."""
+    """Decode at an eighth of the size: some cameras append data, so only this finds a cut."""
     from PIL import Image
 
-    image = Image.open(stream, formats=FORMATS)
+    image = Image.open(stream, formats=tuple(FORMATS))
     image.draft("RGB", (1, 1))
     upright_rgb(image)
 
 
 def fault_of_bytes(data: bytes | None) -> str:
-    """What is wrong with an encoded picture kept in a table, or an empty string."""
+    """The fault of an encoded picture in a table, or an empty string."""
     return fault(io.BytesIO(data), len(data)) if data else "is empty (zero bytes)"

@@ -1,4 +1,4 @@
-"""Parquet files: pictures in a column ``image``, or a table like any other. Needs pyarrow."""
+"""Parquet files: pictures in a column ``image``, or a plain table. Needs pyarrow."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ IMAGE = "image"
 
 
 class CellImage(Picture):
-    """One encoded picture in a column; other columns are out of its reach."""
+    """One encoded picture in a column; it has no access to other columns."""
 
     def __init__(self, id: str, column: Any, row: int) -> None:
         self.id, self._column, self._row = id, column, row
@@ -44,11 +44,13 @@ class CellImage(Picture):
     def open(self) -> Image:
         from PIL import Image
 
-        return Image.open(io.BytesIO(_bytes(self._column, self._row) or b""), formats=FORMATS)
+        return Image.open(
+            io.BytesIO(_bytes(self._column, self._row) or b""), formats=tuple(FORMATS)
+        )
 
 
 def open_parquet(path: Path, exclude: Sequence[str] = ()) -> Collection:
-    """The pictures of the column ``image`` and nothing else, or the rows of a plain table."""
+    """The pictures in the column ``image``, or the rows of a plain table."""
     if IMAGE in column_names(path):
         return open_labelled_pictures(path, labels=())[0]
     columns, notes = _columns(path)
@@ -58,10 +60,9 @@ def open_parquet(path: Path, exclude: Sequence[str] = ()) -> Collection:
 def open_labelled_parquet(
     path: Path, labels: Sequence[str]
 ) -> tuple[Collection, dict[str, NDArray[Any]]]:
-    """The items, and apart from them the label columns.
+    """The items, and beside them the label columns.
 
-    In a file of pictures every other column is a label column; in a plain table those named in
-    `labels`, with the names that belong to them, and ``split``.
+    In a file of pictures all other columns are labels; in a plain table those in `labels` are.
     """
     names = column_names(path)
     check_names(path, names, labels)
@@ -76,7 +77,7 @@ def open_labelled_parquet(
 def open_labelled_pictures(
     path: Path, labels: Sequence[str]
 ) -> tuple[Collection, dict[str, NDArray[Any]]]:
-    """The pictures that can be read, and the label columns of just these rows."""
+    """The pictures that can be read, and the label columns of these rows."""
     names = [IMAGE, *(name for name in column_names(path) if name.lower() == "id")]
     table = _read(path, [*names, *(name for name in labels if name not in names)])
     notes: list[Skipped] = []
@@ -97,7 +98,7 @@ def open_labelled_pictures(
                 kept.append(row)
     if not items:
         found = f" The first: {notes[0].id} {notes[0].reason}." if notes else ""
-        raise SourceError(f"{str(path)!r} has no picture that can be read.{found}")
+        raise SourceError(f"Expected pictures in {str(path)!r}, but none can be read.{found}")
     arrays = {name: _labels(table.column(name))[kept] for name in labels if name not in names}
     return Collection(path.stem, items, tuple(notes), str(path)), arrays
 
@@ -110,7 +111,7 @@ def column_names(path: Path) -> list[str]:
 def _read(path: Path, columns: list[str]) -> Any:
     table = _parquet(path, "read_table", columns=columns)
     if not table.num_rows and columns:
-        raise SourceError(f"{str(path)!r} has no rows. Give at least one item.")
+        raise SourceError(f"Expected at least 1 row in {str(path)!r}, got none. Add items.")
     return table
 
 
@@ -140,7 +141,7 @@ def _bytes(column: Any, row: int) -> bytes | None:
 
 
 def _columns(path: Path) -> tuple[Columns, list[Skipped]]:
-    """Numbers and texts of a plain table; columns of other types are reported."""
+    """The number and text columns of a plain table; other columns are skipped."""
     import pyarrow.types as types
 
     columns: Columns = {}
@@ -159,7 +160,7 @@ def _columns(path: Path) -> tuple[Columns, list[Skipped]]:
 
 
 def _labels(column: Any) -> NDArray[Any]:
-    """Labels as an array; texts, with empty ones for what is missing, unless all are numbers."""
+    """Labels as an array; as texts, empty where missing, unless none is missing."""
     cells = column.to_pylist()
     if any(cell is None for cell in cells):
         return np.asarray(as_text(cells))

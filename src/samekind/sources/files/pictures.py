@@ -1,4 +1,4 @@
-"""Pictures: decoding that never surprises, and previews that are safe to show."""
+"""Pictures: robust decoding, and previews that are safe to show."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 MAX_PIXELS = 80_000_000
 """Larger pictures are refused before they are decoded (240 MB of memory each)."""
 PREVIEW_SIDE = 512
-SMALL_SIDE = 128
+MAX_LOSSLESS_SIDE = 128
 """Previews up to this size are sent without loss, so that small pictures stay sharp."""
-FORMATS = ("JPEG", "PNG", "WEBP")
+FORMATS = {"JPEG": (".jpg", ".jpeg"), "PNG": (".png",), "WEBP": (".webp",)}
+"""Formats that are read, by Pillow's name, with their suffixes. A new format is one entry here."""
 
 
 class Picture(Item):
-    """An item that a person sees as a picture, wherever its bytes are kept."""
+    """An item that is a picture, wherever its bytes are stored."""
 
     kind: ClassVar[str] = "image"
 
@@ -36,15 +37,15 @@ class Picture(Item):
 
         Parameters
         ----------
-        size : when given, a large JPEG is decoded at reduced resolution, with its shorter side
-            still at least this long: many times faster, and enough for a network's input.
+        size : decode a large JPEG at reduced resolution, with its shorter side at least this long:
+            many times faster, and enough for a network's input.
 
         Raises
         ------
         SourceError
-            If it cannot be decoded. Opening a folder looks only at the beginning and the end of a
-            file, so damage in between is found here; whoever reads many items should catch
-            this, tell the person, and go on without the item.
+            If it cannot be decoded. Opening a folder checks only the beginning and the end of a
+            file, so other damage is found here. Code that reads many items should catch this,
+            report it, and continue without the item.
         """
         try:
             with self.open() as image:
@@ -62,16 +63,16 @@ class Picture(Item):
             ) from error
 
     def preview(self) -> Preview:
-        """At most 512 pixels a side, encoded afresh: no metadata, nothing active."""
+        """At most 512 pixels a side, encoded again: no metadata, nothing active."""
         image = self.load(PREVIEW_SIDE)
         image.thumbnail((PREVIEW_SIDE, PREVIEW_SIDE))
         return encoded(image)
 
 
 def encoded(image: Image) -> Preview:
-    """A preview of a small RGB image: PNG when tiny, else JPEG."""
+    """A preview of an RGB image: PNG if it is tiny, else JPEG."""
     buffer = io.BytesIO()
-    if max(image.size) <= SMALL_SIDE:
+    if max(image.size) <= MAX_LOSSLESS_SIDE:
         image.save(buffer, "PNG")
         return Preview("image/png", buffer.getvalue())
     image.save(buffer, "JPEG", quality=88)
@@ -79,7 +80,7 @@ def encoded(image: Image) -> Preview:
 
 
 def too_large(width: int, height: int) -> str:
-    """The words for a picture beyond the limit."""
+    """The reason why a picture is refused for its size."""
     return (
         f"has {width} x {height} pixels; the limit is {MAX_PIXELS // 1_000_000} million. "
         "Make it smaller."
@@ -87,14 +88,14 @@ def too_large(width: int, height: int) -> str:
 
 
 def upright_rgb(image: Image) -> Image:
-    """Decode to RGB: turned as its EXIF says, transparency on white, 16 bits scaled to 8."""
+    """Decode to RGB: rotated by its EXIF data, transparency on white, 16 bits scaled to 8."""
     from PIL import Image as Images
     from PIL import ImageOps
 
     image.load()
     try:
         image = ImageOps.exif_transpose(image)
-    except Exception:  # a damaged EXIF block says nothing against the picture itself
+    except Exception:  # the picture may be fine although its EXIF data is damaged
         image = image.copy()
     if image.mode.startswith(("I", "F")):
         deep = np.asarray(image, dtype=np.float64)

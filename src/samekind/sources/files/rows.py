@@ -1,4 +1,4 @@
-"""Rows of a matrix as items: a million of them without a million objects."""
+"""Rows of a matrix as items, created on demand: a million rows without a million objects."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from samekind.items import Collection, Item, Preview
 from samekind.sources.files.drawing import bars, grid
 
 CHUNK = 65_536
-"""Rows looked at together when a whole matrix is checked or hashed."""
+"""Rows processed at a time when a whole matrix is checked or hashed."""
 Matrix = NDArray[Any]
 Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowItem(Item):
-    """One row of numbers. A person sees its cells, or a small picture when there are no columns."""
+    """One row of numbers, shown by its cells, or as a small picture if there are no columns."""
 
     kind: ClassVar[str] = "row"
     id: str
@@ -35,7 +35,7 @@ class RowItem(Item):
         return hashlib.blake2b(np.ascontiguousarray(self.values).data, digest_size=8).hexdigest()
 
     def load(self) -> NDArray[np.floating[Any]]:
-        """The row as floats; a missing value is NaN."""
+        """The row as floats, NaN where missing."""
         if np.issubdtype(self.values.dtype, np.floating):
             return np.asarray(self.values)
         return self.values.astype(np.float32)
@@ -49,15 +49,15 @@ class RowItem(Item):
 
 
 class Rows(Sequence[Item]):
-    """Some or all rows of a matrix as a sequence of items that are made when they are looked at.
+    """Some or all rows of a matrix as a sequence of items, created on demand.
 
     Parameters
     ----------
     base : (N, d) all rows, never copied.
-    picked : (n,) which rows, in which order; None: all.
-    keys : (N,) an id for each row of `base`; None: ``row-0``, ``row-1``, ... by place in `base`.
-    cells : what a person is shown of each row of `base`, by column.
-    picture : whether a row is a square picture, to be drawn as one.
+    picked : (n,) the chosen rows in order; None: all.
+    keys : (N,) an id for each row of `base`; None: ``row-0``, ``row-1``, ...
+    cells : the values to show for each row of `base`, by column.
+    picture : whether a row is a square picture.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Rows(Sequence[Item]):
         return RowItem(self._id(row), self.base[row], cells, self.picture)
 
     def row(self, position: int) -> int:
-        """The place in `base` of the row at a position."""
+        """The index in `base` of the row at a position."""
         n = len(self)
         if not -n <= position < n:
             raise IndexError(f"There is no item {position} among {n}.")
@@ -102,7 +102,7 @@ class Rows(Sequence[Item]):
         return self._id(self.row(position))
 
     def position(self, id: str) -> int:
-        """The position of a row; KeyError if it is not there."""
+        """The position of a row; raises KeyError if it does not exist."""
         if self.keys is not None:
             if not self._places:
                 self._places = {self.id(i): i for i in range(len(self))}
@@ -123,19 +123,19 @@ class Rows(Sequence[Item]):
         return int(self._order[place])
 
     def take(self, positions: Sequence[int] | Places) -> Rows:
-        """Some of these rows; only their places are copied."""
+        """Some of these rows; only their indices are copied."""
         chosen = np.asarray(positions, dtype=np.intp)
         if self.picked is not None:
             chosen = self.picked[chosen]
         elif len(chosen) and not -len(self) <= chosen.min() <= chosen.max() < len(self):
-            raise IndexError(f"Positions must lie within 0 and {len(self) - 1}.")
+            raise IndexError(f"Expected positions from 0 to {len(self) - 1}.")
         else:
             chosen = np.where(chosen < 0, chosen + len(self), chosen)
         return Rows(self.base, chosen, self.keys, self.cells, picture=self.picture)
 
     @property
     def matrix(self) -> Matrix:
-        """(n, d) the rows: `base` itself or a slice of it where possible, else a copy each time."""
+        """(n, d) the rows: `base` itself or a slice of it if possible, else a copy."""
         if self.picked is None:
             return self.base
         if len(self.picked) and np.array_equal(
@@ -146,7 +146,7 @@ class Rows(Sequence[Item]):
 
     @property
     def fingerprint(self) -> str:
-        """A hash of ids and contents: reads everything once (0.5 s per GB in memory), then kept."""
+        """A hash of ids and contents; reads everything once (0.5 s per GB in memory)."""
         if not self._fingerprint:
             digest = hashlib.blake2b(
                 f"{len(self)} {self.base.shape[1:]} {self.base.dtype}".encode()
@@ -170,19 +170,17 @@ class Rows(Sequence[Item]):
 
 @dataclass(frozen=True)
 class RowCollection(Collection):
-    """A pile whose items are the rows of a matrix.
-
-    Nothing is made per item until it is looked at, and :meth:`take` copies only row numbers.
+    """A collection whose items are the rows of a matrix, created on demand.
 
     Parameters
     ----------
     items : the rows.
-    columns : names of the matrix's columns; empty when the vectors come without names.
-    ready : whether the rows are vectors to be compared as they are (an array file). Otherwise they
-        are measurements: columns on scales of their own, with NaN for what is missing.
+    columns : names of the matrix's columns; empty if they have none.
+    ready : whether the rows are vectors to compare unchanged (an array file). Otherwise they are
+        measurements: columns on different scales, with NaN for missing values.
 
-    >>> pile = RowCollection("demo", Rows(np.eye(3)), ready=True)
-    >>> pile.id(2), pile.take([2, 0]).matrix.tolist()
+    >>> rows = RowCollection("demo", Rows(np.eye(3)), ready=True)
+    >>> rows.id(2), rows.take([2, 0]).matrix.tolist()
     ('row-2', [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
     """
 
@@ -192,7 +190,7 @@ class RowCollection(Collection):
 
     @property
     def matrix(self) -> Matrix:
-        """(n, d) all rows; not copied unless the pile is a scattered part of a larger one."""
+        """(n, d) all rows; copied only if they are scattered over a larger matrix."""
         return self.items.matrix
 
     @property
@@ -224,7 +222,7 @@ class RowCollection(Collection):
 
 
 def show(cell: float | str) -> str:
-    """A cell in words for a person; whole numbers without a point."""
+    """A cell as text for a person; whole numbers without a decimal point."""
     if isinstance(cell, str):
         return cell
     if np.isnan(cell):
@@ -233,24 +231,24 @@ def show(cell: float | str) -> str:
 
 
 def ready_vectors(matrix: Matrix, where: str) -> Matrix:
-    """Check that an array can be used as vectors; it is returned as it came, not copied.
+    """Check that an array can be used as vectors; returns it uncopied.
 
     Raises
     ------
     VectorError
-        If it is not a table of real numbers, or not all of them are finite.
+        If it is not a table of finite real numbers.
     """
     if matrix.ndim != 2 or not matrix.shape[1]:
         raise VectorError(
-            f"{where} must be a table with one row per item; its shape is {matrix.shape}. "
+            f"Expected a table with one row per item in {where}, got shape {matrix.shape}. "
             "Save X.reshape(len(X), -1)."
         )
     if matrix.dtype.kind not in "fiub":
         raise VectorError(
-            f"{where} must hold real numbers; its type is {matrix.dtype}. Save X.astype('float32')."
+            f"Expected real numbers in {where}, got {matrix.dtype}. Save X.astype('float32')."
         )
     if not len(matrix):
-        raise SourceError(f"{where} has no rows. Give at least one item.")
+        raise SourceError(f"Expected at least 1 row in {where}, got none. Add items.")
     if matrix.dtype.kind == "f":
         _check_finite(matrix, where)
     return matrix
@@ -265,6 +263,6 @@ def _check_finite(matrix: Matrix, where: str) -> None:
         n_bad += len(bad)
     if n_bad:
         raise VectorError(
-            f"{n_bad} of {len(matrix)} rows of {where} hold NaN or infinite numbers, the first is "
-            f"row {first} (counted from 0). Remove these rows or fill in the numbers."
+            f"Expected finite numbers in {where}, got NaN or infinity in {n_bad} of {len(matrix)} "
+            f"rows, the first is row {first}. Remove these rows or fill in the numbers."
         )

@@ -15,14 +15,14 @@ from samekind.sources.files.folders import Found, list_folder
 
 SUFFIXES = frozenset({".txt", ".md"})
 MAX_BYTES = 10_000_000
-"""Longer texts are refused; they are books or logs rather than things to sort."""
-PREVIEW_LETTERS = 4_000
+"""Longer texts are refused: they are books or logs rather than items to sort."""
+MAX_PREVIEW_LENGTH = 4_000
 _HEAD = 65_536
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
 
 
 class TextItem(Item):
-    """One text, from a file (read when needed) or, without a path, held in memory."""
+    """One text, in a file (read when needed) or in memory."""
 
     kind: ClassVar[str] = "text"
 
@@ -43,26 +43,24 @@ class TextItem(Item):
             return decode(Path(self.path).read_bytes())
         except OSError as error:
             raise SourceError(
-                f"{self.id!r} cannot be read any more ({error.strerror}). Open the folder again."
+                f"{self.id!r} can no longer be read ({error.strerror}). Open the folder again."
             ) from error
 
     def preview(self) -> Preview:
         """The beginning of the text."""
         text = self.load().strip()
-        shown = text if len(text) <= PREVIEW_LETTERS else text[:PREVIEW_LETTERS] + " ..."
+        shown = text if len(text) <= MAX_PREVIEW_LENGTH else text[:MAX_PREVIEW_LENGTH] + " ..."
         return Preview("text/plain", shown.encode("utf-8", "replace"))
 
 
 def open_texts(folder: str | Path) -> Collection:
-    """The texts of a folder, one per file, at any depth; what cannot be used is listed."""
+    """The texts of a folder, one per file, at any depth; files that cannot be used are listed."""
     folder = Path(folder)
-    return collect_texts(folder, *list_folder(folder))
+    return collect(folder, *list_folder(folder))
 
 
-def collect_texts(
-    folder: Path, found: Sequence[Found], skipped: Sequence[Skipped] = ()
-) -> Collection:
-    """The texts among the files that were found in a folder."""
+def collect(folder: Path, found: Sequence[Found], skipped: Sequence[Skipped] = ()) -> Collection:
+    """The texts among the files of a folder."""
     items: list[Item] = []
     left_out = list(skipped)
     for file in found:
@@ -75,18 +73,18 @@ def collect_texts(
     return Collection(name, items, tuple(left_out), str(folder))
 
 
-def open_lines(path: str | Path) -> Collection:
-    """The lines of one file, each a text; blank lines are passed over.
+def open_lines(path: str | Path, exclude: Sequence[str] = ()) -> Collection:
+    """The lines of one file, each a text, without blank ones; there are no columns to exclude.
 
-    The id is a hash of the text (and a count for its second and later copies), not the number of
-    the line: answers are remembered by id, and a line added at the top must not move them all.
+    The id is a hash of the text (with a count for repeated texts) and not the line number: answers
+    are stored by id, and a line inserted at the top must not shift them.
     """
     path = Path(path)
     if path.stat().st_size > 100 * MAX_BYTES:
         raise SourceError(f"{str(path)!r} is larger than 1 GB. Split it into several files.")
     data = path.read_bytes()
     if looks_binary(data[:_HEAD]):
-        raise SourceError(f"{str(path)!r} is not a text file. Give one text per line, in UTF-8.")
+        raise SourceError(f"Expected UTF-8 text, one per line, but {str(path)!r} is binary.")
     seen: Counter[str] = Counter()
     items: list[Item] = []
     for line in decode(data).splitlines():
@@ -101,7 +99,7 @@ def open_lines(path: str | Path) -> Collection:
 
 
 def decode(data: bytes) -> str:
-    """Text from bytes: UTF-8, or UTF-16 with its mark, or else Latin-1, which always succeeds."""
+    """Decode bytes: as UTF-8, as UTF-16 if marked, or else as Latin-1, which always succeeds."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace")
     try:
@@ -111,7 +109,7 @@ def decode(data: bytes) -> str:
 
 
 def looks_binary(head: bytes) -> bool:
-    """Whether the beginning of a file is that of a program, picture or archive, not of a text."""
+    """Whether a file is binary, judged by its beginning."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return False
     n_controls = sum(byte < 32 and byte not in _TEXT_CONTROLS for byte in head[:4096])
@@ -119,7 +117,7 @@ def looks_binary(head: bytes) -> bool:
 
 
 def _fault(file: Found) -> str:
-    """Why a file is not a text to be sorted, or an empty string."""
+    """Why a file is skipped, or an empty string."""
     if file.suffix not in SUFFIXES:
         return f"is a {file.suffix or 'suffixless'} file, not txt or md"
     if not file.size:
@@ -133,4 +131,4 @@ def _fault(file: Found) -> str:
         return f"cannot be read: {error.strerror or error}"
     if looks_binary(head):
         return "is binary, not text"
-    return "" if decode(head).strip() else "holds only blanks"
+    return "" if decode(head).strip() else "is blank"

@@ -1,1 +1,1 @@
-"""Named sets whose kinds are known, for simulation and benchmarks."""
+"""Named sets whose true kinds are known, for simulation and benchmarks."""

@@ -1,4 +1,4 @@
-"""Checksums: a set of the benchmark is the file that was measured, or it is refused."""
+"""Checksums: refuse data of the benchmark that differ from those that were measured."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from samekind.errors import SourceError
 
 
 def check_file(path: Path, expected: str, *, packed: bool = False) -> Path:
-    """The path, if the file there has the expected SHA-256.
+    """Return the path if the file has the expected SHA-256.
 
-    The sum of a file is computed once per process as long as its size and time stay.
+    The checksum is computed once per process, as long as size and time of the file stay the same.
 
     Parameters
     ----------
-    packed : whether it is a gzip file and the sum is that of what is in it. Packing the same
-        bytes again changes the packed file.
+    packed : whether it is a gzip file whose content has that checksum. Packing the same bytes
+        again changes the packed file.
 
     Raises
     ------
     SourceError
-        If it has another one; says which was expected and which was found.
+        If it has another checksum.
     """
     status = path.stat()
     found = _sum_of(str(path), status.st_size, status.st_mtime_ns, packed)
     if found != expected:
         what = "the SHA-256 of its content" if packed else "its SHA-256"
         raise SourceError(
-            f"{str(path)!r} is not the file of this set: {what} is {found}, expected is "
-            f"{expected}. Get the file again, or open it as an ordinary table by its path."
+            f"{str(path)!r} is not the file of this set: expected {what} to be {expected}, got "
+            f"{found}. Get the file again, or open it as an ordinary table by its path."
         )
     return path
 
 
 def unpack(path: Path) -> bytes:
-    """What is in a gzip file."""
+    """The content of a gzip file."""
     try:
         return gzip.decompress(path.read_bytes())
     except (OSError, EOFError, zlib.error) as error:
@@ -53,22 +53,22 @@ def unpack(path: Path) -> bytes:
 
 
 def check_content(what: str, found: str, expected: str, version: str) -> None:
-    """Refuse a package whose data are not those that were measured.
+    """Refuse a package whose data differ from those that were measured.
 
     Parameters
     ----------
-    what : the package, as pip knows it. version : one that has the expected content.
-    found, expected : as :func:`content_sum` gives them.
+    what : pip's name of the package. version : one that has the expected content.
+    found, expected : checksums of :func:`content_sum`.
     """
     if found != expected:
         raise SourceError(
-            f"The data in the package {what!r} have changed: SHA-256 {found}, expected is "
-            f"{expected}. Run: pip install '{what}=={version}'"
+            f"The data in the package {what!r} have changed: expected SHA-256 {expected}, got "
+            f"{found}. Run: pip install '{what}=={version}'"
         )
 
 
 def content_sum(parts: Iterable[str | NDArray[Any]]) -> str:
-    """The SHA-256 of texts and arrays, each with its length, so that no border can move.
+    """The SHA-256 of texts and arrays, each with its length, so that boundaries count.
 
     >>> content_sum(["ab", "c"]) == content_sum(["a", "bc"])
     False
@@ -86,7 +86,7 @@ def content_sum(parts: Iterable[str | NDArray[Any]]) -> str:
 
 @lru_cache(maxsize=64)
 def _sum_of(path: str, size: int, changed: int, packed: bool) -> str:
-    """Size and time of the last change are only here to notice another file of that name."""
+    """The checksum; size and time of the last change are part of the cache's key."""
     if packed:
         return hashlib.sha256(unpack(Path(path))).hexdigest()
     with open(path, "rb") as stream:

@@ -1,9 +1,9 @@
-"""CIFAR-10 and CIFAR-100 under several orientations, from files that a user has.
+"""CIFAR-10 and CIFAR-100 with several orientations, from the user's files.
 
-Nothing is downloaded. The folder (``--data``, or SAMEKIND_DATA) holds the lossless pictures as
+Nothing is downloaded. The folder (``--data``, or SAMEKIND_DATA) has the lossless pictures as
 Parquet files (``cifar10-train-0.parquet``, ..., ``cifar10-test.parquet``, with columns ``image``
-and ``label`` or ``fine_label``) or the usual archives in binary form, unpacked or not. JPEG copies
-of these pictures cost many points.
+and ``label`` or ``fine_label``) or the usual binary archives, unpacked or not. JPEG copies of these
+pictures lower the results considerably.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CIFAR_SETS = ("cifar10-2", "cifar100-4", "cifar10", "cifar20")
 
 
 class PixelItem(Picture):
-    """One small picture kept as an array (3, height, width)."""
+    """One small picture in memory, as an array (3, height, width)."""
 
     def __init__(self, id: str, pixels: Bytes) -> None:
         self.id, self._pixels = id, pixels
@@ -56,7 +56,7 @@ class PixelItem(Picture):
 
 @dataclass(frozen=True, eq=False)
 class PictureSet:
-    """A labelled set that is also at hand as arrays, for methods that train on pictures.
+    """A labelled set that is also available as arrays, for methods that train on pictures.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class PictureSet:
     n_groups: int
 
     def whole(self, orientation: str = "default") -> tuple[Bytes, Collection, Ints]:
-        """Both parts as one pile, as OCC and IDC use them: pictures, items, true groups."""
+        """Both parts together, as OCC and IDC use them: pictures, items, true groups."""
         images = np.concatenate([self.images, self.held_out_images])
         items = [*self.labelled.collection, *(self.labelled.held_out or ())]
         truths = [truth for truth in self.labelled.truth(orientation) if truth is not None]
@@ -80,19 +80,19 @@ class PictureSet:
 
 
 def open_cifar(name: str, folder: str | Path | None = None) -> PictureSet:
-    """Pictures of CIFAR-10 or CIFAR-100, with the orientations of a set and the class of each.
+    """Open CIFAR-10 or CIFAR-100, with the orientations of a set and the class of each picture.
 
     Parameters
     ----------
     name : ``cifar10-2`` and ``cifar100-4`` have the orientations ``default`` and
         ``personalized``; ``cifar10`` (ten classes) and ``cifar20`` (the twenty coarse classes of
         CIFAR-100) have only ``default``.
-    folder : where the files are, or an archive; None: the folder named by SAMEKIND_DATA.
+    folder : with the files, or an archive; None: the folder given by SAMEKIND_DATA.
 
     Raises
     ------
     SourceError
-        If the files are not there; says which ones are looked for.
+        If the files are missing; names the expected ones.
     """
     maps = class_maps(name)
     place = Path(folder or os.environ.get("SAMEKIND_DATA", "."))
@@ -102,8 +102,8 @@ def open_cifar(name: str, folder: str | Path | None = None) -> PictureSet:
     for part, (images, labels) in (("train", train), ("test", test)):
         if not len(images) or labels.min() < 0 or labels.max() >= classes:
             raise SourceError(
-                f"The {part} part of {name} in {str(place)!r} is empty or has classes other than "
-                f"0 to {classes - 1}. Get the files again."
+                f"Expected pictures with classes from 0 to {classes - 1} in the {part} part of "
+                f"{name} in {str(place)!r}. Get the files again."
             )
     parts = [_items(name, part, images) for part, (images, _) in (("", train), ("test-", test))]
     labelled = LabelledSet(
@@ -113,7 +113,7 @@ def open_cifar(name: str, folder: str | Path | None = None) -> PictureSet:
 
 
 def class_maps(name: str) -> dict[str, Any]:
-    """The classes of a set and, for each orientation, the group of each class.
+    """The classes of a set, and for each orientation the group of each class.
 
     >>> class_maps("cifar10-2")["orientations"]["personalized"]
     [0, 1, 0, 1, 1, 1, 0, 1, 0, 1]
@@ -139,7 +139,7 @@ def _items(name: str, part: str, images: Bytes) -> Collection:
 
 
 def _read(folder: Path, base: str, part: str) -> Part:
-    """One part, from the cache beside the files, from Parquet, or from a binary archive."""
+    """Read one part, from the cache beside the files, from Parquet, or from a binary archive."""
     cached = [folder / f"{base}-{part}-{what}.npy" for what in ("images", "labels")]
     if all(file.exists() for file in cached):
         images, labels = (np.load(file, allow_pickle=False) for file in cached)
@@ -154,7 +154,7 @@ def _read(folder: Path, base: str, part: str) -> Part:
         return unpacked
     raise SourceError(
         f"There is no {part} part of {base} in {str(folder)!r}. Put {base}-{part}*.parquet or "
-        f"cifar-{base.removeprefix('cifar')}-binary.tar.gz there, and name the folder with --data "
+        f"cifar-{base.removeprefix('cifar')}-binary.tar.gz there, and give the folder with --data "
         "or SAMEKIND_DATA."
     )
 
@@ -188,7 +188,7 @@ def _decoded(data: bytes) -> Bytes:
 
 
 def _cache(files: list[Path], part: Part) -> None:
-    """Keep decoded pictures beside the files, where that is allowed."""
+    """Store the decoded pictures beside the files, if that is allowed."""
     try:
         arrays: tuple[NDArray[Any], ...] = part
         for file, array in zip(files, arrays, strict=True):
@@ -197,4 +197,4 @@ def _cache(files: list[Path], part: Part) -> None:
                 np.save(stream, array, allow_pickle=False)
             written.replace(file)
     except OSError:
-        return  # a folder that may not be written to is only slower
+        return  # without a cache it is only slower

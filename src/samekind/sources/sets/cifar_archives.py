@@ -1,8 +1,8 @@
-"""The usual CIFAR archives in binary form, unpacked or as they were downloaded.
+"""The binary CIFAR archives, unpacked or as downloaded.
 
-``cifar-10-binary.tar.gz`` and ``cifar-100-binary.tar.gz`` are read where they lie: nothing is
-unpacked, so names and links within an archive can do no harm. The Python form is refused: it is a
-pickle, and reading a pickle can run programs.
+``cifar-10-binary.tar.gz`` and ``cifar-100-binary.tar.gz`` are read in memory: nothing is unpacked,
+so names and links in an archive can do no harm. The Python version is refused, because it is a
+pickle, and loading a pickle can run code.
 """
 
 from __future__ import annotations
@@ -22,32 +22,27 @@ Bytes = NDArray[np.uint8]
 Part = tuple[Bytes, NDArray[np.intp]]
 """Pictures (n, 3, 32, 32) and the class of each."""
 COLOURS = 3 * 32 * 32
-LARGEST = 200_000_000
-"""Bytes of one file within an archive; that of the CIFAR-100 training part has 153.7 million."""
+MAX_BYTES = 200_000_000
+"""Size of one file in an archive; the largest (CIFAR-100, training) has 153.7 million bytes."""
 BATCHES = tuple(f"data_batch_{number}.bin" for number in range(1, 6))
 _PYTHON = {
     "cifar10": ("data_batch_[1-5]", "test_batch", "batches.meta"),
     "cifar100": ("train", "test", "meta"),
 }
-"""Names of the pickles in the Python form."""
+"""Names of the pickles in the Python version."""
 
 
 def read_archive(place: Path, base: str, part: str) -> Part | None:
-    """One part (train or test) of cifar10 or cifar100 from a folder or an archive.
+    """Read one part (train or test) of cifar10 or cifar100; None if there is no such file.
 
     Parameters
     ----------
-    place : a folder that holds the unpacked files, a folder below with them, or an archive; or the
-        archive itself.
-
-    Returns
-    -------
-    None if nothing of the sort is there.
+    place : an archive, or a folder with an archive or the unpacked files.
 
     Raises
     ------
     SourceError
-        If there is only the Python form, or if what is there is damaged or not whole.
+        If there is only the Python version, or if files are damaged or missing.
     """
     wanted = _names(base, part)
     found = {} if place.is_file() else _unpacked(place, wanted)
@@ -69,7 +64,7 @@ def _names(base: str, part: str) -> tuple[str, ...]:
 
 
 def _unpacked(folder: Path, wanted: tuple[str, ...]) -> dict[str, Bytes]:
-    """The files that are wanted, here or all together in a folder below."""
+    """The wanted files, in this folder or together in a folder below."""
     for place in (folder, *(sub for sub in sorted(folder.glob("*")) if sub.is_dir())):
         files = [place / name for name in wanted if (place / name).is_file()]
         if files:
@@ -78,7 +73,7 @@ def _unpacked(folder: Path, wanted: tuple[str, ...]) -> dict[str, Bytes]:
 
 
 def _archives(folder: Path, base: str) -> list[Path]:
-    """Archives of this set in a folder, those in binary form first."""
+    """Archives of this set in a folder, binary ones first."""
     number = base.removeprefix("cifar")
     endings = (".tar", ".tar.gz", ".tgz")
     found = [file for file in sorted(folder.glob("cifar*")) if file.name.endswith(endings)]
@@ -87,7 +82,7 @@ def _archives(folder: Path, base: str) -> list[Path]:
 
 
 def _packed(archive: Path, wanted: tuple[str, ...], base: str) -> dict[str, Bytes]:
-    """The files that are wanted, read out of an archive without unpacking it."""
+    """The wanted files, read from an archive without unpacking it."""
     found: dict[str, Bytes] = {}
     try:
         with tarfile.open(archive, "r|*") as packed:
@@ -96,26 +91,26 @@ def _packed(archive: Path, wanted: tuple[str, ...], base: str) -> dict[str, Byte
                     raise SourceError(_no_pickles(archive, base))
                 if name not in wanted:
                     continue
-                if member.size > LARGEST:
+                if member.size > MAX_BYTES:
                     raise SourceError(
-                        f"{name!r} in {str(archive)!r} has {member.size:,} bytes, more than any "
-                        f"file of {base}. Get the archive again."
+                        f"Expected at most {MAX_BYTES:,} bytes for {name!r} in {str(archive)!r}, "
+                        f"got {member.size:,}. Get the archive again."
                     )
                 stream = packed.extractfile(member)
-                assert stream is not None  # it is a plain file
+                assert stream is not None  # it is a regular file
                 found[name] = np.frombuffer(stream.read(), dtype=np.uint8)
                 if len(found) == len(wanted):
                     break  # what follows need not be unzipped
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise SourceError(
             f"{str(archive)!r} cannot be read as an archive ({error}). It may be cut off: get it "
-            "again, or unpack it and name that folder."
+            "again, or unpack it and give that folder."
         ) from error
     return found
 
 
 def _files(packed: tarfile.TarFile) -> Iterator[tuple[str, tarfile.TarInfo]]:
-    """Plain files with their bare names; links and devices are passed over."""
+    """Regular files with their bare names, without links and devices."""
     for member in packed:
         if member.isreg():
             yield PurePosixPath(member.name).name, member
@@ -127,14 +122,14 @@ def _records(found: dict[str, Bytes], wanted: tuple[str, ...], base: str, place:
     for name, raw in found.items():
         if not len(raw) or len(raw) % (head + COLOURS):
             raise SourceError(
-                f"{name!r} in {str(place)!r} is cut off or not of {base}: its {len(raw):,} bytes "
-                f"are no multiple of {head + COLOURS:,}. Unpack or get the archive again."
+                f"Expected a multiple of {head + COLOURS:,} bytes in {name!r} of {base} in "
+                f"{str(place)!r}, got {len(raw):,}: it is cut off. Unpack or get the archive again."
             )
     missing = [name for name in wanted if name not in found]
     if missing:
         raise SourceError(
             f"{missing[0]!r} is missing in {str(place)!r}, beside {next(iter(found))!r}. "
-            "Unpack or get the whole archive."
+            "Unpack or get the complete archive."
         )
     raw = np.concatenate([found[name] for name in wanted])
     records = raw.reshape(-1, head + COLOURS)
@@ -145,7 +140,7 @@ def _records(found: dict[str, Bytes], wanted: tuple[str, ...], base: str, place:
 def _no_pickles(place: Path, base: str) -> str:
     number = base.removeprefix("cifar")
     return (
-        f"{str(place)!r} holds no binary form of {base}. If it is the Python form: that is a "
-        "pickle, and reading a pickle can run programs, so it is not read. Use the binary form, "
-        f"cifar-{number}-binary.tar.gz, from the same page; it need not be unpacked."
+        f"Expected the binary version of {base} in {str(place)!r}. The Python version is a pickle, "
+        "and loading a pickle can run code, so it is not read. Get "
+        f"cifar-{number}-binary.tar.gz from the same page; it need not be unpacked."
     )

@@ -1,7 +1,7 @@
 """Sets that are drawn from a seed: Gaussian mixtures and the nodes of random graphs.
 
-In both an obvious grouping and a fainter one cross each other, so that what k-means finds is not
-what every person means.
+Both have an obvious grouping and a fainter one that crosses it, so that k-means does not find what
+every person means.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.sources.files.columns import SPLIT
 from samekind.sources.files.rows import RowCollection, Rows
-from samekind.sources.sets.labelled import LabelledSet
+from samekind.sources.sets.labelled import LabelledSet, split_labelled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -20,16 +21,16 @@ Ints = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Mixture:
-    """How Gaussian groups are drawn: `obvious` x `faint` groups in `axes` + `axes` dimensions.
+    """A mixture of `obvious` x `faint` Gaussian groups in `axes` + `axes` dimensions.
 
     Parameters
     ----------
-    obvious, faint : groups of the two crossed groupings.
-    apart : distance of the middles from the origin, for the obvious and the faint grouping, in
-        units of the mean spread within a group.
-    uneven : 0: round groups of one spread; 1: each has its own lengths and directions.
-    concentration : of the shares of groups; smaller ones are more unequal (Dirichlet).
-    n, held_out : items to ask about, and items apart.
+    obvious, faint : number of groups in the two crossed groupings.
+    apart : distance of the centres from the origin, for the obvious and the faint grouping, in
+        units of the mean standard deviation within a group.
+    uneven : 0: spherical groups of the same size; 1: each has its own lengths and directions.
+    concentration : of the Dirichlet distribution of group sizes; smaller is more unequal.
+    n, held_out : number of items to ask about, and of held-out items.
     """
 
     obvious: int = 4
@@ -43,23 +44,23 @@ class Mixture:
 
 
 def gaussian_mixtures(seed: int = 0) -> LabelledSet:
-    """1,500 + 500 drawn points, clear groups: coarse (4), crossed (3), fine (12 = 4 x 3)."""
+    """1,500 + 500 random points, clear groups: coarse (4), crossed (3), fine (12 = 4 x 3)."""
     return draw_mixture("gaussian-mixtures", Mixture(), seed)
 
 
 def gaussian_mixtures_close(seed: int = 0) -> LabelledSet:
-    """1,500 + 500 drawn points, groups that overlap: coarse (4), crossed (3), fine (12)."""
+    """1,500 + 500 random points, overlapping groups: coarse (4), crossed (3), fine (12)."""
     return draw_mixture("gaussian-mixtures-close", Mixture(apart=(3.2, 2.4)), seed)
 
 
 def gaussian_mixtures_unequal(seed: int = 0) -> LabelledSet:
-    """1,500 + 500 drawn points, groups of unequal size and form: coarse (4), crossed (3), fine."""
+    """1,500 + 500 random points, groups of unequal size and form: coarse (4), crossed (3), fine."""
     setting = Mixture(uneven=1.0, concentration=2.0)
     return draw_mixture("gaussian-mixtures-unequal", setting, seed)
 
 
 def draw_mixture(name: str, setting: Mixture, seed: int) -> LabelledSet:
-    """Points of a mixture in which two groupings cross, turned at random.
+    """Draw the points of a mixture with two crossed groupings, rotated at random.
 
     >>> known = draw_mixture("demo", Mixture(n=50, held_out=10), seed=0)
     >>> known.collection.matrix.shape, sorted(known.orientations)
@@ -73,32 +74,32 @@ def draw_mixture(name: str, setting: Mixture, seed: int) -> LabelledSet:
         _at_least_one(rng.choice(size, n, p=share), size, rng)
         for size, share in zip(sizes, shares, strict=True)
     )
-    middles = [
-        _apart(size, setting.axes, distance, rng)
+    centres = [
+        _centres(size, setting.axes, distance, rng)
         for size, distance in zip(sizes, setting.apart, strict=True)
     ]
     fine = coarse * setting.faint + crossed
-    X = np.concatenate([middles[0][coarse], middles[1][crossed]], axis=1)  # (n, 2 axes)
+    X = np.concatenate([centres[0][coarse], centres[1][crossed]], axis=1)  # (n, 2 axes)
     for group in range(setting.obvious * setting.faint):
         members = np.flatnonzero(fine == group)
         lengths = np.exp(setting.uneven * rng.normal(0.0, 0.5, d))
         lengths /= np.sqrt((lengths**2).mean())
-        X[members] += (rng.normal(size=(len(members), d)) * lengths) @ _turn(d, rng)
-    X = X @ _turn(d, rng)
+        X[members] += (rng.normal(size=(len(members), d)) * lengths) @ _rotation(d, rng)
+    X = X @ _rotation(d, rng)
     kinds = {"coarse": coarse, "crossed": crossed, "fine": fine}
     return _labelled(name, X, kinds, "point", setting.n)
 
 
 @dataclass(frozen=True)
 class Graph:
-    """A stochastic block model in which two groupings of the nodes cross.
+    """A stochastic block model with two crossed groupings of the nodes.
 
     Parameters
     ----------
-    communities, second : groups of the two groupings.
-    inside, across : chance of an edge within and between communities.
-    factor : (second, second) what the second groups of both ends multiply it by.
-    axes : numbers per node of the spectral embedding.
+    communities, second : number of groups in the two groupings.
+    inside, across : probability of an edge within and between communities.
+    factor : (second, second) factor of that probability by the second groups of both ends.
+    axes : dimensions of the spectral embedding.
     """
 
     communities: int
@@ -111,25 +112,25 @@ class Graph:
 
 
 ROLES = Graph(4, 2, 0.16, 0.03, ((1.8, 0.9), (0.9, 0.45)), axes=6)
-"""Four communities, and across them a busy core and a quiet rim."""
+"""Four communities, and across them a dense core and a sparse rim."""
 CROSSED = Graph(
     4, 3, 0.2, 0.05, tuple(tuple(1.6 if a == b else 0.6 for b in range(3)) for a in range(3))
 )
-"""Two groupings of the same sort: people meet within their department and within their town."""
+"""Two similar groupings: people meet within their department and within their town."""
 
 
 def sbm_graphs(seed: int = 0) -> LabelledSet:
-    """600 nodes of a drawn graph as ready vectors: community (4), role (core or rim)."""
+    """600 nodes of a random graph as ready vectors: community (4), role (core or rim)."""
     return draw_graph("sbm-graphs", ROLES, ("community", "role"), seed)
 
 
 def sbm_crossed(seed: int = 0) -> LabelledSet:
-    """600 nodes of a drawn graph as ready vectors: department (4), town (3), crossed."""
+    """600 nodes of a random graph as ready vectors: department (4), town (3), crossed."""
     return draw_graph("sbm-crossed", CROSSED, ("department", "town"), seed)
 
 
 def draw_graph(name: str, setting: Graph, columns: tuple[str, str], seed: int) -> LabelledSet:
-    """The nodes of a random graph by what their edges tell; the groups are only kept beside."""
+    """Draw a random graph; its nodes are described by their edges alone."""
     rng = np.random.default_rng([seed, 11])
     sizes = (setting.communities, setting.second)
     first, second = (rng.permutation(np.arange(setting.n) % size) for size in sizes)
@@ -142,11 +143,10 @@ def draw_graph(name: str, setting: Graph, columns: tuple[str, str], seed: int) -
 
 
 def node_vectors(edges: Floats, axes: int) -> Floats:
-    """(n, axes + 3) what the edges tell about each node, each number on one scale.
+    """(n, axes + 3) features of each node, standardised.
 
-    The main axes of the normalised adjacency, without the trivial one; then the number of
-    neighbours (as a logarithm), the mean number that these have, and the share of pairs of
-    neighbours that are neighbours themselves.
+    The main axes of the normalised adjacency matrix without the trivial one, the logarithm of the
+    degree, the mean degree of the neighbours, and the clustering coefficient.
     """
     degree = edges.sum(axis=1)
     weight = 1.0 / np.sqrt(np.maximum(degree, 1.0))
@@ -157,9 +157,9 @@ def node_vectors(edges: Floats, axes: int) -> Floats:
     triangles = ((edges @ edges) * edges).sum(axis=1)
     pairs = np.maximum(degree * (degree - 1.0), 1.0)
     around = (edges @ degree) / np.maximum(degree, 1.0)
-    told = np.column_stack([main, np.log1p(degree), around, triangles / pairs])
-    spread = told.std(axis=0)
-    return np.asarray((told - told.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    features = np.column_stack([main, np.log1p(degree), around, triangles / pairs])
+    spread = features.std(axis=0)
+    return np.asarray((features - features.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
 def _labelled(
@@ -167,34 +167,24 @@ def _labelled(
 ) -> LabelledSet:
     """Ready vectors as items; those from `n_inside` on are held out."""
     rows = Rows(X.astype(np.float32), keys=[f"{word}-{number:04d}" for number in range(len(X))])
-    inside, outside = np.arange(n_inside), np.arange(n_inside, len(X))
-
-    def part(chosen: Ints) -> RowCollection:
-        return RowCollection(name, rows.take(chosen), location=name, ready=True)
-
-    return LabelledSet(
-        name,
-        part(inside),
-        {kind: groups[inside] for kind, groups in kinds.items()},
-        part(outside) if len(outside) else None,
-        {kind: groups[outside] for kind, groups in kinds.items()} if len(outside) else {},
-    )
+    collection = RowCollection(name, rows, location=name, ready=True)
+    return split_labelled(collection, {**kinds, SPLIT: np.arange(len(X)) >= n_inside})
 
 
 def _at_least_one(groups: Ints, size: int, rng: np.random.Generator) -> Ints:
-    """The same groups, with one item for each group that came out empty."""
+    """The same groups, with one item moved to each empty group."""
     absent = np.setdiff1d(np.arange(size), groups)
     groups[rng.choice(len(groups), len(absent), replace=False)] = absent
     return groups.astype(np.intp)
 
 
-def _apart(size: int, d: int, distance: float, rng: np.random.Generator) -> Floats:
-    """(size, d) middles at one distance from the origin, at right angles while there is room."""
-    directions = np.concatenate([_turn(d, rng) for _ in range(-(-size // d))])[:size]
+def _centres(size: int, d: int, distance: float, rng: np.random.Generator) -> Floats:
+    """(size, d) centres at one distance from the origin, orthogonal as far as possible."""
+    directions = np.concatenate([_rotation(d, rng) for _ in range(-(-size // d))])[:size]
     return np.asarray(distance * directions)
 
 
-def _turn(d: int, rng: np.random.Generator) -> Floats:
+def _rotation(d: int, rng: np.random.Generator) -> Floats:
     """A random rotation (d, d)."""
     turned, upper = np.linalg.qr(rng.normal(size=(d, d)))
     return np.asarray(turned * np.sign(np.diag(upper)))

@@ -1,8 +1,8 @@
-"""Fashion-MNIST (Xiao, Rasul and Vollgraf 2017, MIT) under three orientations.
+"""Fashion-MNIST (Xiao, Rasul and Vollgraf 2017, MIT) with three orientations.
 
-The four files are those of Debian's package ``dataset-fashion-mnist``, or of a user's folder,
-packed (.gz) or not. The format is idx: a magic number (type and number of axes), the length of
-each axis, then the bytes.
+The four files come from Debian's package ``dataset-fashion-mnist`` or from a user's folder, packed
+(.gz) or not. The format is idx: a magic number (type and number of axes), the length of each axis,
+then the bytes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from samekind.items import Collection
 from samekind.sources.sets.checksums import check_file, unpack
 from samekind.sources.sets.cifar import PixelItem
 from samekind.sources.sets.labelled import LabelledSet
-from samekind.sources.sets.places import data_folder, missing
+from samekind.sources.sets.locations import data_folder, missing
 
 DEBIAN = Path("/usr/share/datasets/fashion-mnist")
 SUMS = {
@@ -28,7 +28,7 @@ SUMS = {
     "t10k-images-idx3-ubyte": "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b",
     "t10k-labels-idx1-ubyte": "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34",
 }
-"""The SHA-256 of each file, unpacked: packing the same bytes again changes the packed file."""
+"""The SHA-256 of each unpacked file: packing the same bytes again changes the packed file."""
 PARTS = {"train": "train", "test": "t10k"}
 KINDS = {
     "class": (
@@ -46,13 +46,13 @@ KINDS = {
 }  # fmt: skip
 """For each orientation the kind of each of the ten classes.
 
-``worn-on`` follows the shapes. ``season`` cuts across them: shirts and shoes of summer belong
-together, and apart from those of winter.
+``worn-on`` follows the shapes. ``season`` cuts across them: summer shirts and summer shoes belong
+together.
 """
 
 
 def fashion_mnist(seed: int = 0, data: str | Path | None = None) -> LabelledSet:
-    """Fashion-MNIST, 60,000 + 10,000 gray pictures: class (10), where it is worn (5), season (3).
+    """Fashion-MNIST, 60,000 + 10,000 grey pictures: class (10), where it is worn (5), season (3).
 
     Always the same, whatever the seed. MIT licence.
     """
@@ -74,24 +74,24 @@ def read_idx(data: bytes, where: str) -> NDArray[np.uint8]:
     """
     if len(data) < 4 or data[:3] != b"\0\0\x08" or not data[3]:
         raise SourceError(
-            f"{where!r} is not an idx file of bytes: it begins with {data[:4].hex(' ')}, "
-            "not with 00 00 08. Get the file again."
+            f"Expected an idx file of bytes, which begins with 00 00 08, but {where!r} begins with "
+            f"{data[:4].hex(' ')}. Get the file again."
         )
     start = 4 + 4 * data[3]
     if len(data) < start:
-        raise SourceError(f"{where!r} is cut off within its head. Get the file again.")
+        raise SourceError(f"{where!r} is cut off within its header. Get the file again.")
     shape = tuple(int(n) for n in np.frombuffer(data[4:start], dtype=">u4"))
     n_bytes = math.prod(shape)
     if len(data) - start != n_bytes:
         raise SourceError(
-            f"{where!r} is cut off or too long: its head announces {n_bytes:,} bytes, "
-            f"{len(data) - start:,} came. Get the file again."
+            f"Expected {n_bytes:,} bytes in {where!r} by its header, got {len(data) - start:,}. "
+            "Get the file again."
         )
     return np.frombuffer(data, dtype=np.uint8, offset=start).reshape(shape)
 
 
 def _folder(data: str | Path | None) -> Path:
-    """Where the files are: the user's folder if they are there, else Debian's."""
+    """The folder with the files: the user's, or else Debian's."""
     for folder in (data_folder(data), data_folder(data) / "fashion-mnist", DEBIAN):
         if all(_find(folder, name) for name in SUMS):
             return folder
@@ -116,7 +116,7 @@ def _read(folder: Path, name: str) -> NDArray[np.uint8]:
 
 
 def _items(part: str, pictures: NDArray[np.uint8]) -> Collection:
-    """Gray pictures as items in three equal colours, shared in memory."""
+    """Grey pictures as items with three equal channels, shared in memory."""
     items: list[Any] = [
         PixelItem(f"{part}-{number:05d}", np.broadcast_to(gray, (3, *gray.shape)))
         for number, gray in enumerate(pictures)

@@ -1,13 +1,13 @@
-"""Frozen sets: ready vectors that come with the package, with the kinds of their items apart.
+"""Frozen sets: ready vectors that ship with the package, with their labels beside them.
 
-Each file in ``frozen/`` holds int8 vectors (``q`` times ``scale``), the number of each item in the
-set that it was taken from, its part (0 train, 1 test) and label columns; no pickles and no
-pictures. ``benchmarks/sets/freeze.py`` made them. Two families must not stand in one table:
+Each file in ``frozen/`` has int8 vectors (``q`` times ``scale``), the number of each item in the
+original set, its part (0 train, 1 test) and label columns; no pickles and no pictures. They were
+made by ``benchmarks/sets/freeze.py``. Two families must not be mixed in one table:
 
-* CIFAR: our own SimCLR network, trained from scratch without labels on all 60,000 pictures (the
-  test pictures too, as OCC and IDC do). May stand beside PCL, OCC and IDC.
-* Fashion, fruits, faces: EfficientNet-Lite2, taught with the labels of ImageNet, and shares of
-  colours. May not.
+* CIFAR: our own SimCLR network, trained from scratch without labels on all 60,000 pictures
+  (including the test pictures, like OCC and IDC). Comparable with PCL, OCC and IDC.
+* Fashion, fruits, faces: EfficientNet-Lite2, trained on the labels of ImageNet, and colour
+  histograms. Not comparable.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.sources.files.columns import SPLIT
 from samekind.sources.files.rows import RowCollection, Rows
 from samekind.sources.sets.checksums import check_file
 from samekind.sources.sets.cifar import class_maps
 from samekind.sources.sets.fashion import KINDS
-from samekind.sources.sets.labelled import LabelledSet
+from samekind.sources.sets.labelled import LabelledSet, split_labelled
 
 Labels = Mapping[str, NDArray[Any]]
 SUMS = {
@@ -33,7 +34,7 @@ SUMS = {
     "faces-frozen": "c2e679555444d7df71861112e8de0c1874e93e03ef45b5f26ce13626a12e819e",
     "cifar20-frozen": "793df8739b761150c0fc0710cb0e4da705305d5186fdfaca7aea1f17a5c012c4",
 }
-"""The SHA-256 of each shipped file."""
+"""The SHA-256 of each file."""
 PARTS = ("train", "test")
 
 
@@ -62,8 +63,8 @@ def cifar20_frozen(seed: int = 0) -> LabelledSet:
 def fashion_frozen(seed: int = 0) -> LabelledSet:
     """Fashion-MNIST as 3,000 + 1,000 ready vectors: class (10), where it is worn (5), season (3).
 
-    From EfficientNet-Lite2 as the package uses it, which was taught with the labels of ImageNet:
-    never in one table with PCL, OCC or IDC. Pictures: Xiao, Rasul and Vollgraf 2017, MIT.
+    From EfficientNet-Lite2 as the package uses it, which was trained on the labels of ImageNet:
+    not comparable with PCL, OCC or IDC. Pictures: Xiao, Rasul and Vollgraf 2017, MIT.
     """
     return _regrouped(_open("fashion-frozen"), _by_class)
 
@@ -71,8 +72,8 @@ def fashion_frozen(seed: int = 0) -> LabelledSet:
 def fruits_frozen(seed: int = 0) -> LabelledSet:
     """Fruits-360 as 1,197 ready vectors: species (6), colour (4).
 
-    From EfficientNet-Lite2 and colours as the package uses them; the network was taught with the
-    labels of ImageNet: never in one table with PCL, OCC or IDC. Pictures: Muresan and Oltean, MIT.
+    From EfficientNet-Lite2 and colours as the package uses them; the network was trained on the
+    labels of ImageNet: not comparable with PCL, OCC or IDC. Pictures: Muresan and Oltean, MIT.
     """
     return _open("fruits-frozen")
 
@@ -80,14 +81,14 @@ def fruits_frozen(seed: int = 0) -> LabelledSet:
 def faces_frozen(seed: int = 0) -> LabelledSet:
     """624 faces of CMU as ready vectors: identity (20), pose (4), eyes (2), expression (4).
 
-    From EfficientNet-Lite2, which was taught with the labels of ImageNet: never in one table with
-    PCL, OCC or IDC. Pictures: CMU Face Images, T. Mitchell, UCI repository (not included).
+    From EfficientNet-Lite2, which was trained on the labels of ImageNet: not comparable with PCL,
+    OCC or IDC. Pictures: CMU Face Images, T. Mitchell, UCI repository (not included).
     """
     return _open("faces-frozen")
 
 
 def _open(name: str) -> LabelledSet:
-    """The vectors and label columns of a shipped file, after a look at its checksum."""
+    """Read the vectors and label columns of a file, after checking its checksum."""
     with as_file(files("samekind.sources.sets").joinpath("data", "frozen", f"{name}.npz")) as path:
         check_file(path, SUMS[name])
         with np.load(path, allow_pickle=False) as kept:
@@ -101,24 +102,13 @@ def _open(name: str) -> LabelledSet:
     if split.any():
         keys = [f"{PARTS[part]}-{n:05d}" for part, n in zip(split, numbers, strict=True)]
     else:
-        keys = [f"row-{n}" for n in numbers]  # as the items of the Parquet file are called
-    rows = Rows(X, keys=keys)
-    inside, outside = np.flatnonzero(split == 0), np.flatnonzero(split == 1)
-
-    def part(chosen: NDArray[np.intp]) -> RowCollection:
-        return RowCollection(name, rows.take(chosen), location=name, ready=True)
-
-    return LabelledSet(
-        name,
-        part(inside),
-        {column: kinds[inside] for column, kinds in columns.items()},
-        part(outside) if len(outside) else None,
-        {column: kinds[outside] for column, kinds in columns.items()} if len(outside) else {},
-    )
+        keys = [f"row-{n}" for n in numbers]  # the ids of the items in the Parquet file
+    collection = RowCollection(name, Rows(X, keys=keys), location=name, ready=True)
+    return split_labelled(collection, {**columns, SPLIT: split})
 
 
 def _with_maps(known: LabelledSet, column: str, name: str) -> LabelledSet:
-    """The same set with the orientations that a set of pictures makes of its classes."""
+    """The same set with the orientations that a set of pictures derives from its classes."""
     maps = class_maps(name)
     groups = {
         orientation: dict(
@@ -145,7 +135,7 @@ def _looked_up(kinds: NDArray[Any], groups: Mapping[str, Mapping[str, str]]) -> 
 
 
 def _regrouped(known: LabelledSet, more: Callable[[Labels], Labels]) -> LabelledSet:
-    """The same items with further orientations, made of the labels that are there."""
+    """The same items with further orientations, derived from their labels."""
     inside, outside = (
         dict(columns) | dict(more(columns))
         for columns in (known.orientations, known.held_out_orientations)

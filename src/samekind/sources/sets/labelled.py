@@ -1,6 +1,6 @@
-"""Collections whose true kinds are known, for simulated people and for measuring only.
+"""Collections whose true kinds are known, only for simulated people and for evaluation.
 
-Labels never enter a :class:`~samekind.items.Collection`: they are kept beside it.
+Labels are never part of a :class:`~samekind.items.Collection`; they stand beside it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _OUTSIDE = ("test", "testing", "1", "true")
 
 @dataclass(frozen=True, eq=False)
 class LabelledSet:
-    """A collection with label columns beside it; never handed to a learner.
+    """A collection with label columns beside it; a learner never sees the labels.
 
     Parameters
     ----------
-    collection : what a session sees.
+    collection : the items of a session.
     orientations : for each label column one label per item of `collection`.
-    held_out : items that take no part in the session (split "test"); None if there are none.
+    held_out : items that are not in the session (split "test"); None if there are none.
     held_out_orientations : their labels.
     """
 
@@ -44,14 +44,14 @@ class LabelledSet:
     def truth(
         self, orientation: str, mapping: Mapping[str, Any] | None = None
     ) -> tuple[Labels, Labels | None]:
-        """Group codes from 0 of the items and of the held-out items; -1 where not known.
+        """Group codes from 0 of the items and of the held-out items; -1 if unknown.
 
         Parameters
         ----------
-        orientation : which label column.
-        mapping : {label: group}, to make a coarser or an odd orientation of the column. Keys are
-            compared as text with the labels, and if these do not fit, with the column that names
-            them (``digit_name`` for ``digit``). A group of None means not known.
+        orientation : the label column.
+        mapping : {label: group}, to derive another orientation from the column. Keys are compared
+            as text with the labels, or else with the column that names them (``digit_name`` for
+            ``digit``). A group of None means unknown.
 
         Raises
         ------
@@ -76,19 +76,19 @@ class LabelledSet:
         return codes[0], codes[1] if len(codes) > 1 else None
 
     def _named(self, orientation: str) -> str | None:
-        """The column that holds the names of a label column's values, if there is one."""
+        """The column with the names of a label column's values, if there is one."""
         return next((n for n in name_columns(orientation) if n in self.orientations), None)
 
 
 def open_labelled(source: str | Path, *, labels: Sequence[str] = (), seed: int = 0) -> LabelledSet:
-    """A named set, or a table whose label columns are kept apart from its items.
+    """Open a named set, or a table with its label columns separated from its items.
 
     Parameters
     ----------
     source : name of a set, or path of a .csv, .parquet or .npz file.
-    labels : label columns. A CSV or a plain Parquet table needs them, because only they tell a
-        label from a measurement; elsewhere every column beside the items is a label column.
-    seed : fixes sets that are drawn.
+    labels : label columns. Needed for a CSV file or a plain Parquet table, where labels cannot be
+        told from measurements; elsewhere all columns beside the items are labels.
+    seed : determines sets that are drawn.
     """
     from samekind.sources.sets.named import SETS
 
@@ -107,16 +107,16 @@ def open_labelled(source: str | Path, *, labels: Sequence[str] = (), seed: int =
 
 
 def split_labelled(collection: Collection, columns: Mapping[str, NDArray[Any]]) -> LabelledSet:
-    """Set the items marked as test in the column ``split`` apart, with their labels.
+    """Hold out the items that are marked as test in the column ``split``.
 
-    A file in which all items are marked as test is one half of a set in two files: its items are
-    the collection, and none are held out.
+    If all items are marked as test, the file is one half of a set in two files: its items are the
+    collection, and none are held out.
     """
     columns = dict(columns)
     split = columns.pop(SPLIT, None)
     name = collection.name
     if not columns:
-        raise InputError(f"{name!r} has no label column. Name one with labels=[...].")
+        raise InputError(f"Expected a label column in {name!r}. Give one with labels=[...].")
     if split is None:
         return LabelledSet(name, collection, columns)
     apart = _held_out(split, name)
@@ -133,12 +133,12 @@ def split_labelled(collection: Collection, columns: Mapping[str, NDArray[Any]]) 
 
 
 def label_texts(labels: NDArray[Any]) -> list[str]:
-    """Labels as texts: ``3`` for 3 and 3.0, empty for what is missing."""
+    """Labels as texts: ``3`` for 3 and 3.0, empty if missing."""
     return [_text(label) for label in labels.tolist()]
 
 
 def name_columns(label: str) -> tuple[str, ...]:
-    """Columns that may hold the names of a label column's values."""
+    """Possible columns with the names of a label column's values."""
     return (f"{label}_name", f"{label.removesuffix('_label')}_name")
 
 
@@ -169,7 +169,7 @@ def _mapped(
         also = f" ({name})" if name != label else ""
         raise InputError(
             f"The label {label!r}{also} of {orientation!r} has no group in the mapping. "
-            f"The mapping knows: {', '.join(list(groups)[:10])}. Add it, with null if not known."
+            f"The mapping has: {', '.join(list(groups)[:10])}. Add it, with null if unknown."
         )
 
     return [
@@ -183,7 +183,8 @@ def _held_out(split: NDArray[Any], name: str) -> NDArray[np.bool_]:
     odd = sorted(set(texts).difference(_INSIDE, _OUTSIDE))
     if odd:
         raise InputError(
-            f"The column 'split' of {name!r} holds {odd[0]!r}. Use train and test, or 0 and 1."
+            f"Expected train and test, or 0 and 1, in the column 'split' of {name!r}, got "
+            f"{odd[0]!r}."
         )
     return np.asarray([text in _OUTSIDE for text in texts], dtype=np.bool_)
 
@@ -192,9 +193,9 @@ def _read(path: Path, labels: Sequence[str]) -> tuple[Collection, dict[str, NDAr
     """Items and label columns of a table, by its suffix."""
     suffix = path.suffix.lower()
     if suffix == ".npz":
-        from samekind.sources.files.arrays import open_npz
+        from samekind.sources.files.arrays import open_labelled_npz
 
-        return open_npz(path)
+        return open_labelled_npz(path)
     if suffix == ".parquet":
         from samekind.sources.files.parquet import column_names, open_labelled_parquet
 
@@ -208,14 +209,14 @@ def _read(path: Path, labels: Sequence[str]) -> tuple[Collection, dict[str, NDAr
         collection = collect_rows(path, columns, notes, [n for n in wanted if n != SPLIT])
         return collection, {name: np.asarray(columns[name]) for name in wanted}
     raise SourceError(
-        f"{str(path)!r} has no label columns. Give a .csv, .parquet or .npz file with labels."
+        f"Expected a .csv, .tsv, .parquet or .npz file with labels, got {str(path)!r}."
     )
 
 
 def _with_companions(
     labels: Sequence[str], columns: Sequence[str] | Mapping[str, Any]
 ) -> list[str]:
-    """The label columns, those that name their values, and ``split`` where it exists."""
+    """The label columns, those that name their values, and ``split`` if it exists."""
     companions = [name for label in labels for name in name_columns(label)] if labels else []
     extra = [name for name in (*companions, SPLIT) if name in columns]
     return list(dict.fromkeys([*labels, *extra]))

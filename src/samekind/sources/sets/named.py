@@ -1,4 +1,4 @@
-"""The named sets of the benchmark: one door for all of them; nothing is downloaded."""
+"""The table of all named sets. A new one is a function with a docstring and one entry here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from samekind.sources.sets.tiles import tiles
 def digits(seed: int = 0) -> LabelledSet:
     """The 1,797 handwritten digits of scikit-learn: 8 x 8 pixels as ready vectors.
 
-    They are always the same, whatever the seed.
+    Always the same, whatever the seed.
 
     >>> digits().collection.matrix.shape
     (1797, 64)
@@ -51,14 +51,14 @@ WITHIN: dict[str, Callable[..., LabelledSet]] = {
     "fruits-frozen": frozen.fruits_frozen,
     "faces-frozen": frozen.faces_frozen,
 }
-"""Sets that come with the package or are drawn: functions ``(seed) -> LabelledSet``."""
+"""Sets that ship with the package or are drawn: functions ``(seed) -> LabelledSet``."""
 PACKAGED: dict[str, Callable[..., LabelledSet]] = {
     "penguins": tables.penguins,
     "cars": tables.cars,
     "weather": tables.weather,
     "small-talk": texts.small_talk,
 }
-"""Sets within the packages of the extra ``sets``: functions ``(seed) -> LabelledSet``."""
+"""Sets in the packages of the extra ``sets``: functions ``(seed) -> LabelledSet``."""
 FROM_FILES: dict[str, Callable[..., LabelledSet]] = {
     "cifar10": pictures.cifar10,
     "cifar10-2": pictures.cifar10_2,
@@ -71,28 +71,28 @@ FROM_FILES: dict[str, Callable[..., LabelledSet]] = {
     "colored-digits": pictures.colored_digits,
     "snippets": texts.snippets,
 }
-"""Sets in files that the user has: functions ``(seed, data) -> LabelledSet``."""
+"""Sets in the user's files: functions ``(seed, data) -> LabelledSet``."""
 SETS: dict[str, Callable[..., LabelledSet]] = {**WITHIN, **PACKAGED, **FROM_FILES}
-"""Every named set. A new one is a function with a docstring and one entry above."""
+"""Every named set. Nothing is downloaded."""
 
 
 def is_set(source: str) -> bool:
     """Whether a text means a set rather than a path.
 
-    Sets that do not come with the package give way to a folder or file of the same name: who has a
-    folder ``cards`` means that.
+    Sets that do not ship with the package give way to a folder or file of the same name, such as
+    ``cards``.
     """
     return source in WITHIN or (source in SETS and not Path(source).exists())
 
 
 def open_set(name: str, *, seed: int = 0, data: str | Path | None = None) -> LabelledSet:
-    """A named set by its name.
+    """Open a set by its name.
 
     Parameters
     ----------
-    seed : fixes sets that are drawn; the others are always the same.
-    data : folder with the files of the sets that are not part of the package; None: the folder
-        named by the environment variable SAMEKIND_DATA.
+    seed : determines sets that are drawn; the others are always the same.
+    data : folder with the files of sets that are not part of the package; None: the folder given
+        by the environment variable SAMEKIND_DATA.
     """
     if name not in SETS:
         raise UnknownName("set", name, SETS)

@@ -1,6 +1,6 @@
-"""Sets of pictures in files that a user has: CIFAR, cards, fruits, faces, coloured digits.
+"""Sets of pictures in the user's files: CIFAR, cards, fruits, faces, coloured digits.
 
-Nothing is downloaded. ``docs/how-to/benchmark-sets.md`` says where the files come from.
+Nothing is downloaded. ``docs/how-to/benchmark-sets.md`` says where to get the files.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from samekind.errors import SourceError
 from samekind.sources.sets.checksums import check_file
 from samekind.sources.sets.cifar import Bytes, Ints, class_maps, open_cifar
 from samekind.sources.sets.labelled import LabelledSet, label_texts
-from samekind.sources.sets.places import data_folder, missing
+from samekind.sources.sets.locations import data_folder, missing
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ FILES = {
         {"digit": "digit_name", "colour": "color_name", "background": "background_name"},
     ),
 }
-"""The known files. All pictures are one pile: a person sorts the whole folder."""
+"""The known files. Nothing is held out: a person sorts the whole folder."""
 CIFAR_SUMS = {
     "cifar10": (
         "870c6fc77df2f21f7727852778cb5aad28f72837a7210f04bcc3e826de5cf63d",
@@ -61,13 +61,13 @@ CIFAR_SUMS = {
         "796ea712d93465f002f315ed6b4556ad895dc6d48d59960e9e311d2775d7640f",
     ),
 }
-"""Of the training and the test part: :func:`pictures_sum` of the pictures with their classes."""
+"""The :func:`pictures_sum` of the training and of the test part."""
 
 
 def cards(seed: int = 0, data: str | Path | None = None) -> LabelledSet:
     """Photographs of 1,590 playing cards: rank (14), suit (5), colour (3). From cards.parquet.
 
-    No licence is stated: measure with it, do not pass it on.
+    No licence is stated: do not redistribute it.
     """
     return _open("cards", data)
 
@@ -102,7 +102,7 @@ def cifar10(seed: int = 0, data: str | Path | None = None) -> LabelledSet:
 
 
 def cifar10_2(seed: int = 0, data: str | Path | None = None) -> LabelledSet:
-    """CIFAR-10 in two groups, as PCL has them: artifacts or animals; on land or not."""
+    """CIFAR-10 in PCL's two groups: artifacts or animals; on land or not."""
     return _open_cifar("cifar10-2", data)
 
 
@@ -112,15 +112,15 @@ def cifar20(seed: int = 0, data: str | Path | None = None) -> LabelledSet:
 
 
 def cifar100_4(seed: int = 0, data: str | Path | None = None) -> LabelledSet:
-    """CIFAR-100 in four groups, by the two maps that were published with PCL."""
+    """CIFAR-100 in four groups, by the two maps published with PCL."""
     return _open_cifar("cifar100-4", data)
 
 
 def pictures_sum(images: Bytes, classes: Ints) -> str:
-    """The SHA-256 of pictures with their classes, in whatever order they come.
+    """The SHA-256 of pictures with their classes, independent of their order.
 
-    Archives and Parquet files hold the same pictures in another order; copies that were packed
-    with loss are other pictures.
+    Archives and Parquet files have the same pictures in different orders. Lossy copies are other
+    pictures.
     """
     digests = sorted(
         hashlib.blake2b(image.tobytes() + bytes([kind]), digest_size=16).digest()
@@ -130,7 +130,7 @@ def pictures_sum(images: Bytes, classes: Ints) -> str:
 
 
 def _open(name: str, data: str | Path | None) -> LabelledSet:
-    """A known Parquet file. Its ids are row numbers, its cache is kept under the set's name."""
+    """Open a known Parquet file. Ids are row numbers, and the cache is under the set's name."""
     from samekind.sources.files.parquet import open_labelled_pictures
 
     file = FILES[name]
@@ -144,13 +144,13 @@ def _open(name: str, data: str | Path | None) -> LabelledSet:
 
 
 def _open_cifar(name: str, data: str | Path | None) -> LabelledSet:
-    pile = open_cifar(name, data_folder(data))
+    pictures = open_cifar(name, data_folder(data))
     maps = class_maps(name)
     number = {kind: place for place, kind in enumerate(maps["classes"])}
-    known = pile.labelled
+    known = pictures.labelled
     parts = (
-        ("train", pile.images, known.orientations["class"]),
-        ("test", pile.held_out_images, known.held_out_orientations["class"]),
+        ("train", pictures.images, known.orientations["class"]),
+        ("test", pictures.held_out_images, known.held_out_orientations["class"]),
     )
     for (part, images, kinds), expected in zip(parts, CIFAR_SUMS[maps["pictures"]], strict=True):
         codes = np.asarray([number[kind] for kind in label_texts(kinds)], dtype=np.intp)
@@ -158,8 +158,8 @@ def _open_cifar(name: str, data: str | Path | None) -> LabelledSet:
         if found != expected:
             raise SourceError(
                 f"The {part} part of {maps['pictures']} in {str(data_folder(data))!r} has other "
-                f"pictures or classes than the published one: the sum is {found}, expected is "
-                f"{expected}. Copies packed as JPEG differ, too. Get the lossless files again, and "
-                "remove the .npy files that were made beside the old ones."
+                f"pictures or classes than the published one: expected {expected}, got {found}. "
+                "Get the lossless files again (JPEG copies differ), and remove the .npy files that "
+                "were written beside the old ones."
             )
     return known

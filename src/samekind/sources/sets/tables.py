@@ -1,7 +1,7 @@
 """Tables with two or three labelings each, from small packages (``pip install 'samekind[sets]'``).
 
-Label columns, and columns that give a label away (the name of a car, the date of a day), are
-neither compared nor shown. The content that is used is checked against a known sum.
+Labels, and columns that reveal them (the name of a car, the date of a day), are neither compared
+nor shown. The content is checked against a known checksum.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from samekind.sources.files.columns import Column, Columns, collect_rows
 from samekind.sources.files.delimited import read_csv
 from samekind.sources.sets.checksums import check_content, content_sum
 from samekind.sources.sets.labelled import LabelledSet
-from samekind.sources.sets.packages import packaged
+from samekind.sources.sets.locations import packaged
 
 SUMS = {
     "penguins": "85dbaf1a9be14f76e55542a9f2ee19e86808f9617e07e013e91761d7c72ce8b5",
     "cars": "d58c9a9b71d9eb6c571eee6bf5c80201c6a82501ecf34319c3d47c3dbb1976ef",
     "weather": "ecb81f38e9501b4f1ac032de7ffac9ba8b0573bd87111618eeea118614e44774",
 }
-"""Of the measurements and labels that each set uses."""
+"""Checksums of the measurements and labels of each set."""
 SEASONS = ("winter", "spring", "summer", "autumn")
 
 
@@ -33,7 +33,7 @@ def penguins(seed: int = 0) -> LabelledSet:
     """333 penguins by four measurements: species (3), sex (2), island (3). Needs the extra 'sets'.
 
     Palmer Archipelago (Gorman, Williams and Fraser 2014; data CC0), from the package
-    palmerpenguins (MIT). The eleven birds of unknown sex or size are left out.
+    palmerpenguins (MIT), without the eleven birds of unknown sex or size.
     """
     columns, _ = read_csv(packaged("penguins", "palmerpenguins", "data/penguins.csv"))
     sizes = ("bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g")
@@ -46,8 +46,8 @@ def penguins(seed: int = 0) -> LabelledSet:
 def cars(seed: int = 0) -> LabelledSet:
     """393 cars of 1970 to 1982 by six numbers: origin (3), cylinders (3). Needs the extra 'sets'.
 
-    From the package vega_datasets (MIT). Left out: cars without horsepower, and the seven with
-    three or five cylinders. Names are not shown: they tell the origin.
+    From the package vega_datasets (MIT), without cars of unknown horsepower and the seven with
+    three or five cylinders. Names are not shown, because they reveal the origin.
     """
     path = packaged("cars", "vega_datasets", "_data/cars.json")
     rows = [
@@ -94,7 +94,7 @@ def _table(
     numbers: NDArray[np.float64],
     kinds: Mapping[str, NDArray[Any]],
 ) -> LabelledSet:
-    """Rows of numbers as items, after a look at their checksum; labels only beside them."""
+    """Rows of numbers as items, after checking their checksum, with labels beside them."""
     labels = ["\0".join(map(str, values.tolist())) for values in kinds.values()]
     found = content_sum([*columns, numbers.astype("<f8"), *kinds, *labels])
     check_content(package[0], found, SUMS[name], package[1])
@@ -108,7 +108,7 @@ def _table(
 
 
 def _number(cell: Any) -> float:
-    """A number, the year of a date, or NaN for what is missing."""
+    """A number, the year of a date, or NaN if missing."""
     if cell is None:
         return float("nan")
     return float(cell[:4] if isinstance(cell, str) else cell)

@@ -15,12 +15,11 @@ from samekind.items import Collection, Item
 from samekind.sources.files.texts import TextItem, decode
 from samekind.sources.sets.checksums import check_content, check_file, content_sum
 from samekind.sources.sets.labelled import LabelledSet
-from samekind.sources.sets.packages import packaged
-from samekind.sources.sets.places import data_folder, missing
+from samekind.sources.sets.locations import data_folder, missing, packaged
 
 LANGUAGES = ("english", "italian", "korean", "ukrainian")
 TOPICS = ("ai", "emotion", "literature", "money", "psychology", "science")
-"""What all four languages talk about at length (at least 25 conversations each)."""
+"""Topics with at least 25 conversations in each language."""
 TALK_SUM = "138994de89c5395534b8a8b3bdd4088d788abfb321e06aa8891742d64852ea83"
 SNIPPETS = "vaderSentiment-3.3.2.tar.gz"
 SNIPPETS_SUM = "5d7c06e027fc8b99238edb0d53d970cf97066ef97654009890b83703849632f9"
@@ -30,17 +29,17 @@ SOURCES = {
     "newspaper": "nytEditorialSnippets",
     "tweets": "tweets",
 }
-CLEAR = 1.0
-"""The least mean rating (of 20 people, from -4 to 4) at which a snippet counts as good or bad."""
-EACH = 150
+MIN_RATING = 1.0
+"""Mean rating (of 20 people, from -4 to 4) from which a snippet counts as good or bad."""
+SNIPPETS_PER_KIND = 150
 """Snippets of each source and tone."""
 
 
 def small_talk(seed: int = 0) -> LabelledSet:
     """Short conversations as texts: language (4), topic (6). Needs the extra 'sets'.
 
-    From the package chatterbot-corpus (BSD). Words tell the language at once; the topic is what
-    a person has to ask for. Always the same, whatever the seed.
+    From the package chatterbot-corpus (BSD). The language is obvious from the words, the topic is
+    not. Always the same, whatever the seed.
     """
     folder = packaged("small-talk", "chatterbot_corpus", "data")
     texts: list[str] = []
@@ -58,8 +57,8 @@ def small_talk(seed: int = 0) -> LabelledSet:
 def snippets(seed: int = 0, data: str | Path | None = None) -> LabelledSet:
     """1,200 English snippets as texts: source (4), tone (2). From vaderSentiment-3.3.2.tar.gz.
 
-    Hutto and Gilbert (2014), in the source archive of the package (MIT; the installed package does
-    not hold them): ``pip download --no-deps --no-binary :all: vaderSentiment==3.3.2``. 150 of each
+    Hutto and Gilbert (2014), in the source archive of the package (MIT), but not in the installed
+    package: ``pip download --no-deps --no-binary :all: vaderSentiment==3.3.2``. 150 of each
     source and tone, drawn once; always the same, whatever the seed.
     """
     path = data_folder(data) / SNIPPETS
@@ -72,17 +71,17 @@ def snippets(seed: int = 0, data: str | Path | None = None) -> LabelledSet:
     kinds: list[tuple[str, str]] = []
     for source, rated in _rated(path).items():
         for tone, sign in (("good", 1), ("bad", -1)):
-            clear = [text for rating, text in rated if sign * rating >= CLEAR]
-            drawn = np.sort(rng.choice(len(clear), EACH, replace=False))
+            clear = [text for rating, text in rated if sign * rating >= MIN_RATING]
+            drawn = np.sort(rng.choice(len(clear), SNIPPETS_PER_KIND, replace=False))
             texts += [clear[place] for place in drawn]
-            kinds += [(source, tone)] * EACH
+            kinds += [(source, tone)] * SNIPPETS_PER_KIND
     return _labelled("snippets", texts, kinds, ("source", "tone"))
 
 
 def _labelled(
     name: str, texts: Sequence[str], kinds: Sequence[tuple[str, str]], columns: tuple[str, str]
 ) -> LabelledSet:
-    """Texts in an order that tells nothing, named by their place in it."""
+    """Texts in random order, with ids by that order."""
     order = np.random.default_rng(0).permutation(len(texts))
     items: list[Item] = [
         TextItem(f"text-{number:04d}", text=texts[place]) for number, place in enumerate(order)
@@ -105,7 +104,7 @@ def _conversations(path: Path) -> list[str]:
 
 
 def _rated(path: Path) -> dict[str, list[tuple[float, str]]]:
-    """For each source its snippets with their mean ratings; read in memory, nothing is unpacked."""
+    """For each source its snippets with their mean ratings, read in memory."""
     top = SNIPPETS.removesuffix(".tar.gz")
     with tarfile.open(path) as outer:
         packed = outer.extractfile(f"{top}/additional_resources/hutto_ICWSM_2014.tar.gz")

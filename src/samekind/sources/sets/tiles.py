@@ -1,8 +1,8 @@
-"""The demo tiles: small drawn pictures whose one pile has four natural orientations.
+"""The demo tiles: small drawn pictures that can be sorted in four natural ways.
 
-Every tile shows one, two, four or nine copies of a shape in one colour and one pattern, so a person
-may sort the same pile by colour, by shape, by pattern or by count. The pictures are drawn here,
-from a seed, and differ in place, size, turn, hue and paper; nothing is downloaded.
+Every tile shows one, two, four or nine copies of a shape in one colour and one pattern, so the same
+tiles can be sorted by colour, by shape, by pattern or by count. They are drawn from a seed and
+differ in position, size, rotation, hue and background; nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SIDE = 96
 SCALE = 4
-"""Drawn this many times larger and averaged down, which smooths the edges."""
+"""Drawn this many times larger and averaged down, for smooth edges."""
 TRAITS: dict[str, tuple[str, ...]] = {
     "colour": ("red", "yellow", "green", "blue"),
     "shape": ("circle", "square", "triangle", "star"),
@@ -33,7 +33,7 @@ TRAITS: dict[str, tuple[str, ...]] = {
     "count": ("one", "two", "four", "nine"),
 }
 Kinds = tuple[int, int, int, int]
-"""Which colour, shape, pattern and count, as places in `TRAITS`."""
+"""Colour, shape, pattern and count, as indices in `TRAITS`."""
 Points = NDArray[np.float64]
 
 _HSV = ((0.99, 0.86, 0.84), (0.13, 0.96, 0.97), (0.39, 0.88, 0.58), (0.605, 0.84, 0.80))
@@ -47,7 +47,7 @@ _PLACES: tuple[tuple[tuple[float, float], ...], ...] = (
 
 
 class TileItem(Picture):
-    """One demo tile. It knows its pixels, and nothing of the kinds that it was drawn from."""
+    """One demo tile. It has only its pixels, not the kinds that it was drawn from."""
 
     def __init__(self, id: str, pixels: bytes) -> None:
         self.id = id
@@ -66,8 +66,8 @@ class TileItem(Picture):
 def tiles(seed: int = 0) -> LabelledSet:
     """Draw the demo set: 384 tiles to sort and 128 held out, every kind equally often.
 
-    Each of the 256 combinations is drawn once for the pile; half of them (those with an even sum of
-    places) are drawn once more for the pile and the other half once for the held-out tiles.
+    Each of the 256 combinations is drawn once. Half of them (those with an even sum of indices) are
+    drawn once more to sort, the other half once to hold out.
 
     >>> pile = tiles(seed=0)
     >>> len(pile.collection), len(pile.held_out), sorted(pile.orientations)
@@ -94,7 +94,7 @@ def tiles(seed: int = 0) -> LabelledSet:
 
 
 def draw(kinds: Kinds, rng: np.random.Generator) -> Image:
-    """Draw one tile of the given kinds; `rng` decides place, size, turn, hue and paper."""
+    """Draw one tile of the given kinds; `rng` decides position, size, rotation and hues."""
     from PIL import Image, ImageDraw
 
     colour, shape, pattern, count = kinds
@@ -143,13 +143,13 @@ def _ink(colour: int, rng: np.random.Generator) -> tuple[int, int, int]:
 
 
 def _tint(ink: tuple[int, int, int], strength: float) -> tuple[int, int, int]:
-    """A pale tint of the ink: paper and gaps share its hue, so that a tile has one colour."""
+    """A pale tint of the ink: background and gaps share its hue, so that a tile has one colour."""
     red, green, blue = (round(250 - (250 - part) * strength) for part in ink)
     return red, green, blue
 
 
 def _corners(shape: int, turn: float) -> Points:
-    """Corners of a shape around the origin, of about the same area for every shape."""
+    """Corners of a shape around the origin; all shapes have about the same area."""
     name = TRAITS["shape"][shape]
     if name == "star":
         angles, reach = np.arange(10) * 36.0, np.where(np.arange(10) % 2, 0.50, 1.08)
@@ -166,7 +166,7 @@ def _corners(shape: int, turn: float) -> Points:
 
 
 def _rim(shape: int, pattern: int, radius: float) -> float:
-    """Width of the border, measured along the radius; pointed shapes need more to look alike."""
+    """Width of the border along the radius; pointed shapes need more to look the same."""
     width = {"circle": 1.0, "square": 1.15, "triangle": 1.6, "star": 1.5}[TRAITS["shape"][shape]]
     bold = TRAITS["pattern"][pattern] == "outline"
     return width * (1.2 + 0.20 * radius if bold else 0.7 + 0.025 * radius)
@@ -180,7 +180,7 @@ def _fill(
     radius: float,
     turn: float,
 ) -> None:
-    """Lay stripes or dots of ink over the area inside the corners."""
+    """Draw stripes or dots over the area inside the corners."""
     from PIL import Image, ImageDraw
 
     low = np.floor(corners.min(axis=0) * SCALE).astype(int)
