@@ -123,6 +123,26 @@ def _exists(module: Path) -> bool:
     return module.is_dir() or module.with_suffix(".py").is_file()
 
 
+def classes_of(*rooms: str) -> set[type]:
+    """All classes that the modules of these rooms define."""
+    found = set()
+    for path in (path for name in rooms for path in ROOMS[name]):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        module = import_module(".".join(("samekind", *parts)).removesuffix(".__init__"))
+        mine = (value for value in vars(module).values() if isinstance(value, type))
+        found |= {value for value in mine if value.__module__ == module.__name__}
+    return found
+
+
+def test_learners_inherit_at_most_two_deep() -> None:
+    too_deep = {
+        found.__qualname__: above
+        for found in classes_of("clusterers", "encoders")
+        if len(above := [c.__name__ for c in found.__mro__[1:] if "samekind" in c.__module__]) > 2
+    }
+    assert not too_deep
+
+
 def only_stores(function: ast.FunctionDef) -> bool:
     """An estimator's constructor, which is as long as it has parameters."""
     return function.name == "__init__" and all(isinstance(s, ast.Assign) for s in function.body)

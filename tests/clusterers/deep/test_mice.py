@@ -58,7 +58,7 @@ def test_experts_and_followers_begin_from_features_of_a_file(tmp_path: Path) -> 
     first = MiCE(2, steps=3, random_state=0, **SMALL).fit(images)
     first.save_features(file)
     learner = MiCE(2, start=file, steps=1, random_state=1, **SMALL)._new_learner(images, 1)
-    network = learner._begun(some_answers(np.zeros(40), 0), 2).network
+    network = learner._begin(some_answers(np.zeros(40), 0), 2).network
     trained = first._learner.backbone.state_dict()
     for part in (network.backbone, network.target_backbone):
         for name, tensor in part.state_dict().items():  # type: ignore[union-attr, operator]
