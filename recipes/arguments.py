@@ -1,4 +1,4 @@
-"""What the recipes can be told, and what they all do with it: one list of arguments for them."""
+"""Command-line arguments of the recipes, and what the recipes do with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the networks are trained to make small. One file per loss; pairs come as index tensors.
+"""Losses. One file each; pairs come as index tensors.
 
 Every loss over two views takes them stacked, rows 0..N-1 view a and rows N..2N-1 view b of the
 same items. Every loss follows the device of its input, never waits for it, and computes in float32

@@ -99,6 +99,6 @@ def check_labels(labels: Tensor, n: int) -> None:
     """Refuse labels that are not one whole number for each of n items."""
     if labels.shape != (n,) or labels.dtype.is_floating_point or labels.dtype == torch.bool:
         raise InputError(
-            f"Labels are one whole number for each of {n} items, -1 for none; "
-            f"{str(labels.dtype).removeprefix('torch.')} of shape {tuple(labels.shape)} came."
+            f"Expected one integer label for each of {n} items, -1 for none, got "
+            f"{str(labels.dtype).removeprefix('torch.')} of shape {tuple(labels.shape)}."
         )

@@ -43,7 +43,7 @@ def log_responsibilities(z: Tensor, mixture: Mixture) -> Tensor:
 
 
 def prior_loss(code: Tensor, log_spread: Tensor, log_gamma: Tensor, mixture: Mixture) -> Tensor:
-    r"""What codes cost under the mixture (VaDE without the reconstruction), per item.
+    r"""Cost of codes under the mixture (VaDE without the reconstruction), per item.
 
     .. math:: \frac12\sum_c\gamma_c\sum_d\Bigl(\log\sigma_{cd}^2
         +\frac{\tilde\sigma_d^2+(\tilde\mu_d-\mu_{cd})^2}{\sigma_{cd}^2}\Bigr)
@@ -68,7 +68,7 @@ def prior_loss(code: Tensor, log_spread: Tensor, log_gamma: Tensor, mixture: Mix
 
 
 def tilted_prior(gamma: Tensor, links: BatchLinks | LinkMasks, alpha: float = 1.0) -> Tensor:
-    r"""What the answers add to the loss of DC-GMM.
+    r"""Term that the answers add to the loss of DC-GMM.
 
     .. math:: -\frac1b\sum_i\sum_k\gamma_{ik}\sum_jW_{ij}\gamma_{jk},\qquad
         W_{ij}=\alpha\text{ (same)},\ -\alpha\text{ (different)},\ 0

@@ -63,7 +63,7 @@ def squared_distances(x: Tensor, y: Tensor) -> Tensor:
 
 
 def target_shares(q: Tensor) -> Tensor:
-    r"""What to learn from (DEC, Eq. 3): sure shares count more, large groups less.
+    r"""Compute targets (DEC, Eq. 3): confident memberships count more, large groups less.
 
     .. math:: p_{ij}=\frac{q_{ij}^2/f_j}{\sum_lq_{il}^2/f_l},\qquad f_j=\sum_iq_{ij}
 
@@ -93,7 +93,7 @@ def self_training(p: Tensor, q: Tensor) -> Tensor:
     p, q = full_precision(p.detach()), full_precision(q)
     if p.shape != q.shape:
         raise InputError(
-            f"A target is needed for each share; shapes {tuple(p.shape)} and {tuple(q.shape)} came."
+            f"Expected a target for each share, got shapes {tuple(p.shape)} and {tuple(q.shape)}."
         )
     gap = p.clamp_min(FLOOR).log() - q.clamp_min(FLOOR).log()
     return (p * gap).sum(dim=1).mean()

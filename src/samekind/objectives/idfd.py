@@ -48,8 +48,8 @@ class InstanceDiscrimination(nn.Module):
         super().__init__()
         if n < 1 or not 0 <= past < 1:
             raise InputError(
-                f"A bank holds at least one item, and the past weighs from 0 to below 1; {n} and "
-                f"{past} came. Published is 0.5."
+                f"Expected a bank of at least one item and a past from 0 to below 1, got {n} and "
+                f"{past}. Published is 0.5."
             )
         self.temperature, self.past = positive("temperature", temperature), past
         self.register_buffer("bank", normalize(torch.randn(n, out, generator=generator), dim=1))

@@ -22,7 +22,7 @@ class LinkMasks(NamedTuple):
 
 
 class BatchLinks(NamedTuple):
-    """What is known about the items of a batch; each is a LongTensor (P, 2) of batch positions.
+    """Known links between the items of a batch; each is a LongTensor (P, 2) of batch positions.
 
     Answers come with all that follows from them. A pair counts once, in whatever order and however
     often it is given. Pairs of an item with itself are ignored, so that a tensor can be filled up

@@ -80,7 +80,7 @@ def simplex(k: int, d: int) -> Tensor:
     """
     if k < 1 or d < max(1, k - 1):
         raise InputError(
-            f"{k} vectors that are equally far apart need {max(1, k - 1)} coordinates; {d} came."
+            f"Expected {max(1, k - 1)} coordinates for {k} equidistant vectors, got {d}."
         )
     found = torch.zeros(k, d, dtype=torch.float64)
     found[0, 0] = 1
@@ -96,8 +96,8 @@ def simplex(k: int, d: int) -> Tensor:
 def _check(f: Tensor, v: Tensor, g: Tensor, queue: Tensor) -> None:
     shapes = (f.shape, v.shape, (*g.shape[:1], *f.shape[1:]), (*f.shape[:1], *queue.shape[1:]))
     if f.ndim != 3 or g.ndim != 2 or len(set(map(tuple, shapes))) > 1:
-        came = ", ".join(str(tuple(x.shape)) for x in (f, v, g, queue))
+        given = ", ".join(str(tuple(x.shape)) for x in (f, v, g, queue))
         raise InputError(
             "Vectors of experts (B, K, d) twice, of the gate (B, d) and a queue (Q, K, d) belong "
-            f"together; the shapes are {came}."
+            f"together, got shapes {given}."
         )

@@ -75,7 +75,7 @@ class ActiveContrast(nn.Module):
     def rows(self, x: Tensor, links: BatchLinks | LinkMasks, lam: float | Tensor) -> Tensor:
         """Eq. 3 as -log l of each row (2N,)."""
         if not isinstance(lam, Tensor) and not 0 <= lam < math.inf:
-            raise InputError(f"lam must be a number, 0 or more; {lam!r} came. See lam_at.")
+            raise InputError(f"Expected lam to be 0 or more, got {lam!r}. See lam_at.")
         n = items_of(x)
         known = links.masks(n)
         similarity = cosines(x) / self.temperature  # (2N, 2N)

@@ -54,7 +54,7 @@ class NeighbourAgreement(nn.Module):
 
 
 class SelfLabelling(nn.Module):
-    r"""What is sure of an item is learnt for its strong view (SCAN, section 2.3).
+    r"""Train strong views on the confident memberships of plain ones (SCAN, section 2.3).
 
     Cross-entropy of the strong view on the items whose other view is sure, in which every group
     counts the same. Nothing sure gives 0; the published program stops there with an error.
@@ -71,7 +71,7 @@ class SelfLabelling(nn.Module):
     def __init__(self, *, sure: float = 0.99) -> None:
         super().__init__()
         if not 0 < sure < 1:
-            raise InputError(f"A membership lies between 0 and 1; sure={sure!r} came. Try 0.99.")
+            raise InputError(f"Expected a membership between 0 and 1, got sure={sure!r}. Try 0.99.")
         self.sure = sure
 
     def forward(self, p: Tensor) -> Tensor:

@@ -48,5 +48,5 @@ def items_of(rows: Tensor) -> int:
 def positive(name: str, value: float) -> float:
     """The value, if it can divide."""
     if not (math.isfinite(value) and value > 0):
-        raise InputError(f"{name} must be a number above 0; {value!r} came. Try 0.5 or 1.0.")
+        raise InputError(f"Expected {name} to be a number above 0, got {value!r}. Try 0.5 or 1.0.")
     return float(value)

@@ -35,8 +35,8 @@ def prototype_labels(features: Tensor, scores: Tensor, *, share: float = 0.5) ->
     """
     if features.ndim != 2 or scores.ndim != 2 or len(features) != len(scores) or not 0 < share <= 1:
         raise InputError(
-            "Prototypes need features (M, D), scores (M, K) of the same items and a share above 0 "
-            f"and at most 1; {tuple(features.shape)}, {tuple(scores.shape)} and {share!r} came."
+            "Expected features (M, D), scores (M, K) of the same items and a share above 0 and at "
+            f"most 1, got {tuple(features.shape)}, {tuple(scores.shape)} and {share!r}."
         )
     m, k = scores.shape
     some, each = max(1, int(share * m / k)), max(1, m // k)
@@ -70,8 +70,8 @@ def smooth_nll(p: Tensor, chosen: Tensor) -> Tensor:
     """
     if p.shape != chosen.shape or p.ndim < 2:
         raise InputError(
-            "Memberships and what items are examples of have one shape (heads, N, K); "
-            f"{tuple(p.shape)} and {tuple(chosen.shape)} came."
+            "Expected memberships and examples of one shape (heads, N, K), got "
+            f"{tuple(p.shape)} and {tuple(chosen.shape)}."
         )
     losses = -log_softmax(full_precision(p), dim=-1) * chosen
     return losses.sum(dim=(-2, -1)) / chosen.sum(dim=(-2, -1)).clamp_min(1)

@@ -1,4 +1,4 @@
-"""What the answers say of the items of a batch, looked up in arrays: no loop over pairs."""
+"""Known links of the items of a batch, looked up in arrays without a loop over pairs."""
 
 from __future__ import annotations
 

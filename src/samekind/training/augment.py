@@ -36,7 +36,7 @@ CHANCES = 2 * TRIES + 15  # uniform numbers per view
 
 @dataclass(frozen=True)
 class Family:
-    """What may happen to an image, and how much of it.
+    """Kinds and strengths of random changes to an image.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def family_named(name: str) -> Family:
 
 
 class Draw(NamedTuple):
-    """What happens to each of n views. All (n,), but `order` (n, 4): when each colour step runs."""
+    """The random choices for n views. All (n,), but `order` (n, 4): when each colour step runs."""
 
     top: Tensor
     left: Tensor
@@ -205,7 +205,7 @@ class Views(nn.Module):
         device: torch.device | str = "cpu",
         generator: torch.Generator | None = None,
     ) -> Draw:
-        """What happens to n views of images of `height` x `width`."""
+        """Draw the changes of n views of images of `height` x `width`."""
         return Draw.of(self.chances(n, device, generator), self.family, height, width)
 
     @staticmethod

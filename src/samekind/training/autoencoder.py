@@ -1,4 +1,4 @@
-"""Autoencoders: a short code of each item, from which the item can be made again."""
+"""Autoencoders: a short code of each item, from which the item can be reconstructed."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from samekind.training.rows import NoisyRows
 
 
 class Coded(NamedTuple):
-    """What an autoencoder says of each item of a batch in training."""
+    """Output of an autoencoder in training, for each item of a batch."""
 
     h: Tensor  # (B, width) features of the backbone
     z: Tensor  # (B, latent) codes
     p: Tensor  # (B, k) shares in each group
-    error: Tensor  # (B,) mean squared error of what is made again
+    error: Tensor  # (B,) mean squared error of the reconstruction
 
 
 class Autoencoder(Network):
-    """Backbone, a layer that makes short codes, shares in groups by codes, and a decoder.
+    """Backbone, a layer that makes short codes, memberships by codes, and a decoder.
 
     In training it takes what a :class:`CorruptedRows` or :class:`CorruptedPictures` makes: items to
-    read, then the same items as they should be made again. In use it takes plain items.
+    read, then the same items as they should be reconstructed. In use it takes plain items.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Autoencoder(Network):
         peers: int | None = None,
         gather: Callable[[Tensor], Tensor] | None = None,
     ) -> Output | Coded:
-        """What it says of plain items (`views` is 1), or of those of a batch in training."""
+        """Return the output for plain items (`views` is 1), or for a batch in training."""
         if views == 1:
             return self.of_features(self.backbone(images))
         given, wanted = images.chunk(2)
@@ -96,7 +96,7 @@ class Autoencoder(Network):
 
     @torch.no_grad()
     def rescale(self, factor: float) -> None:
-        """Multiply all codes by a number; what is made again from them stays as it is."""
+        """Multiply all codes by a number; their reconstructions stay the same."""
         layer: nn.Linear = self.instance  # type: ignore[assignment]
         layer.weight.mul_(factor)
         layer.bias.mul_(factor)
@@ -104,7 +104,7 @@ class Autoencoder(Network):
 
     @torch.no_grad()
     def code_directions(self, h: Tensor) -> None:
-        """Let codes be the principal directions of features h (n, width) that are given."""
+        """Set codes to the principal directions of given features h (n, width)."""
         layer: nn.Linear = self.instance  # type: ignore[assignment]
         mean = h.mean(dim=0)
         centred = h - mean
@@ -119,13 +119,13 @@ class Autoencoder(Network):
 
 
 def squared_error(made: Tensor, wanted: Tensor) -> Tensor:
-    """The mean over the numbers of each item (B,)."""
+    """Mean squared error of each item (B,)."""
     gap = full_precision(made) - full_precision(wanted)
     return gap.square().flatten(1).mean(dim=1)
 
 
 def from_all(gather: Callable[[Tensor], Tensor], rows: Tensor) -> Tensor:
-    """Rows (B, D) of all processes; `gather` wants two views of each."""
+    """Gather rows (B, D) of all processes; `gather` expects two views of each."""
     both = gather(rows.repeat(2, 1))
     return both[: len(both) // 2]
 
@@ -148,7 +148,7 @@ class RowEncoder(nn.Module):
 
 
 class RowDecoder(nn.Module):
-    """From codes (B, latent) to rows (B, n_out): the encoder in a mirror."""
+    """From codes (B, latent) to rows (B, n_out): the encoder mirrored."""
 
     def __init__(self, latent: int, hidden: Sequence[int], n_out: int) -> None:
         super().__init__()
@@ -203,7 +203,7 @@ class PictureDecoder(nn.Module):
 
 
 class CorruptedRows(NoisyRows):
-    """Rows with some numbers left out, then the same rows whole (denoising).
+    """Rows with some numbers masked, then the same rows whole (denoising).
 
     >>> rows = torch.tensor([[1.0, -1.0], [-1.0, 1.0]])
     >>> CorruptedRows(rows, left_out=0.0)(rows).tolist()[:2] == rows.tolist()
@@ -215,7 +215,7 @@ class CorruptedRows(NoisyRows):
 
     @torch.no_grad()
     def forward(self, rows: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        """Rows (2B, d) of rows (B, d): those to read before those to make again."""
+        """Rows (2B, d) of rows (B, d): those to read before those to reconstruct."""
         plain = self.plain(rows)
         if not self.left_out:
             return plain.repeat(2, 1)
@@ -223,7 +223,7 @@ class CorruptedRows(NoisyRows):
 
 
 class CorruptedPictures(nn.Module):
-    """Pictures with some pixels left out, then the same pictures whole (denoising).
+    """Pictures with some pixels masked, then the same pictures whole (denoising).
 
     Parameters
     ----------
@@ -254,16 +254,16 @@ class CorruptedPictures(nn.Module):
 
 
 def _kept(like: Tensor, left_out: float, generator: torch.Generator | None) -> Tensor:
-    """1 where a number stays, 0 where it is left out."""
+    """Draw a mask: 1 where a number stays, 0 where it is masked."""
     chance = torch.rand(like.shape, generator=generator, device=like.device)
     return (chance >= left_out).to(like.dtype)
 
 
 def checked_hidden(hidden: Sequence[int]) -> Sequence[int]:
-    """Widths of layers, if they are such."""
+    """Return the widths of layers, or raise if they are not positive."""
     if not len(hidden) or any(width < 1 for width in hidden):
         raise InputError(
-            f"Layers have at least one number each; hidden={tuple(hidden)} came. "
+            f"Expected layers of at least one unit each, got hidden={tuple(hidden)}. "
             "Try (128, 128), or (500, 500, 2000) as published."
         )
     return hidden

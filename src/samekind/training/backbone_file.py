@@ -20,7 +20,7 @@ GROUPS = "groups."
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """What a file with a backbone holds besides the backbone.
+    """Contents of a file with a backbone besides the backbone.
 
     Parameters
     ----------

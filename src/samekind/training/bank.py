@@ -1,4 +1,4 @@
-"""The bank: what the trained network says of all items, in pieces, each item by itself."""
+"""The bank: the output of a trained network for all items, each item by itself."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Reader:
         return {**self.__dict__, "compiled": None}
 
     def bank(self, data: Tensor, *, chunk: int = READ_ITEMS) -> Bank:
-        """What the network says of items (n, ...), as arrays on the host."""
+        """Read items (n, ...) into arrays on the host."""
         while True:
             try:
                 return self._bank(data, chunk)
@@ -135,7 +135,7 @@ class Reader:
 
     @torch.no_grad()
     def __call__(self, items: Tensor) -> Output:
-        """What the network says of some items."""
+        """Return the output of the network for some items."""
         with memory_is_enough(len(items)):
             rows = self.prepare(items.to(self.compute.device))
         return self._run(rows)

@@ -44,8 +44,8 @@ class LinkedBatches:
     def __post_init__(self) -> None:
         if self.batch_size < 1 or not 0 <= self.share < 1:
             raise InputError(
-                f"A batch needs at least one item and a share of partners from 0 to below 1; "
-                f"{self.batch_size} and {self.share} came."
+                "Expected at least one item per batch and a share of partners from 0 to below 1, "
+                f"got {self.batch_size} and {self.share}."
             )
         if self.n < self.ranks:
             raise InputError(
@@ -74,7 +74,7 @@ class LinkedBatches:
         return np.concatenate([drawn[: self.size - len(partners)], partners])
 
     def part(self, items: Ints, rank: int) -> Ints:
-        """What one process takes of a batch: the parts in the order of the ranks are the batch."""
+        """The part of a batch for one process; the parts in order of rank make up the batch."""
         width = len(items) // self.ranks
         return items[rank * width : (rank + 1) * width]
 

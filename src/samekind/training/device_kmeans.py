@@ -61,7 +61,7 @@ def cosine_kmeans(
             "and a number of groups from 1 to n."
         )
     if n_init < 1 or most < 1:
-        raise InputError(f"n_init and most are at least 1; {n_init} and {most} came.")
+        raise InputError(f"Expected n_init and most to be at least 1, got {n_init} and {most}.")
     if not bool(torch.isfinite(x).all()):
         raise InputError("Some vectors hold numbers that are not finite. Leave those items out.")
     x = normalize(x.to(torch.promote_types(x.dtype, torch.float32)), dim=1)

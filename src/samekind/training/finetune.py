@@ -232,7 +232,7 @@ class Tuner(FineTuning):
 
     @torch.no_grad()
     def _shares_now(self) -> Tensor:
-        """How much of all items each group has by the network as it came, (k,)."""
+        """Share of all items in each group (k,), by the network before training."""
         total = torch.zeros(self.averaged.k, device=self.data.device)
         for part in torch.split(self.data, self.unlabelled):
             with autocast(self.compute):

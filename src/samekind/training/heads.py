@@ -1,4 +1,4 @@
-"""What stands on top of a backbone: unit vectors to compare, and shares in each group."""
+"""Heads on top of a backbone: unit vectors to compare, and memberships in groups."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class LinearShares(ClusterHead):
 
 
 class CentreHead(ClusterHead):
-    """Shares (B, k) in groups: near which of the centres do the unit vectors of features lie?
+    """Memberships (B, k) by the nearness of unit vectors to centres.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class CentreHead(ClusterHead):
 
 
 class CentreShares(nn.Module):
-    """Shares in groups from features: near which centre do their projections lie? (ProPos)
+    """Memberships by the nearness of projections to centres (ProPos).
 
     Parameters
     ----------

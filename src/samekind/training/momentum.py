@@ -16,7 +16,7 @@ from samekind.training.steps import SchedulePoint
 
 
 class MomentumOutput(NamedTuple):
-    """What both networks say of each row, (2B, ...), the first view of all before the second."""
+    """Outputs of both networks, (2B, ...), the first view of all items before the second."""
 
     h: Tensor  # (2B, width) features of the trained backbone
     v: Tensor  # (2B, out) its projections, before noise
@@ -73,8 +73,8 @@ class Momentum(nn.Module):
             )
         if not 0 <= average <= 1 or noise < 0:
             raise InputError(
-                f"The past weighs from 0 to 1 and noise is not negative; {average} and {noise} "
-                "came. Usual are 0.99 and 0.001."
+                f"Expected an average from 0 to 1 and noise of 0 or more, got {average} and "
+                f"{noise}. Common values are 0.99 and 0.001."
             )
         self.backbone, self.width, self.out = backbone, backbone.width, out
         self.projector = projector(self.width, hidden, out)
@@ -89,7 +89,7 @@ class Momentum(nn.Module):
     def forward(
         self, images: Tensor, *, gather: Callable[[Tensor], Tensor] | None = None
     ) -> MomentumOutput:
-        """What both networks say of images (2B, 3, S, S).
+        """Return the outputs of both networks for images (2B, 3, S, S).
 
         Parameters
         ----------

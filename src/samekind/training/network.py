@@ -22,7 +22,7 @@ class Backbone(Protocol):
 
 
 class Output(NamedTuple):
-    """What the network says of each row."""
+    """Output of the network for each row."""
 
     h: Tensor  # (B, width) features of the backbone, before attention
     z: Tensor  # (B, out) unit vectors
@@ -78,7 +78,7 @@ class Network(nn.Module):
         peers: int | None = None,
         gather: Callable[[Tensor], Tensor] | None = None,
     ) -> Output:
-        """What the network says of images (views * B, 3, S, S).
+        """Return the output for images (views * B, 3, S, S).
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class Network(nn.Module):
             for module, mode in modes.items():
                 module.training = mode
         if not parts:
-            raise InputError("A reference set needs at least one batch of images; none came.")
+            raise InputError("Expected at least one batch of images for a reference set, got none.")
         return torch.cat(parts)
 
     def regroup(self, k: int) -> None:

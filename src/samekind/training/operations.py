@@ -31,7 +31,7 @@ OPERATIONS: dict[str, tuple[float, float]] = {
     "translate-y": (-0.1, 0.1),
     "posterize": (4, 8),  # bits, rounded down
 }
-"""What may happen, and between which bounds it is drawn evenly (IDC, program)."""
+"""Operations, and the bounds between which their strength is drawn uniformly (IDC, program)."""
 MIRRORED = ("rotate", "shear-x", "shear-y", "translate-x", "translate-y")
 """Operations whose sign is drawn besides."""
 NUMBER = {name: number for number, name in enumerate(OPERATIONS)}
@@ -93,7 +93,7 @@ def _smooth(x: Tensor) -> Tensor:
 
 
 def _tables(x: Tensor, gray: Tensor, operation: Tensor, value: Tensor) -> Tensor:
-    """What becomes of each level, for each image and channel: (n, 3, 256)."""
+    """Lookup table of each level, for each image and channel: (n, 3, 256)."""
     level = torch.arange(256, device=x.device)
     much = value.view(-1, 1, 1)
 

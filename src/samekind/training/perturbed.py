@@ -77,7 +77,7 @@ class Perturbed(nn.Module):
     ) -> None:
         super().__init__()
         if copies < 1:
-            raise InputError(f"At least one random view is needed; copies={copies} came.")
+            raise InputError(f"Expected at least one random view, got copies={copies}.")
         self.views, self.copies, self.first_plain = views, copies, first_plain
 
     @torch.no_grad()

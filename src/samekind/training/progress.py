@@ -1,4 +1,4 @@
-"""What a long training tells while it runs, and how it is stopped.
+"""Progress reports of a training, and how to stop it.
 
 A curve for TensorBoard, with a model that may be stopped from another thread::
 

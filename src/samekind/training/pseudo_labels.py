@@ -42,8 +42,8 @@ class PseudoLabels(nn.Module):
             raise InputError(f"{n} items in {k} groups cannot be remembered. Take at least 1.")
         if not (0 < share <= 1 and 0 < threshold < 1):
             raise InputError(
-                "share lies above 0 and at most at 1, threshold between 0 and 1; "
-                f"{share!r} and {threshold!r} came. Try 0.5 and 0.99."
+                "Expected a share above 0 and at most 1, and a threshold between 0 and 1, got "
+                f"{share!r} and {threshold!r}. Try 0.5 and 0.99."
             )
         self.k, self.share, self.threshold, self.repaired = k, share, threshold, repaired
         self.register_buffer("labels", torch.full((n,), -1, dtype=torch.long))

@@ -120,7 +120,7 @@ class SelfLearner:
         again to where the longer schedule has it.
         """
         if not epochs > 0:
-            raise InputError(f"Training needs more than 0 epochs; {epochs} came.")
+            raise InputError(f"Expected more than 0 epochs of training, got {epochs}.")
         trainer = self._trainer
         last = max(1, round(epochs * trainer.batches.steps))
         self.planned, self._saved = epochs, time.monotonic()
@@ -247,7 +247,7 @@ class SelfLearner:
             self._method.memory.labels.copy_(checkpoint.tensors["labels"])
 
     def _facts(self) -> dict[str, Any]:
-        """What a checkpoint must agree in."""
+        """Facts in which a checkpoint must agree."""
         return {"kind": KIND, "items": self._digest, "setting": self.setting.identity}
 
     def _take_up(self, path: str) -> None:

@@ -104,7 +104,7 @@ class LearntNetwork:
 
 
 def facts_of(setting: SelfSetting) -> dict[str, Any]:
-    """What a file says of the network besides its weights."""
+    """Facts about the network that a file holds besides its weights."""
     names = ("backbone", "stem", "channels", "size", "method", "groups", "hidden")
     facts = {name: getattr(setting, name) for name in names}
     return {**facts, "groups": None if setting.method in ("simclr", "byol") else setting.groups}
@@ -135,7 +135,7 @@ def read(
     size: int,
     compute: Compute,
 ) -> Tensor:
-    """What `run` says (n, width) of the plain views of pictures, in pieces, on the device.
+    """Apply `run` to the plain views of pictures, in pieces, on the device: (n, width).
 
     Parameters
     ----------

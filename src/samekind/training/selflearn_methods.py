@@ -1,4 +1,4 @@
-"""What each self-supervised method is made of: network, views, losses, and labels of its own."""
+"""The self-supervised methods: network, views, losses, and labels of their own."""
 
 from __future__ import annotations
 

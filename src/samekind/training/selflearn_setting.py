@@ -1,4 +1,4 @@
-"""Settings of self-supervised training: what was asked for, and what each method takes itself."""
+"""Settings of self-supervised training, and the defaults of each method."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEPTHS = {"resnet18": 18, "resnet34": 34}
 
 
 class Own(NamedTuple):
-    """What a method trains with when nobody says otherwise; the rate is that for 512 items."""
+    """Default settings of a method; the rate is that for batches of 512."""
 
     optimiser: Literal["adam", "sgd"]
     learning_rate: float
@@ -103,13 +103,13 @@ class SelfSetting:
             raise UnknownName("backbone", self.backbone, DEPTHS)
         if self.method in GROUPING and (self.groups is None or self.groups < 2):
             raise InputError(
-                f"{self.method} must know how many groups there are, at least 2; {self.groups} "
-                "came. Give groups=..., or take simclr or byol, which need none."
+                f"{self.method} expects a number of groups of at least 2, got {self.groups}. "
+                "Give groups=..., or choose simclr or byol, which need none."
             )
         if not 0 <= self.boost < 1 or not 0 <= self.warm < 1:
             raise InputError(
-                f"boost and warm are shares of the epochs, from 0 to below 1; {self.boost} and "
-                f"{self.warm} came."
+                "Expected boost and warm, shares of the epochs, from 0 to below 1, got "
+                f"{self.boost} and {self.warm}."
             )
 
     @property
@@ -139,6 +139,6 @@ class SelfSetting:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What a checkpoint must agree in: all but where and how quickly it is computed."""
+        """Facts in which a checkpoint must agree: all but the device and the mode of compiling."""
         facts = asdict(self)
         return {name: facts[name] for name in facts if name not in ("device", "compile")}

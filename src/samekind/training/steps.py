@@ -1,4 +1,4 @@
-"""What one step of training is made of: the plan, the rate, the optimiser, precision, memory."""
+"""Parts of a training step: plan, learning rate, optimiser, precision, memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from samekind.errors import InputError, SamekindError
 
 
 class SchedulePoint(NamedTuple):
-    """How far training is: epochs done, as a fraction, of those that a schedule runs over.
+    """Position in a schedule: epochs done, as a fraction, and epochs in all.
 
     Plain numbers, or numbers on the device in a compiled step.
     """
@@ -57,7 +57,7 @@ class Plan:
 
 
 def rate_at(point: SchedulePoint, schedule: str) -> float:
-    """Which part of the learning rate is used at a point.
+    """Fraction of the learning rate that is used at a point of the schedule.
 
     >>> [round(rate_at(SchedulePoint(epoch, 100), "cosine"), 2) for epoch in (0, 2.5, 5, 52.5, 100)]
     [0.0, 0.5, 1.0, 0.5, 0.0]
@@ -139,7 +139,7 @@ def _groups(network: nn.Module, plan: Plan) -> list[dict[str, Any]]:
 
 
 def set_rate(optimiser: torch.optim.Optimizer, rate: Any) -> None:
-    """Use this learning rate from now on: a number, or one on the device."""
+    """Set the learning rate: a number, or one on the device."""
     for group in optimiser.param_groups:
         own = rate * group.get("factor", 1.0)
         if isinstance(group["lr"], Tensor):
@@ -149,7 +149,7 @@ def set_rate(optimiser: torch.optim.Optimizer, rate: Any) -> None:
 
 
 def check_fit(network: nn.Module, found: Mapping[str, Tensor]) -> None:
-    """Say in a sentence if weights belong to another architecture."""
+    """Raise if weights belong to another architecture."""
     wanted = network.state_dict()
     odd = [
         name
@@ -166,5 +166,5 @@ def check_fit(network: nn.Module, found: Mapping[str, Tensor]) -> None:
 
 
 def mixed_seed(*numbers: int) -> int:
-    """One seed of several numbers."""
+    """Combine several numbers into one seed."""
     return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> 1)

@@ -58,7 +58,7 @@ class StrongFamily:
 
 
 class StrongDraw(NamedTuple):
-    """What happens to each of n views; the hole is all pixels of both its rows and its columns."""
+    """The random choices for n views; the hole is all pixels of both its rows and its columns."""
 
     operation: Tensor  # (n, n_ops) numbers in OPERATIONS
     value: Tensor  # (n, n_ops) how much, with its sign
@@ -106,8 +106,8 @@ class Strong(nn.Module):
         super().__init__()
         if family.size < 4 or family.n_ops < 0:
             raise InputError(
-                "Strong views have a side of at least 4 pixels and no fewer than 0 operations; "
-                f"size={family.size} and n_ops={family.n_ops} came."
+                "Expected strong views of at least 4 pixels per side and 0 or more operations, got "
+                f"size={family.size} and n_ops={family.n_ops}."
             )
         self.family, self.dtype = family, dtype
         self._pass: Callable[[Tensor, Tensor], Tensor] = self.of_chances
@@ -200,9 +200,9 @@ class WeakStrong(nn.Module):
         super().__init__()
         if (weak.size, weak.mean, weak.std) != (strong.size, strong.mean, strong.std):
             raise InputError(
-                "The weak and the strong views of one network have one size, mean and std; "
+                "Expected weak and strong views of one size, mean and std, got "
                 f"{weak.size}, {weak.mean}, {weak.std} and {strong.size}, {strong.mean}, "
-                f"{strong.std} came."
+                f"{strong.std}."
             )
         self.weak = Views(weak, dtype=dtype, compiled=compiled)
         self.strong = Strong(strong, dtype=dtype)

@@ -1,4 +1,4 @@
-"""A copy of a network in training on answers: what all such trainings have in common.
+"""Base of trainings on answers: a copy of the network, trained in a loop of its own.
 
 A loss that is not a number ends it early with a warning, not with an error: the network that it
 began with is there to fall back on, so nobody has to lose a session over it.
@@ -79,7 +79,7 @@ class FineTuning(ABC):
 
     @abstractmethod
     def _batch(self) -> tuple[Tensor, ...]:
-        """What the next step needs, on the device, in the same shapes each time."""
+        """Return the inputs of the next step, on the device, in the same shapes each time."""
 
     @abstractmethod
     def _parts(self, numbers: Tensor, *batch: Tensor) -> Mapping[str, Tensor]:

@@ -1,4 +1,4 @@
-"""What the methods with an autoencoder share: codes without answers, then groups of codes."""
+"""Base of the methods with an autoencoder: codes without answers, then groups of codes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ REFRESH = 140
 
 @dataclass(frozen=True)
 class Coding:
-    """What the methods with an autoencoder are asked for beside a :class:`Setting`.
+    """Settings of the autoencoder, besides those of :class:`Setting`.
 
     Parameters
     ----------
@@ -81,26 +81,26 @@ class Coding:
         checked_hidden(self.hidden)
         if self.latent < 1 or (self.refresh is not None and self.refresh < 1):
             raise InputError(
-                f"A code needs at least one number, and a step between two targets; "
-                f"latent={self.latent} and refresh={self.refresh} came."
+                "Expected at least one number per code and one step between two targets, got "
+                f"latent={self.latent} and refresh={self.refresh}. Try 10 and 140."
             )
         if not 0 <= self.pretraining < 1 or not 0 <= self.left_out < 1:
             raise InputError(
-                "Shares are from 0 to below 1; "
-                f"pretraining={self.pretraining} and left_out={self.left_out} came."
+                "Expected shares from 0 to below 1, got "
+                f"pretraining={self.pretraining} and left_out={self.left_out}. Try 0.5 and 0.2."
             )
 
 
 class Reconstruction(nn.Module):
-    """Pre-training: what was left out is made again."""
+    """Pre-training: reconstruct what was masked."""
 
     def forward(self, out: Coded, links: LinkMasks, point: SchedulePoint) -> Parts:
-        """The one part of the loss of a batch."""
+        """Return the one part of the loss of a batch."""
         return {"reconstruction": out.error.mean()}
 
 
 class DECLoss(nn.Module):
-    """DEC: shares come nearer to their target. IDEC: what is made again stays good meanwhile.
+    """DEC: memberships approach their target. IDEC: codes can still be decoded meanwhile.
 
     Parameters
     ----------
@@ -116,11 +116,11 @@ class DECLoss(nn.Module):
         self.register_buffer("target", torch.full((n, k), 1.0 / k))
 
     def aim(self, q: Tensor) -> None:
-        """Learn from shares (n, k) of all items from now on, made sharper."""
+        """Set the target to sharpened memberships (n, k) of all items."""
         self.target.copy_(target_shares(q))
 
     def of_items(self, out: Coded, items: Tensor, links: LinkMasks, point: SchedulePoint) -> Parts:
-        """The parts of the loss of a batch."""
+        """Return the parts of the loss of a batch."""
         parts = {"groups": self.groups * self_training(self.target[items], out.p)}
         if self.reconstruction:
             parts["reconstruction"] = self.reconstruction * out.error.mean()
@@ -181,7 +181,7 @@ class AutoencoderClusterer(NetworkClusterer):
 
 
 class AutoencoderLearner(Learner):
-    """Learns codes once for given items, then groups of them, anew at each fit.
+    """Learns codes of the items once, then groups of codes from scratch at each fit.
 
     So a fit depends on items, answers and seed, not on the fits before it.
 
@@ -200,7 +200,7 @@ class AutoencoderLearner(Learner):
         self._grouped = False
 
     def __getstate__(self) -> dict[str, Any]:
-        """As without the weights before the groups, which only serve to go on."""
+        """As of any learner, without the weights before the groups."""
         return {**super().__getstate__(), "_kept": None}
 
     @property
@@ -217,7 +217,7 @@ class AutoencoderLearner(Learner):
         return round(self.coding.pretraining * self.steps)
 
     def fit(self, known: Constraints, k: int | None) -> Bank:
-        """Groups of the items by a network that has learnt from these answers."""
+        """Group the items by a network trained on these answers."""
         k = self._group_count(known, k)
         trainer = self._trainer
         if trainer is None or self._kept is None or self._kept_at != self.first_steps:
@@ -236,7 +236,7 @@ class AutoencoderLearner(Learner):
         return self._reading(trainer)
 
     def stopped(self, known: Constraints, k: int | None) -> Bank | None:
-        """What the network says after its training was stopped; None if it had not begun."""
+        """Read the network after its training was stopped; None if it had not begun."""
         if self._trainer is None:
             return None
         if not self._grouped:
@@ -258,7 +258,7 @@ class AutoencoderLearner(Learner):
         return Autoencoder(backbone, decoder, self._groups(k), latent=self.coding.latent)
 
     def _groups(self, k: int) -> nn.Module:
-        """From codes to shares in k groups, not begun; it draws nothing at random."""
+        """Make an unfitted module from codes to memberships; it draws nothing at random."""
         return StudentShares(self.coding.latent, k)
 
     def _plan(self) -> Plan:
@@ -275,7 +275,7 @@ class AutoencoderLearner(Learner):
         return CorruptedPictures(family, left_out=left_out, dtype=self._dtype)
 
     def _return(self, trainer: Trainer, k: int) -> None:
-        """Be again as after pre-training, with k groups that are not begun."""
+        """Go back to the state after pre-training, with k unfitted groups."""
         assert self._kept is not None
         network = trainer.network
         network.cluster = self._groups(k).to(trainer.device)  # type: ignore[assignment]
@@ -300,7 +300,7 @@ class AutoencoderLearner(Learner):
 
     @torch.no_grad()
     def _all_items(self, trainer: Trainer, *names: str) -> list[Tensor]:
-        """Features ``h``, codes ``z``, shares ``p`` of all items, as asked for, on the device."""
+        """Compute features ``h``, codes ``z`` or memberships ``p`` of all items, on the device."""
         network, found = trainer.network, []
         with in_use(network), quick_kernels(), autocast(trainer.compute):
             for part in torch.split(trainer.data, READ_ITEMS):
@@ -311,7 +311,7 @@ class AutoencoderLearner(Learner):
         return whole
 
     def _start_groups(self, trainer: Trainer) -> None:
-        """Begin with the groups of k-means (twenty starts) in codes that are about 1 apart."""
+        """Start with the groups of k-means, in codes rescaled to a spread of 1."""
         (z,) = self._all_items(trainer, "z")
         _, centres, spread = k_means(z, trainer.network.k, self.seed)
         network: Any = trainer.network
@@ -321,18 +321,18 @@ class AutoencoderLearner(Learner):
         self._see_plain(trainer)
 
     def _see_plain(self, trainer: Trainer) -> None:
-        """Go on with a fresh optimiser and with nothing left out."""
+        """Continue with a fresh optimiser and without masking."""
         views: Any = self._corrupted(trainer.data, 0.0)
         trainer.views = views.to(trainer.device)
         trainer.renew()
         self._grouped = True
 
     def _objective(self, trainer: Trainer) -> nn.Module:
-        """The loss of the second part of the training."""
+        """Make the loss of the second part of the training."""
         return DECLoss(len(trainer.data), trainer.network.k)
 
     def _learn_groups(self, trainer: Trainer, known: Constraints) -> None:
-        """Learn from targets that are renewed from time to time."""
+        """Train on targets that are renewed every few steps."""
         objective = self._objective(trainer).to(trainer.device)
         trainer.change(objective)
         first, last = trainer.step, self.steps
@@ -347,13 +347,13 @@ class AutoencoderLearner(Learner):
             self._round(trainer, objective, known, first, last)
 
     def _aim(self, trainer: Trainer, objective: Any, q: Tensor) -> None:
-        """What is renewed from the shares (n, k) of all items."""
+        """Update the objective from the memberships (n, k) of all items."""
         objective.aim(q)
 
     def _round(
         self, trainer: Trainer, objective: Any, known: Constraints, first: int, last: int
     ) -> None:
-        """The steps between two targets."""
+        """Train the steps between two targets."""
         many = self.coding.refresh or min(REFRESH, max(1, (last - first) // 10))
         self._go(trainer, min(last, trainer.step + many), first, last)
 
@@ -366,7 +366,7 @@ class AutoencoderLearner(Learner):
 
 
 def k_means(z: Tensor, k: int, seed: int) -> tuple[Tensor, Tensor, float]:
-    """Groups of codes (n, D), of some of them if there are many: labels, centres, spread.
+    """Group codes (n, D) by k-means, on a sample if there are many: labels, centres, spread.
 
     The spread is the root of the mean squared distance to the own centre; 1 where all codes lie in
     their centres.
@@ -378,7 +378,7 @@ def k_means(z: Tensor, k: int, seed: int) -> tuple[Tensor, Tensor, float]:
     rows = np.sort(rng.permutation(len(z))[:many])
     some = z[torch.from_numpy(rows).to(z.device)].cpu().numpy().astype(np.float64)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # fewer different items than groups are no news here
+        warnings.simplefilter("ignore")  # fewer distinct items than groups do not matter here
         found = KMeans(k, n_init=KMEANS_STARTS, random_state=int(rng.integers(2**31))).fit(some)
     centres = torch.from_numpy(found.cluster_centers_).to(z)
     far = torch.cdist(z, centres)  # (n, k)

@@ -39,7 +39,7 @@ ROUNDS = 10
 
 
 class Drawn(NamedTuple):
-    """What the autoencoder says of each item of a batch in training."""
+    """Output of the autoencoder in training, for each item of a batch."""
 
     h: Tensor  # (B, width) features of the backbone
     z: Tensor  # (B, latent) means of the codes
@@ -159,7 +159,7 @@ class MixtureAutoencoder(Autoencoder):
         peers: int | None = None,
         gather: Callable[[Tensor], Tensor] | None = None,
     ) -> Output | Drawn:
-        """What it says of plain items (`views` is 1), or of those of a batch in training."""
+        """Return the output for plain items (`views` is 1), or for a batch in training."""
         if views == 1:
             return self.of_features(self.backbone(images))
         given, wanted = images.chunk(2)
@@ -238,7 +238,7 @@ class DCGMMLearner(AutoencoderLearner):
 
     @torch.no_grad()
     def _error(self, trainer: Trainer) -> float:
-        """What the autoencoder misses before the groups are learnt, per number."""
+        """Mean squared error of the reconstruction before the groups are learnt."""
         network: Any = trainer.network
         apart = -(-len(trainer.data) // MEASURED)
         rows = trainer.views.plain(trainer.data[::apart])
@@ -290,7 +290,7 @@ class DCGMM(AutoencoderClusterer):
 
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
         if not 0 <= self.alpha < math.inf:
-            raise InputError(f"alpha is a number from 0 on; {self.alpha} came. Try 100.")
+            raise InputError(f"Expected alpha to be 0 or more, got {self.alpha}. Try 100.")
         learner = DCGMMLearner(self._setting(data), data, seed, self._coding())
         learner.alpha = self.alpha
         return learner

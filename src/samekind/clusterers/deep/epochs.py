@@ -1,4 +1,4 @@
-"""What PCL, OCC and CC share: a network that is trained for some epochs at every refit."""
+"""Base of PCL, OCC and CC: a network that is trained for some epochs at every refit."""
 
 from __future__ import annotations
 

@@ -261,8 +261,9 @@ class GCC(StagedClusterer):
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
         if not (1 <= self.drawn <= self.neighbours and 0 <= self.warm_up < 1):
             raise InputError(
-                "GCC draws from 1 to all neighbours, and warms up for a share from 0 to below 1; "
-                f"drawn={self.drawn}, neighbours={self.neighbours} and warm_up={self.warm_up} came."
+                "GCC expects to draw 1 to all neighbours, and a warm-up from 0 to below 1, got "
+                f"drawn={self.drawn}, neighbours={self.neighbours}, warm_up={self.warm_up}. "
+                "Try 3, 5 and 0.05."
             )
         learner = GCCLearner(self._setting(data), data, seed)
         learner.neighbours, learner.drawn = self.neighbours, self.drawn

@@ -34,14 +34,14 @@ Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 LOSSES = ("pos", "neg", "reg")
 LEAST = 1e-9
-"""Shares below this speak no louder against a column."""
+"""Memberships below this count no more against a column."""
 LIKELY = 0.5
-"""Share from which an item that no other is known to be like stands for its column."""
+"""Membership from which an item without a known partner represents its column."""
 
 
 @dataclass(frozen=True, eq=False)
 class Feedback:
-    """What the answers say of items, in columns of the memberships.
+    """Answers about items, expressed in columns of the memberships.
 
     Parameters
     ----------
@@ -59,11 +59,11 @@ class Feedback:
 
 
 def voted(p: Floats, known: Constraints) -> Floats:
-    """Memberships p (n, k) in which items known to be of one kind have one row: their joint vote.
+    """Give items known to be of one kind the same row of memberships p (n, k): their joint vote.
 
-    Whoever many answers speak of has as many votes. That is the item that stood for a group while
-    others were placed beside it: a hard item, which was asked about because the network may be
-    wrong about it, must not carry the whole group to another column.
+    An item has as many votes as answers mention it. That favours the item that represented a group
+    while others were compared with it: a hard item, which was asked about because the network may
+    be wrong about it, must not move the whole group to another column.
 
     >>> p = np.array([[0.9, 0.1], [0.2, 0.8], [0.1, 0.9], [0.3, 0.7]])
     >>> known = Constraints.from_links(4, [(0, 1, True), (0, 2, True)])
@@ -91,7 +91,7 @@ def voted(p: Floats, known: Constraints) -> Floats:
 
 
 def feedback_of(p: Floats, known: Constraints) -> Feedback:
-    """What the answers mean in columns of the memberships p (n, k).
+    """Translate the answers into columns of the memberships p (n, k).
 
     Items known to be like another item are *chosen* for the column of their kind, which all of
     them vote for, kinds known to be different apart from each other. Items that are only known to
@@ -128,7 +128,7 @@ def feedback_of(p: Floats, known: Constraints) -> Feedback:
 
 
 class Sights(NamedTuple):
-    """How items are shown to the network: much changed by chance, and as they are."""
+    """Two ways to show items to the network: strongly augmented, and plain."""
 
     strong: Callable[[Tensor, torch.Generator], Tensor]
     plain: Callable[[Tensor], Tensor]
@@ -136,7 +136,7 @@ class Sights(NamedTuple):
 
 @dataclass(frozen=True)
 class FeedbackTuning:
-    """How the network is trained on answers. The defaults are those of IDC.
+    """Settings of the training on answers. The defaults are those of IDC.
 
     Parameters
     ----------
@@ -181,7 +181,8 @@ class FeedbackTuning:
         odd = [name for name in self.losses if name not in LOSSES]
         if odd or not self.losses:
             raise InputError(
-                f"losses is some of {', '.join(LOSSES)}; {', '.join(odd) or 'nothing'} came."
+                f"Expected losses out of {', '.join(LOSSES)}, got {', '.join(odd) or 'none'}. "
+                "Name at least one."
             )
 
 

@@ -29,7 +29,7 @@ VIEWS = 3
 
 
 class ExpertOutput(NamedTuple):
-    """What a training step needs, of three views of B items."""
+    """Output of the network in training, for three views of B items."""
 
     f: Tensor  # (B, k, out) unit vectors of all experts, first view
     v: Tensor  # (B, k, out) the same of the followers, second view; no gradient
@@ -95,8 +95,8 @@ class ExpertNetwork(Network):
         super().__init__(backbone, k=k, out=out, attention=False)
         if queue < 1 or not 0 <= average <= 1:
             raise InputError(
-                f"A queue holds at least one item and the past weighs from 0 to 1; {queue} and "
-                f"{average} came. Published are 16384 and 0.999."
+                f"Expected a queue of at least one item and an average from 0 to 1, got {queue} "
+                f"and {average}. Published are 16384 and 0.999."
             )
         self.out, self.average = out, average
         self.instance = LinearUnits(self.width, out)
@@ -293,8 +293,8 @@ class MiCE(StagedClusterer):
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
         if self.queue < 1 or not (self.average is None or 0 <= self.average < 1):
             raise InputError(
-                "MiCE needs a queue of at least 1 and a weight of the past from 0 to below 1; "
-                f"queue={self.queue} and average={self.average} came."
+                "MiCE expects a queue of at least 1 and an average from 0 to below 1, "
+                f"got queue={self.queue} and average={self.average}. Try 16384 and 0.999."
             )
         learner = MiCELearner(self._setting(data), data, seed)
         learner.queue, learner.average = self.queue, self.average

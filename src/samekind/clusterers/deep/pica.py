@@ -138,8 +138,8 @@ class PICA(StagedClusterer):
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
         if self.copies < 1 or self.finer < 0:
             raise InputError(
-                "PICA needs at least one copy of each item and no negative number of finer groups; "
-                f"copies={self.copies} and finer={self.finer} came."
+                "PICA expects at least one copy of each item and 0 or more finer groups, "
+                f"got copies={self.copies} and finer={self.finer}. Try 3 and 70."
             )
         learner = PICALearner(self._setting(data), data, seed)
         learner.copies, learner.finer, learner.sobel = self.copies, self.finer, self.sobel

@@ -1,4 +1,4 @@
-"""What the methods that train in stages share: a budget of steps, spent stage by stage.
+"""Base of the methods that train in stages: a budget of steps, spent stage by stage.
 
 They come from papers without answers. Training looks at the items alone, and the result still
 honours every answer. Budgets are counted in steps, so that methods compare at equal cost.

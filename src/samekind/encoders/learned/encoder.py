@@ -58,13 +58,13 @@ class Learnt:
 
     @property
     def reason(self) -> str:
-        """What it has learnt, in words."""
+        """Description of the training, in words."""
         return self.kept.describe() if self.kept else f"{self.name}, which has learnt nothing yet"
 
     def recalled(self, collection: Collection) -> Self:
         """This encoder with what was learnt from a pile; an error says how to learn.
 
-        Pictures that came or went since do not matter to a network, but a note tells of it.
+        A network still works if pictures were added or removed since, but a warning says so.
         """
         kept = find_kept(self.name, collection)
         if kept is None:
@@ -217,6 +217,6 @@ METHODS: dict[str, type[Learnt]] = {
 
 
 def learn_command(name: str, place: str) -> str:
-    """What to type so that an encoder learns."""
+    """Return the command that trains an encoder."""
     groups = " --groups K" if METHODS[name].needs_groups else ""
     return f"samekind learn {place} --encoder {name}{groups}"

@@ -1,4 +1,4 @@
-"""How to learn from a pile: size of the pictures and of the network, each with its reason."""
+"""Settings of a training on a pile: size of pictures and of the network, with reasons."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from samekind.errors import InputError, SourceError, UnknownName
 from samekind.items import Collection
 
 FEWEST = 8
-"""With fewer pictures there is nothing to compare."""
+"""Fewest pictures that can be compared."""
 LOOKED_AT = 16
 """Pictures whose size is looked at."""
 SIDES = ((48, 32), (80, 64), (112, 96))
@@ -52,7 +52,7 @@ class Choice:
     reasons: tuple[str, ...]
 
     def settings(self) -> dict[str, Any]:
-        """What tells one training from another; the device and the duration do not."""
+        """Settings that identify a training; the device and the duration do not."""
         names = ("groups", "size", "stem", "channels", "batch_size", "seed")
         return {name: getattr(self, name) for name in names}
 
@@ -124,8 +124,8 @@ def _device(wanted: str | None) -> tuple[str, str]:
         torch.empty(1, device=compute.device)
     except (RuntimeError, AssertionError) as problem:
         raise InputError(
-            f"There is no device {compute.device!r} here. Leave --device (and SAMEKIND_DEVICE) "
-            "away to take the best there is, or say cpu."
+            f"There is no device {compute.device!r} here. Omit --device (and SAMEKIND_DEVICE) "
+            "to use the best there is, or say cpu."
         ) from problem
     if compute.device == "cpu":
         threads = torch.get_num_threads()
@@ -153,7 +153,7 @@ def _network_reason(channels: int, fast: bool, n: int) -> str:
 
 
 def forecast(n: int, epochs: float, minutes: float, seconds_per_epoch: float, where: str) -> str:
-    """What a training will cost and what to expect of it, from the speed that was measured.
+    """Describe the cost and the expected result of a training, from the measured speed.
 
     >>> forecast(384, 14, 10, 43, "CPU (2 threads)").splitlines()[0]
     'About 14 epochs in 10 min on CPU (2 threads): 43 s for one look at all 384 pictures.'

@@ -26,7 +26,7 @@ from samekind.training.progress import Cancelled, Flag, Monitor
 
 @dataclass(frozen=True)
 class Target:
-    """How far to learn.
+    """Length of a training.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class Learning:
         """Read the pictures and make ready, with settings that were chosen before."""
         from samekind.training.selflearn import SelfLearner, SelfSetting
 
-        with writing():  # that nothing can be kept is told before long work begins
+        with writing():  # fails early, before any long work
             pass
         folder = default_cache() / "vectors"
         read = encode(collection, Images(size=choice.size), cache=folder, progress=progress)
@@ -166,7 +166,7 @@ class Learning:
         return Target(begun, total, resumed)
 
     def forecast(self, target: Target) -> str:
-        """What this will cost and what to expect, in words."""
+        """Describe the cost and the expected result in words."""
         return forecast(
             self.n_pictures,
             target.epochs,

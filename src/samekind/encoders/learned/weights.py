@@ -64,7 +64,7 @@ class Kept:
         return learnt_folder() / self.weights
 
     def describe(self) -> str:
-        """What it has learnt from, in words.
+        """Describe the training in words.
 
         >>> Kept("byol", "", "", 384, 32, 8, 14.0, 60.0, "", "", {}).describe()
         'byol, learnt from 384 pictures in 14 epochs'
@@ -183,7 +183,7 @@ class Shelf:
 
 
 def _read(path: Path) -> Kept | None:
-    """What a file says of a network; None if it is damaged or of another version."""
+    """Read the facts about a network; None if the file is damaged or of another version."""
     with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
         facts = json.loads(path.read_text(encoding="utf-8"))
         names = {field.name for field in fields(Kept)}
