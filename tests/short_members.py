@@ -6,14 +6,14 @@ from typing import Any
 
 from samekind.registry import find
 
-SHORT: dict[str, dict[str, Any]] = {
+DEEP: dict[str, dict[str, Any]] = {
     **{name: {"epochs": 1} for name in ("pcl", "occ", "cc", "idc", "fixmatch", "polish")},
     **{name: {"steps": 2} for name in ("simclr", "byol", "tcl", "propos", "scan", "spice")},
     **{name: {"steps": 2} for name in ("pica", "idfd", "gcc", "mice")},
-    "ncp": {"n_samples": 16, "orders": 2},
     **{name: {"steps": 4} for name in ("dec", "idec", "sdec", "dcc", "dc-gmm")},
 }
-"""A contract is not about quality: networks train for one epoch only, few samples are drawn."""
+"""Deep methods that train, for one epoch or a few steps."""
+SHORT: dict[str, dict[str, Any]] = {**DEEP, "ncp": {"n_samples": 16, "orders": 2}}
 
 
 def made(name: str) -> Any:

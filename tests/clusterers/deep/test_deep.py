@@ -202,24 +202,6 @@ def test_a_pickled_model_predicts_the_same() -> None:
     np.testing.assert_array_equal(again.predict(images), model.predict(images))
 
 
-def test_a_model_that_learns_answers_is_better_than_without(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    kind, other = np.arange(120) % 2, (np.arange(120) // 2) % 2
-    X = rng.normal(size=(120, 8)).astype(np.float32)
-    X[:, 0] += 6 * other
-    X[:, 1] += 3 * kind
-    right = {}
-    for count in (0, 60):
-        labels = (
-            PCL(2, random_state=0, device="cpu")
-            .fit(X, constraints=answers(120, kind, count))
-            .labels_
-        )
-        hits = (labels == kind).mean()
-        right[count] = max(hits, 1 - hits)
-    assert right[60] > right[0] + 0.2
-
-
 def test_the_fast_profile_learns_features_then_groups_and_tunes_only_if_better() -> None:
     images, half = pictures(60)
     model = PCL(

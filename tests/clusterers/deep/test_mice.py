@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from drawn_kinds import SMALL, Curve, clouds, drawn, honoured, some_answers
+from drawn_kinds import SMALL, clouds, drawn, some_answers
 from samekind.clusterers.deep.mice import MiCE
 from samekind.errors import InputError
-from samekind.evaluation import acc
-
-
-@pytest.mark.parametrize("k", [2, 3])
-def test_mice_learns_kinds_of_pictures_and_its_loss_falls(k: int) -> None:
-    images, kinds = drawn(k=k)
-    curve = Curve()
-    model = MiCE(
-        k, steps=50, learning_rate=0.3, monitor=curve.monitor, random_state=0, **SMALL
-    ).fit(images)  # fmt: skip
-    assert curve.fell("mixture") > 0.05
-    assert acc(kinds, model.labels_) > 1 / k + 0.2
-    assert model._learner._trainer.step == 50
-
-
-def test_mice_groups_vectors_and_honours_every_answer() -> None:
-    X, kinds = clouds()
-    curve = Curve()
-    model = MiCE(3, monitor=curve.monitor, random_state=0).fit(X)
-    assert acc(kinds, model.labels_) > 0.8 and curve.fell("mixture") > 0
-    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.labels_)
-    known = some_answers(np.arange(120) % 2, 40)
-    assert honoured(MiCE(3, random_state=0).fit(X, constraints=known).labels_, known)
 
 
 @pytest.mark.parametrize(("asked", "found"), [(4, 40), (50, 50), (16384, 60)])

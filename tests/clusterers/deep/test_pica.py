@@ -6,39 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from drawn_kinds import SMALL, Curve, clouds, drawn, honoured, some_answers
+from drawn_kinds import SMALL, Curve, clouds, drawn
 from samekind.clusterers.deep.pica import PICA, PICALoss, turn_of_groups
 from samekind.errors import InputError
-from samekind.evaluation import acc
 from samekind.training.augment import FAMILIES, Views
 from samekind.training.heads import ClusterHead
 from samekind.training.loop import SchedulePoint
 from samekind.training.network import Output
 from samekind.training.perturbed import Edges, Perturbed
 from samekind.training.rows import NoisyRows
-
-
-@pytest.mark.parametrize("k", [2, 3])
-def test_pica_learns_kinds_of_pictures_and_its_loss_falls(k: int) -> None:
-    images, kinds = drawn(k=k)
-    curve = Curve()
-    model = PICA(
-        k, steps=60, copies=2, finer=12, learning_rate=5e-3, monitor=curve.monitor, random_state=0,
-        **SMALL,
-    ).fit(images)  # fmt: skip
-    learning = [value for value in curve.part("confidence") if value > 0]
-    assert np.mean(learning[:4]) - np.mean(learning[-4:]) > 0.03
-    finer = [value for value in curve.part("finer") if value > 0]
-    assert np.mean(finer[:4]) > np.mean(finer[-4:])
-    assert acc(kinds, model.labels_) > 1 / k + 0.2
-    assert model._learner._trainer.step == 60
-
-
-def test_pica_groups_vectors_and_honours_every_answer() -> None:
-    X, kinds = clouds()
-    known = some_answers(np.arange(120) % 2, 40)
-    assert acc(kinds, PICA(3, random_state=0).fit(X).labels_) > 0.8
-    assert honoured(PICA(3, random_state=0).fit(X, constraints=known).labels_, known)
 
 
 def test_edges_are_seen_in_training_and_in_use() -> None:

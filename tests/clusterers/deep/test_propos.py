@@ -10,39 +10,16 @@ import pytest
 import torch
 from test_recordable_steps import Listening
 
-from drawn_kinds import SMALL, Curve, clouds, drawn, honoured, some_answers
+from drawn_kinds import SMALL, Curve, clouds, drawn
 from samekind.clusterers.deep.scan import SCAN
 from samekind.clusterers.deep.selfsupervised import BYOL, TCL, ProPos, SimCLR
 from samekind.clusterers.deep.spice import SPICE
 from samekind.errors import UnknownName
-from samekind.evaluation import acc
 from samekind.objectives.links import LinkMasks
 from samekind.training.selflearn_rows import method_of_rows
 from samekind.training.steps import SchedulePoint
 
 ALL = [SimCLR, BYOL, TCL, ProPos, SCAN, SPICE]
-
-
-@pytest.mark.parametrize(
-    ("method", "part", "least"), [(ProPos, "alignment", 0.45), (SimCLR, "instance", 0.45)]
-)
-def test_kinds_of_pictures_are_learnt_and_the_loss_falls(
-    method: Any, part: str, least: float
-) -> None:
-    images, kinds = drawn()
-    curve = Curve()
-    model = method(3, steps=120, monitor=curve.monitor, random_state=1, **SMALL).fit(images)
-    assert curve.fell(part) > 0.15
-    assert acc(kinds, model.labels_) > least
-    assert model._learner._trainer.step == 120
-
-
-@pytest.mark.parametrize("method", [ProPos, BYOL, SimCLR])
-def test_vectors_are_grouped_and_every_answer_is_honoured(method: Any) -> None:
-    X, kinds = clouds()
-    known = some_answers(np.arange(120) % 2, 40)
-    assert acc(kinds, method(3, random_state=0).fit(X).labels_) > 0.8
-    assert honoured(method(3, random_state=0).fit(X, constraints=known).labels_, known)
 
 
 def test_groups_are_made_only_after_the_first_part_of_the_training() -> None:
