@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.utils.estimator_checks import parametrize_with_checks
+import pytest
+from sklearn.utils.estimator_checks import (
+    estimator_checks_generator,
+    parametrize_with_checks,
+)
 
 from samekind.registry import registered
 from short_members import SHORT, made
@@ -31,6 +35,28 @@ def told_three(name: str) -> Any:
     return estimator if name in ("cc", "ncp") else estimator.set_params(n_clusters=3)
 
 
-@parametrize_with_checks([told_three(name) for name in sorted(SHORT)])
+ALIKE = ("occ", "polish", "byol", "tcl", "propos", "idec")
+"""Methods that read items and fit like pcl, fixmatch, simclr or dec, with another loss."""
+OF_EACH_METHOD = {
+    "check_no_attributes_set_in_init", "check_parameters_default_constructible",
+    "check_get_params_invariance", "check_set_params", "check_estimator_cloneable",
+    "check_do_not_raise_errors_in_init_or_set_param", "check_dont_overwrite_attributes",
+    "check_estimators_overwrite_params", "check_estimators_pickle", "check_fit_idempotent",
+    "check_fit2d_1sample", "check_fit2d_1feature", "check_clustering",
+    "check_methods_subset_invariance",
+}  # fmt: skip
+"""Checks that depend on parameters or on the loss; the others test code that methods share."""
+
+
+@parametrize_with_checks([told_three(name) for name in sorted(SHORT) if name not in ALIKE])
 def test_every_deep_clusterer_is_a_scikit_learn_estimator(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_a_method_like_another_passes_the_checks_of_its_own_part(name: str) -> None:
+    checks = list(estimator_checks_generator(told_three(name)))
+    mine = [(one, check) for one, check in checks if check.func.__name__ in OF_EACH_METHOD]
+    assert len(mine) >= len(OF_EACH_METHOD)
+    for estimator, check in mine:
+        check(estimator)

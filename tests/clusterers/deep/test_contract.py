@@ -23,6 +23,7 @@ from short_members import DEEP, SHORT
 SMALL: dict[str, Any] = {
     "backbone": "resnet18", "stem": "3x3", "channels": 8, "size": 12, "device": "cpu",
 }  # fmt: skip
+NARROW = {"channels": 4}
 MARGIN = 0.1
 """By how much the trained network must be better than the best that needs no training."""
 
@@ -34,6 +35,8 @@ class Case:
     name: str
     settings: dict[str, Any] = field(default_factory=dict)
     answers: int = 0
+    dark: bool = False
+    """Pictures with a dark background, where a background of any colour hides too much."""
     cannot: str = ""
     """Why the method does not learn this in seconds; empty: it does."""
 
@@ -47,6 +50,19 @@ CASES = [
     Case("sdec", {"steps": 300}, answers=400),
     Case("dcc", answers=100),
     Case("dc-gmm", {"steps": 500}, answers=400),
+    Case("simclr", {"steps": 80}),
+    Case("idfd", {"steps": 120}),
+    Case("scan", {"steps": 100}),
+    Case("mice", {"steps": 150}),
+    Case("spice", {"steps": 80}, dark=True),
+    Case("tcl", {"steps": 110}, dark=True),
+    Case("propos", {"steps": 120, **NARROW}, dark=True),
+    Case("gcc", {"steps": 120, **NARROW}, dark=True),
+    Case("cc", {"epochs": 100}, cannot="its rate of 3e-4 needs many more steps"),
+    Case("byol", {"steps": 120}, cannot="below 500 steps its slow copy has hardly moved"),
+    Case("pica", {"steps": 60, **NARROW}, cannot="its rate of 1e-4 needs thousands of steps"),
+    Case("dec", {"steps": 120, **NARROW}, cannot="codes that can be decoded keep the colours"),
+    Case("idec", {"steps": 120, **NARROW}, cannot="codes that can be decoded keep the colours"),
 ]
 
 
@@ -60,17 +76,23 @@ def two_ways(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return X, kinds
 
 
-def shapes(n: int, seed: int, side: int = 12) -> tuple[np.ndarray, np.ndarray]:
-    """Stripes across, stripes down or a disc, of any colour and in any place."""
+def shapes(n: int, seed: int, *, dark: bool, side: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    """Stripes across, stripes down or a disc, in any place and of any colours."""
     rng = np.random.default_rng(seed)
     kinds = rng.permutation(n) % 3
     row, column = np.mgrid[:side, :side]
     images = rng.integers(0, 40, (n, 3, side, side))
+    edge, area = (3, 9) if dark else (4, 20)
     for image, kind, shift in zip(images, kinds, rng.integers(0, 4, n), strict=True):
-        y, x = rng.integers(3, side - 3, 2)
-        disc = (row - y) ** 2 + (column - x) ** 2 < 9
+        y, x = rng.integers(edge, side - edge, 2)
+        disc = (row - y) ** 2 + (column - x) ** 2 < area
         shape = ((row + shift) // 2 % 2, (column + shift) // 2 % 2, disc)[kind]
-        image += rng.integers(20, 215, (3, 1, 1)) * shape
+        if dark:
+            image += rng.integers(20, 215, (3, 1, 1)) * shape
+        else:
+            below = rng.integers(0, 215, (3, 1, 1))
+            above = (below + rng.integers(80, 135, (3, 1, 1))) % 215
+            image += below * (1 - shape) + above * shape
     return images.astype(np.uint8), kinds
 
 
@@ -87,7 +109,7 @@ def scores(case: Case) -> dict[str, float]:
         settings: dict[str, Any] = {"n_clusters": 2, "random_state": seed, **case.settings}
         known: Constraints | None = some_answers(kinds, case.answers)
     else:
-        X, kinds = shapes(90, seed)
+        X, kinds = shapes(90, seed, dark=case.dark)
         other, theirs = X, kinds
         settings = {"n_clusters": 3, "random_state": seed, **SMALL, **case.settings}
         known = None
