@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from samekind.clusterers.deep.codes import AutoencoderClusterer
 from samekind.constraints import Constraints
-from samekind.evaluation import acc
 from samekind.objectives.links import LinkMasks
 from samekind.training.loop import SchedulePoint, Trainer
 
@@ -57,25 +54,6 @@ def own_groups(model: Any, X: np.ndarray) -> np.ndarray:
 def kept_share(groups: np.ndarray, known: Constraints) -> float:
     links = known.links(implied=True)
     return float(((groups[links.a] == groups[links.b]) == links.same).mean())
-
-
-def gains(make: Callable[[], AutoencoderClusterer], seeds: int = 3) -> tuple[float, float]:
-    """What 100 true pairs add, by the network alone: answers honoured, and accuracy."""
-    found = []
-    for seed in range(seeds):
-        X, kinds = overlapping(seed)
-        known = true_pairs(kinds, 100, seed)
-        without = own_groups(make().set_params(random_state=seed).fit(X), X)
-        taught = make().set_params(random_state=seed).fit(X, constraints=known)
-        groups = own_groups(taught, X)
-        found.append(
-            (
-                kept_share(groups, known) - kept_share(without, known),
-                acc(kinds, groups) - acc(kinds, without),
-            )
-        )
-    honoured, right = np.mean(found, axis=0)
-    return float(honoured), float(right)
 
 
 class NoWait(TorchDispatchMode):

@@ -6,7 +6,6 @@ import numpy as np
 
 from coded_kinds import (
     SMALL,
-    gains,
     layouts,
     overlapping,
     step_without_waiting,
@@ -21,19 +20,14 @@ def test_its_losses_fall() -> None:
     images, kinds = layouts()
     known = true_pairs(kinds, 40)
     curve = Curve()
-    model = DCC(3, steps=60, monitor=curve.monitor, random_state=0, **SMALL)
+    model = DCC(3, steps=30, monitor=curve.monitor, random_state=0, **SMALL)
     model.fit(images, constraints=known)
     assert curve.fell("reconstruction") > 0.02
     pairs = np.add(curve.part("same"), curve.part("different"))
     pairs = pairs[pairs > 0]
     assert pairs[:5].mean() > pairs[-5:].mean()
     assert honoured(model.labels_, known)
-    assert model._learner._trainer.step == 60
-
-
-def test_a_hundred_true_pairs_are_learnt() -> None:
-    honoured_more, right_more = gains(lambda: DCC(4, steps=80))
-    assert honoured_more > 0.03 and right_more > 0
+    assert model._learner._trainer.step == 30
 
 
 def test_batches_of_answers_come_after_each_epoch_and_are_not_mixed_with_it() -> None:

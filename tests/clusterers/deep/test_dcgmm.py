@@ -9,7 +9,6 @@ import pytest
 
 from coded_kinds import (
     SMALL,
-    gains,
     layouts,
     overlapping,
     own_groups,
@@ -25,19 +24,14 @@ def test_its_losses_fall() -> None:
     images, kinds = layouts()
     known = true_pairs(kinds, 40)
     curve = Curve()
-    model = DCGMM(3, steps=60, monitor=curve.monitor, random_state=0, **SMALL)
+    model = DCGMM(3, steps=30, monitor=curve.monitor, random_state=0, **SMALL)
     model.fit(images, constraints=known)
     first, second = np.split(np.array(curve.part("reconstruction")), 2)
     assert first[:5].mean() - first[-5:].mean() > 0.02
     learning = second + np.add(curve.part("prior"), curve.part("links"))
     assert learning[:5].mean() > learning[-5:].mean()
     assert honoured(model.labels_, known)
-    assert model._learner._trainer.step == 60
-
-
-def test_a_hundred_true_pairs_are_learnt() -> None:
-    honoured_more, right_more = gains(lambda: DCGMM(4, steps=80))
-    assert honoured_more > 0.05 and right_more > 0
+    assert model._learner._trainer.step == 30
 
 
 @pytest.mark.parametrize("alpha", [1e4, 1e8])

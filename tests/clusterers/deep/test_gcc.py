@@ -21,13 +21,10 @@ def test_the_graph_is_used_after_the_warm_up_and_its_loss_falls() -> None:
     assert len(curve.part("instance")) == 3 and len(curve.part("graph")) == 27
 
 
-def test_the_graph_is_looked_up_again_and_again_and_brings_kinds_together() -> None:
-    images, kinds = drawn(k=2)
-    model = GCC(2, steps=40, **QUICK).fit(images)
-    graph = model._learner._trainer.graph
-    assert not len(graph.unseen), "a batch less than all items leaves none out"
-    right = (kinds[graph.table.numpy()] == kinds[:, None]).mean()
-    assert right > 0.75
+def test_every_item_has_neighbours_in_the_graph() -> None:
+    graph = GCC(2, steps=6, **QUICK).fit(drawn(k=2)[0])._learner._trainer.graph
+    assert not len(graph.unseen), "a batch smaller than the set leaves no item out"
+    assert graph.table.shape == (80, 5)
 
 
 def test_from_features_the_graph_is_used_from_the_first_step_on(tmp_path: Path) -> None:

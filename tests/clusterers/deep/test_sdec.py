@@ -7,7 +7,6 @@ import pytest
 
 from coded_kinds import (
     SMALL,
-    gains,
     kept_share,
     layouts,
     overlapping,
@@ -25,18 +24,13 @@ def test_its_losses_fall() -> None:
     images, kinds = layouts()
     known = true_pairs(kinds, 40)
     curve = Curve()
-    model = SDEC(3, steps=50, monitor=curve.monitor, random_state=0, **SMALL)
+    model = SDEC(3, steps=30, monitor=curve.monitor, random_state=0, **SMALL)
     model.fit(images, constraints=known)
     assert curve.fell("reconstruction") > 0.02
     learning = np.add(curve.part("groups"), curve.part("links"))
     assert learning[:5].mean() > learning[-5:].mean()
     assert honoured(model.labels_, known)
-    assert model._learner._trainer.step == 50
-
-
-def test_a_hundred_true_pairs_are_learnt() -> None:
-    honoured_more, right_more = gains(lambda: SDEC(4, steps=80))
-    assert honoured_more > 0.05 and right_more > 0
+    assert model._learner._trainer.step == 30
 
 
 def test_without_answers_it_is_dec() -> None:

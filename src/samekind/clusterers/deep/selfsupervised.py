@@ -237,8 +237,9 @@ class SimCLR(StagedClusterer):
 
     All steps learn features; with a `start` there are none, and its features are grouped as they
     are. SGD at .25 for 512 items (more for larger batches), temperature .2; published are 1.0 and
-    .5 with LARS for batches of 4096. On plain vectors: Adam, temperature .5. See
-    :class:`~samekind.clusterers.deep.staged.StagedClusterer` for the parameters.
+    .5 with LARS for batches of 4096. On plain vectors: Adam, temperature .5.
+
+    Parameters: see :class:`~samekind.clusterers.deep.stages.StagedClusterer`.
 
     References
     ----------
@@ -256,11 +257,9 @@ class BYOL(StagedClusterer):
 
     All steps learn features; with a `start` there are none, and its features are grouped as they
     are. Settings and deviations are those of
-    :class:`~samekind.clusterers.deep.propos.ProPos`
-    without
-    its noise and its prototypes. See
-    :class:`~samekind.clusterers.deep.staged.StagedClusterer` for the
-    parameters.
+    :class:`ProPos` without its noise and its prototypes.
+
+    Parameters: see :class:`~samekind.clusterers.deep.stages.StagedClusterer`.
 
     References
     ----------
@@ -284,8 +283,9 @@ class TCL(StagedClusterer):
     many epochs), heads without batch norms, labels refreshed at each epoch of the boosting instead
     of in each step. On plain vectors: views with little and with much noise, and a head that
     begins at the groups of k-means, because sixty steps are few. A `start` gives the backbone only;
-    no stage is left out, because each one trains the head as well. See
-    :class:`~samekind.clusterers.deep.staged.StagedClusterer` for the parameters.
+    no stage is left out, because each one trains the head as well.
+
+    Parameters: see :class:`~samekind.clusterers.deep.stages.StagedClusterer`.
 
     References
     ----------
@@ -310,9 +310,9 @@ class ProPos(StagedClusterer):
     views go through the network in one pass; projector and predictor are 64 times as wide as the
     first stage (4096 at the published 64 channels). On plain vectors: Adam, a small network, new
     groups at most twenty times. A `start` gives the backbone and its slow copy; no stage is left
-    out, because the projector is fresh. See
-    :class:`~samekind.clusterers.deep.staged.StagedClusterer`
-    for the parameters.
+    out, because the projector is fresh.
+
+    Parameters: see :class:`~samekind.clusterers.deep.stages.StagedClusterer`.
 
     References
     ----------
