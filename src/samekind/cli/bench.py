@@ -43,7 +43,7 @@ def bench(
     ] = None,
     overrides: Annotated[
         Names,
-        typer.Option("--with", metavar="KEY=VALUE", help="Replace a key of [base]; repeatable."),
+        typer.Option("--with", metavar="KEY=VALUE", help=r"Replace a key of \[base]; repeatable."),
     ] = None,
     commit: Annotated[str, typer.Option(help="Commit to record, without a git clone.")] = "",
     show_list: Annotated[bool, typer.Option("--list", help="List the suites.")] = False,

@@ -45,10 +45,12 @@ app = typer.Typer(
     help="Sort a pile of things your way: answer a few questions, get the groups you had in mind.",
     epilog="Try it: samekind ask tiles, or samekind demo for a page in your browser.",
 )
-for command in (serve, demo, ask, cluster, export, predict, learn, simulate, bench, report):
-    app.command()(command)
-app.add_typer(plot, name="plot")
-app.command("list")(list_all)
+for command in (serve, demo, ask, cluster, export, predict, learn):
+    app.command(rich_help_panel="Sort your things")(command)
+app.command("list", rich_help_panel="Sort your things")(list_all)
+for command in (simulate, bench, report):
+    app.command(rich_help_panel="Measure with simulated people")(command)
+app.add_typer(plot, name="plot", rich_help_panel="Measure with simulated people")
 
 
 def _version(wanted: bool) -> None:
