@@ -14,7 +14,7 @@ from samekind.ledger.store import MemoryStore
 from samekind.protocols import QueryStrategy, View
 from samekind.questions import UNSURE, Question, SamePair
 from samekind.registry import find
-from samekind.session import Session, prefetch
+from samekind.session import Session, state
 
 Make = Callable[..., Session]
 PATIENT = 60.0
@@ -23,7 +23,7 @@ PATIENT = 60.0
 @pytest.fixture(autouse=True)
 def every_strategy_is_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is."""
-    monkeypatch.setattr(prefetch, "MAX_SECONDS", PATIENT)
+    monkeypatch.setattr(state, "MAX_SECONDS", PATIENT)
 
 
 @dataclass
@@ -146,7 +146,7 @@ def test_a_question_that_depends_on_the_seconds_of_the_answer_is_not_foreseen(
 def test_a_slow_strategy_is_not_asked_in_advance_until_the_next_refit(
     make_session: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(prefetch, "MAX_SECONDS", -1.0)
+    monkeypatch.setattr(state, "MAX_SECONDS", -1.0)
     strategy = Counted(find("strategy", "placement")())
     session = make_session(strategy=strategy)
     for _ in range(3):

@@ -11,11 +11,12 @@ from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.questions import Answer, SamePair, WhichGroup, question_from_json
 from samekind.session import Session
-from samekind.session.gains import Moves, expected_gain
 from samekind.session.quality import (
+    Moves,
     Quality,
     constraints_without,
     describe_quality,
+    expected_gain,
     interval,
     quality_summary,
     random_checks,

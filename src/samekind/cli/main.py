@@ -45,11 +45,11 @@ app = typer.Typer(
     help="Sort a pile of things your way: answer a few questions, get the groups you had in mind.",
     epilog="Try it: samekind ask tiles, or samekind demo for a page in your browser.",
 )
-for command in (serve, demo, ask, cluster, export, predict, learn):
-    app.command(rich_help_panel="Sort your things")(command)
+sorting = (serve, demo, ask, cluster, export, predict, learn)
+for command in (*sorting, simulate, bench, report):
+    panel = "Sort your things" if command in sorting else "Measure with simulated people"
+    app.command(rich_help_panel=panel)(command)
 app.command("list", rich_help_panel="Sort your things")(list_all)
-for command in (simulate, bench, report):
-    app.command(rich_help_panel="Measure with simulated people")(command)
 app.add_typer(plot, name="plot", rich_help_panel="Measure with simulated people")
 
 

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from samekind.compute import best_device, n_threads
 from samekind.encoders.cached import Encoded, encode, encode_more
-from samekind.encoders.places import default_cache
+from samekind.encoders.feature_cache import default_cache
 from samekind.errors import SourceError, UnknownName
 from samekind.items import Collection
 from samekind.protocols import Encoder

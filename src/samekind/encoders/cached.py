@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.compute import n_threads
-from samekind.encoders.feature_cache import FeatureCache
-from samekind.encoders.places import default_cache
+from samekind.encoders.feature_cache import FeatureCache, default_cache
 from samekind.errors import InputError, SourceError, VectorError
 from samekind.items import Collection, Item, Preview, Skipped
 from samekind.protocols import Encoder, Progress

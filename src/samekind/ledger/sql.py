@@ -7,14 +7,15 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
 from samekind.atomic_files import new_file, sync_folder
-from samekind.errors import CorruptedLedger, MissingExtra, StoreError
+from samekind.errors import CorruptedLedger, ForeignFile, MissingExtra, StoreError
 from samekind.ledger import sqlite_file as ledgerfile
+from samekind.ledger.sqlite_file import APPLICATION_ID
 from samekind.ledger.store import check_after, check_session, to_row
 from samekind.protocols import Event
 
@@ -23,14 +24,74 @@ try:
 except ImportError as missing:
     raise MissingExtra("A ledger in a file", "app") from missing
 
-from samekind.ledger import migrations
 from samekind.ledger.postgres import describe_url, open_postgres, without_secrets
 
+_meta = sa.table("meta", sa.column("key"), sa.column("value"))
+_VERSION_KEY = "samekind_schema"
+Migration = Callable[[sa.Connection], None]
 _events = sa.table(
     "events", *(sa.column(name) for name in ("session", "seq", "kind", "data", "at"))
 )
 _CHUNK = 1000
 """Events that are read in one transaction."""
+
+
+def _create_tables(connection: sa.Connection) -> None:
+    """Version 1. One table clustered by session and number, so that an append writes one page."""
+    sqlite = connection.dialect.name == "sqlite"
+    if sqlite:
+        connection.exec_driver_sql(f"PRAGMA application_id={APPLICATION_ID}")
+    connection.exec_driver_sql(
+        "CREATE TABLE meta (key VARCHAR(40) PRIMARY KEY, value TEXT NOT NULL)"
+    )
+    connection.exec_driver_sql(
+        "CREATE TABLE events (session VARCHAR(200) NOT NULL, seq BIGINT NOT NULL, "
+        "kind TEXT NOT NULL, data TEXT NOT NULL, at DOUBLE PRECISION NOT NULL, "
+        "PRIMARY KEY (session, seq))" + (" WITHOUT ROWID" if sqlite else "")
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (_create_tables,)
+"""The step from each version to the next. Released steps are never edited, only new ones added."""
+
+
+def migrate(connection: sa.Connection, where: str) -> None:
+    """Run the missing steps. The caller holds a write transaction, so it is all or nothing.
+
+    The version is read again here, because another process may have migrated meanwhile.
+    """
+    version = version_of(connection, where)
+    if version > len(MIGRATIONS):
+        raise StoreError(
+            f"The ledger {where} was written by a newer samekind: expected version "
+            f"{len(MIGRATIONS)} of the tables or older, got {version}. "
+            "Run: pip install --upgrade samekind"
+        )
+    for migration in MIGRATIONS[version:]:
+        migration(connection)
+    row = {"key": _VERSION_KEY, "value": str(len(MIGRATIONS))}
+    connection.execute(sa.delete(_meta).where(_meta.c.key == _VERSION_KEY))
+    connection.execute(sa.insert(_meta).values(row))
+
+
+def is_newest(connection: sa.Connection, where: str) -> bool:
+    """Whether no step is missing."""
+    return version_of(connection, where) == len(MIGRATIONS)
+
+
+def version_of(connection: sa.Connection, where: str) -> int:
+    """The version of the tables: 0 if there are none yet, ForeignFile if they are not ours."""
+    inspector = sa.inspect(connection)
+    tables = set(inspector.get_table_names())
+    value = None
+    if "meta" in tables and {"key", "value"} <= {c["name"] for c in inspector.get_columns("meta")}:
+        value = connection.scalar(sa.select(_meta.c.value).where(_meta.c.key == _VERSION_KEY))
+    if value is None and tables & {"meta", "events"}:
+        raise ForeignFile(
+            f"{where} has a table 'events' or 'meta' of another program. It was not changed. "
+            "Use a separate database for samekind."
+        )
+    return int(value or 0)
 
 
 class SqlStore:
@@ -192,10 +253,10 @@ class SqlStore:
     def _migrate(self, engine: sa.Engine) -> None:
         """Bring the tables to the newest version in one transaction, or leave them unchanged."""
         with engine.connect() as connection:
-            if migrations.is_newest(connection, self._where):
+            if is_newest(connection, self._where):
                 return  # the usual case, without waiting for a writer
         with self._writing(engine, "") as connection:
-            migrations.migrate(connection, self._where)
+            migrate(connection, self._where)
 
     @contextmanager
     def _writing(self, engine: sa.Engine, session: str) -> Iterator[sa.Connection]:

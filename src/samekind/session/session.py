@@ -23,9 +23,7 @@ from samekind.ledger.store import MemoryStore
 from samekind.protocols import Clusterer, QueryStrategy, Store
 from samekind.questions import UNSURE, Answer, Question
 from samekind.registry import find
-from samekind.session.gains import Moves, expected_gain
-from samekind.session.prefetch import Prefetcher
-from samekind.session.quality import Quality, QualityEstimate, quality_summary
+from samekind.session.quality import Moves, Quality, QualityEstimate, expected_gain, quality_summary
 from samekind.session.refit import (
     FittedGroups,
     Snapshot,
@@ -35,7 +33,7 @@ from samekind.session.refit import (
     recognise_groups,
     with_names,
 )
-from samekind.session.state import SessionState
+from samekind.session.state import Prefetcher, SessionState
 
 
 class Session:

@@ -7,7 +7,7 @@ import numpy as np
 from samekind.clusterers.linear_head import LinearHead
 from samekind.clusterers.live.estimator import Live, unseen_share
 from samekind.clusterers.live.heads import distilled_head
-from samekind.clusterers.live.reliability import Reliability
+from samekind.clusterers.live.orientation import Reliability
 from samekind.clusterers.live.seeds import Seeds
 from samekind.constraints import Constraints
 from samekind.evaluation import acc, ari

@@ -9,8 +9,7 @@ from sklearn.datasets import load_digits
 
 from samekind.clusterers.live import seeds as plain
 from samekind.clusterers.live.estimator import Live
-from samekind.clusterers.live.graph import spread
-from samekind.clusterers.live.orientation import Axes
+from samekind.clusterers.live.orientation import Axes, spread
 from samekind.clusterers.live.seeds import FADED, WORTH, Plain, Seeds, agreement, plain_groups
 from samekind.constraints import Constraints
 from samekind.evaluation import ari

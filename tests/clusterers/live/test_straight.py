@@ -7,14 +7,13 @@ import pytest
 from numpy.typing import NDArray
 
 from samekind.clusterers.live.estimator import Live
-from samekind.clusterers.live.graph import spread
 from samekind.clusterers.live.heads import (
     MIN_PLACED,
     cuts_across,
     straight_head,
     straight_model,
 )
-from samekind.clusterers.live.orientation import Axes, Orientation
+from samekind.clusterers.live.orientation import Axes, Orientation, spread
 from samekind.clusterers.live.seeds import Seeds
 from samekind.constraints import Constraints
 

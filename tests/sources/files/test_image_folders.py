@@ -16,8 +16,7 @@ from PIL import Image
 from samekind.errors import SourceError
 from samekind.items import Collection
 from samekind.sources import open_source
-from samekind.sources.files.images import ImageItem, open_images
-from samekind.sources.files.pictures import MAX_PIXELS
+from samekind.sources.files.images import MAX_PIXELS, ImageItem, open_images
 
 
 def save(path: Path, size: tuple[int, int] = (20, 12), colour: str = "red", **options: Any) -> Path:

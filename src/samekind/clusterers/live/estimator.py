@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from samekind.clusterers.group_count import check_count, checked_constraints
 from samekind.clusterers.linear_head import LinearHead
-from samekind.clusterers.live.graph import Reference, single_threaded, spread
 from samekind.clusterers.live.heads import (
     Readout,
     chunks,
@@ -23,9 +22,15 @@ from samekind.clusterers.live.heads import (
     straight_head,
     strongest,
 )
-from samekind.clusterers.live.orientation import Axes, Orientation
+from samekind.clusterers.live.orientation import (
+    Axes,
+    Orientation,
+    Reference,
+    Reliability,
+    single_threaded,
+    spread,
+)
 from samekind.clusterers.live.portable import PortableHead
-from samekind.clusterers.live.reliability import Reliability
 from samekind.clusterers.live.seeds import (
     COUNTED_ITEMS,
     FADED,
@@ -67,7 +72,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     2. A linear classifier on the answers shows in which directions the person's groups differ;
        the spread within groups is whitened away. This is the orientation.
     3. In that space the answers spread over a neighbour graph of some thousand items. Answers that
-       the others contradict (see :class:`~samekind.clusterers.live.reliability.Reliability`) spread
+       the others contradict (see :class:`~samekind.clusterers.live.orientation.Reliability`) spread
        less; their own items stay where the person put them.
     4. A linear head learns what has spread and places all other items by one matrix product.
     5. Where a linear classifier predicts the answers better than what spreads from the others, the

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.clusterers.linear_head import LinearHead, logistic_regression
-from samekind.clusterers.live.graph import spread
-from samekind.clusterers.live.orientation import Orientation
+from samekind.clusterers.live.orientation import Orientation, spread
 from samekind.clusterers.live.seeds import Seeds
 
 Floats = NDArray[Any]

@@ -13,9 +13,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from samekind.clusterers.group_count import check_count, checked_constraints
 from samekind.clusterers.kmeans.constrained import KMeans
-from samekind.clusterers.live.graph import Reference, single_threaded, spread
 from samekind.clusterers.live.heads import strongest
-from samekind.clusterers.live.orientation import Axes, Orientation
+from samekind.clusterers.live.orientation import (
+    Axes,
+    Orientation,
+    Reference,
+    single_threaded,
+    spread,
+)
 from samekind.clusterers.live.portable import PortableHead
 from samekind.clusterers.live.seeds import Seeds, reference_rows, restricted
 from samekind.constraints import Constraints

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from samekind.encoders.colour import WIDTH as COLOURS
 from samekind.encoders.colour import colours
-from samekind.encoders.places import default_cache
+from samekind.encoders.feature_cache import default_cache
 from samekind.encoders.reduction import Reduced, Reduction
 from samekind.errors import MissingExtra
 from samekind.items import Item

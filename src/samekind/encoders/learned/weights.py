@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from samekind.atomic_files import draft_name
-from samekind.encoders.places import default_cache
+from samekind.encoders.feature_cache import default_cache
 from samekind.errors import InputError, SamekindError
 from samekind.items import Collection
 

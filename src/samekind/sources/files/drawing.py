@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.items import Preview
-from samekind.sources.files.pictures import encoded
+from samekind.sources.files.images import encoded
 
 WIDTH, HEIGHT = 128, 96
 MAX_GRID = 32

@@ -22,8 +22,7 @@ from samekind.sources.files.columns import (
     collect_rows,
     take_ids,
 )
-from samekind.sources.files.images import fault_of_bytes
-from samekind.sources.files.pictures import FORMATS, Picture
+from samekind.sources.files.images import FORMATS, Picture, fault_of_bytes
 
 if TYPE_CHECKING:
     from PIL.Image import Image

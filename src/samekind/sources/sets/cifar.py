@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from samekind.compute import n_threads
 from samekind.errors import SourceError, UnknownName
 from samekind.items import Collection
-from samekind.sources.files.pictures import Picture
+from samekind.sources.files.images import Picture
 from samekind.sources.sets.cifar_archives import Part, read_archive
 from samekind.sources.sets.labelled import LabelledSet
 

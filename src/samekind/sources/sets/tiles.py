@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.items import Collection
-from samekind.sources.files.pictures import Picture
+from samekind.sources.files.images import Picture
 from samekind.sources.sets.labelled import LabelledSet
 
 if TYPE_CHECKING:

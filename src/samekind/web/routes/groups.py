@@ -1,24 +1,41 @@
-"""Routes of groups: the list, the members of one, and changes by hand.
+"""Routes of groups: the list, the members of one, previews of items, and changes by hand.
 
 Each change by hand (merge, split, move, out, together) is one answer in the ledger.
 """
 
 from __future__ import annotations
 
+import threading
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Response
 
-from samekind.errors import UnknownGroup
+from samekind.errors import SourceError, UnknownGroup
 from samekind.questions.wording import plural
 from samekind.session import Session, acts, members
 from samekind.web.dependencies import CurrentSession, CurrentWorkspace
+from samekind.web.errors import ApiError
 from samekind.web.rendering import group_view, member_view, open_question_view
 from samekind.web.schemas import core, groups
 from samekind.workspace.workspace import Workspace
 
 router = APIRouter(prefix="/api", responses=core.ERRORS)
 GroupNumber = Annotated[int, Path(ge=1, le=core.MAX_SAFE_INTEGER)]
+MEDIA_TYPES = {
+    "image/png": "image/png",
+    "image/jpeg": "image/jpeg",
+    "image/webp": "image/webp",
+    "text/plain": "text/plain; charset=utf-8",
+}
+"""Allowed types of previews; none that a browser could run."""
+SIGNATURES = {
+    "image/png": b"\x89PNG\r\n\x1a\n",
+    "image/jpeg": b"\xff\xd8\xff",
+    "image/webp": b"RIFF",
+}
+"""First bytes of each type of picture: nothing else is sent under its name."""
+DECODERS = threading.BoundedSemaphore(4)
+"""Limits how many pictures are decoded at the same time: a large one takes 240 MB of memory."""
 
 
 @router.get("/groups")
@@ -122,3 +139,34 @@ def check_group(session: Session, number: int) -> None:
     """Refuse a group that does not exist, or no longer exists."""
     if number not in session.clustering.numbers:
         raise UnknownGroup(f"There is no group {number}; it may have gone in the last refresh.")
+
+
+@router.get("/items/{id:path}/preview", response_class=Response)
+def get_preview(id: str, workspace: CurrentWorkspace) -> Response:
+    """Return what a person sees of an item."""
+    try:
+        position = workspace.collection.position(id)
+    except KeyError:
+        raise ApiError(404, "unknown-item", "There is no such item in the collection.") from None
+    try:
+        with DECODERS:
+            preview = workspace.collection[position].preview()
+    except OSError as fault:
+        raise SourceError(
+            f"The item {id!r} cannot be read any more. Put the file back, or open the collection "
+            "again."
+        ) from fault
+    kind = preview.mime.split(";")[0].strip().lower()
+    if kind not in MEDIA_TYPES or not preview.data.startswith(SIGNATURES.get(kind, b"")):
+        raise ApiError(
+            406,
+            "cannot-be-shown",
+            f"A preview of type {preview.mime!r} is not shown in a browser.",
+            f"The source should give one of: {', '.join(MEDIA_TYPES)}.",
+        )
+    headers = {
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+        "Cache-Control": "private, max-age=3600",
+        "Content-Disposition": "inline",
+    }
+    return Response(preview.data, media_type=MEDIA_TYPES[kind], headers=headers)
