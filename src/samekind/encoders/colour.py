@@ -1,4 +1,4 @@
-"""Which colours an image has, and how much of each: what networks for objects learn to ignore."""
+"""Colour histograms: what networks for object recognition learn to ignore."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 LEVELS = 5
 WIDTH = LEVELS**3
 SIDE = 64
-"""Images are averaged down to this side first: fine grain has no colour of its own."""
+"""Images are averaged down to this size first, so that grain does not matter."""
 
 
 def colours(image: Any) -> NDArray[np.float32]:
-    """Shares of 125 colours, as square roots, so that a small coloured thing counts.
+    """A histogram of 125 colours, as square roots, so that small coloured objects count.
 
-    Each pixel is spread over the nearest of 5 x 5 x 5 colours, so that a slightly other light
-    moves the shares only slightly.
+    Each pixel is spread over the nearest of 5 x 5 x 5 colours, so that a small change of light
+    changes the histogram only slightly.
 
     >>> from PIL import Image
     >>> shares = colours(Image.new("RGB", (8, 8), (255, 0, 0))) ** 2

@@ -1,13 +1,13 @@
 """FeatureCache: raw features on disk, item by item, so that no item is read twice.
 
-A folder holds segments. Each run that computes something appends to a segment of its own, so two
-processes never write to the same file and a killed run leaves all its finished batches behind::
+A folder has segments. Each run appends to a segment of its own, so two processes never write to the
+same file, and a killed run leaves all its finished batches behind::
 
     1731660000000000000-4711.rows    the features, one row after another
     1731660000000000000-4711.index   a header line, then one line per row: item id, stamp, checksum
 
-Every index line and every row carries a checksum. What does not match (a half-written line, a
-truncated or damaged file) counts as never computed. There is no pickle and nothing is executed.
+Every index line and every row has a checksum. Whatever does not match (a half-written line, a
+truncated or damaged file) is computed again. There is no pickle, and nothing is executed.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ from numpy.typing import NDArray
 
 FORMAT = 1
 QUIET_SECONDS = 3600.0
-"""A segment untouched for so long has no writer any more and may be merged into another."""
-MANY_SEGMENTS = 8
+"""A segment unchanged for this long has no writer any more and may be merged."""
+MAX_SEGMENTS = 8
+"""With more segments, quiet ones are merged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class FeatureCache:
 
     Parameters
     ----------
-    folder : where the segments lie; made when the first row is written.
+    folder : of the segments; created when the first row is written.
     fingerprint : of the encoder; segments of another one are ignored.
     width : numbers per row.
     """
@@ -65,13 +66,13 @@ class FeatureCache:
 
     @classmethod
     def at(cls, cache: Path, collection: str, *, fingerprint: str, width: int) -> Self:
-        """The cache of a collection (by its location or name) below a common cache folder."""
+        """The cache of a collection, given by its location or name, below a cache folder."""
         key = hashlib.sha256(f"{collection}\0{fingerprint}".encode()).hexdigest()[:16]
         words = re.sub(r"[^A-Za-z0-9]+", "-", Path(collection).name).strip("-")[:40] or "items"
         return cls(cache / "vectors" / f"{words}-{key}", fingerprint=fingerprint, width=width)
 
     def get(self, id: str, stamp: str) -> NDArray[Any] | None:
-        """The intact features of an item, or None when they must be computed."""
+        """The intact features of an item, or None if they must be computed."""
         entry = self._entries.get(id)
         if entry is None or entry.stamp != stamp:
             return None
@@ -79,7 +80,7 @@ class FeatureCache:
         return row if zlib.crc32(row.tobytes()) == entry.checksum else None
 
     def add(self, ids: Sequence[str], stamps: Sequence[str], rows: NDArray[Any]) -> None:
-        """Keep a finished batch. When the disk refuses, warn once and keep nothing from then on."""
+        """Store a finished batch. If the disk fails, warn once and store nothing from then on."""
         if self._broken:
             return
         try:
@@ -91,9 +92,9 @@ class FeatureCache:
             with suppress(OSError):
                 self.close()
             warnings.warn(
-                f"Vectors cannot be kept in {self.folder} ({problem.strerror or problem}). "
-                "Work goes on, but what is computed now will be computed again next time. "
-                "Make room there, or set SAMEKIND_HOME to another folder.",
+                f"Vectors cannot be stored in {self.folder} ({problem.strerror or problem}). "
+                "They will have to be computed again next time. "
+                "Free some space, or set SAMEKIND_HOME to another folder.",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -105,10 +106,10 @@ class FeatureCache:
             writer.close()
 
     def tidy(self) -> None:
-        """Merge quiet segments when there are many, or when most of their rows are dead."""
+        """Merge quiet segments if there are many, or if most of their rows are outdated."""
         total = sum(len(rows) for rows in self._rows)
         if self._broken or (
-            len(self._paths) <= MANY_SEGMENTS and total <= 2 * max(len(self._entries), 1)
+            len(self._paths) <= MAX_SEGMENTS and total <= 2 * max(len(self._entries), 1)
         ):
             return
         with suppress(OSError):
@@ -122,7 +123,7 @@ class FeatureCache:
             for start in range(0, len(ids), 1024):
                 self._copy(ids[start : start + 1024])
             self.close()
-            if self._broken:  # nothing may be deleted that was not copied
+            if self._broken:  # do not delete what was not copied
                 return
             for number in quiet:
                 self._paths[number].unlink(missing_ok=True)
@@ -184,7 +185,7 @@ class _Segment:
         self._index.write(_line(header))
 
     def append(self, keys: Iterable[tuple[str, str]], rows: NDArray[Any]) -> None:
-        # Rows go first: an index line never speaks of a row that is not there yet.
+        # Rows first: an index line must never refer to a row that is not there yet.
         self._rows.write(np.ascontiguousarray(rows).tobytes())
         self._rows.flush()
         for (id, stamp), row in zip(keys, rows, strict=True):
@@ -205,7 +206,7 @@ def _line(value: Any) -> bytes:
 
 
 def _checked(line: bytes) -> Any:
-    """The value of an index line, or None when the line is not intact."""
+    """The value of an index line, or None if the line is damaged."""
     checksum, _, text = line.partition(b" ")
     if len(checksum) != 8 or not text or checksum != b"%08x" % zlib.crc32(text):
         return None

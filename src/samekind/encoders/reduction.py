@@ -1,4 +1,4 @@
-"""Reduction: the quick second step that several encoders share, from raw features to vectors."""
+"""Reduction: centring and PCA, the second step that several encoders share."""
 
 from __future__ import annotations
 
@@ -11,22 +11,25 @@ from numpy.typing import NDArray
 from samekind.errors import VectorError
 
 CHUNK = 4096
-"""Rows worked on at a time, so that a large pile is never copied as a whole."""
+"""Rows processed at a time, so that large data are never copied as a whole."""
+
+
+NOT_FINITE = "Expected finite raw features, got NaN or infinity. Check the items."
 
 
 class Reduction:
-    """Centres raw features by the pile's mean and projects them on its principal axes.
+    """Centre raw features and project them on their principal axes.
 
-    Exact and deterministic: axes come from the covariance (or, with fewer items than numbers per
-    item, from the Gram matrix), and their signs are fixed.
+    Exact and deterministic: axes come from the covariance matrix (or from the Gram matrix, if there
+    are fewer items than features), and their signs are fixed.
 
     Parameters
     ----------
-    components : most numbers per item that are kept.
-    normalise : make centred vectors unit length before the projection, so that likeness is the
-        angle as seen from the middle of the pile.
-    blocks : (columns, weight) of features that come side by side, such as objects and colours: each
-        block is made unit length by itself and then counts by its weight. Empty: one block.
+    components : maximum number of dimensions that are kept.
+    normalise : scale centred vectors to unit length before the projection, so that similarity is
+        the angle as seen from the mean.
+    blocks : (columns, weight) of features side by side, such as objects and colours: each block is
+        scaled to unit length by itself and then weighted. Empty: one block.
 
     >>> Reduction(components=2).fit(np.eye(3)).transform(np.eye(3)).shape
     (3, 2)
@@ -44,18 +47,18 @@ class Reduction:
         self.blocks = tuple(blocks)
 
     def fit(self, raw: Any) -> Self:
-        """Learn the mean and the principal axes of a pile."""
+        """Learn the mean and the principal axes."""
         if len(raw) == 0:
-            raise VectorError("No items came to learn vectors from. At least one is needed.")
+            raise VectorError("Expected at least 1 item to learn from, got none.")
         n, width = raw.shape
         total = np.zeros(width)
         for part in chunks(raw):
             total += part.sum(axis=0, dtype=np.float64)
         if not np.isfinite(total).all():
-            raise VectorError("The raw features hold NaN or infinite numbers. Check the items.")
+            raise VectorError(NOT_FINITE)
         self.mean_: NDArray[np.float32] = (total / n).astype(np.float32)
         if width <= self.components:
-            self.axes_: NDArray[np.float32] | None = None  # nothing to gain: keep all numbers
+            self.axes_: NDArray[np.float32] | None = None  # few features: keep all of them
         elif n <= width:
             self.axes_ = self._from_gram(raw, min(self.components, n))
         else:
@@ -63,11 +66,11 @@ class Reduction:
         return self
 
     def transform(self, raw: Any) -> NDArray[np.float32]:
-        """Vectors (n, d) of the same or other items, d at most `components`."""
+        """Vectors (n, at most `components`) of the same or other items."""
         if raw.ndim != 2 or raw.shape[1] != len(self.mean_):
             raise VectorError(
-                f"Raw features of shape {raw.shape} came, but this encoder was fitted on "
-                f"{len(self.mean_)} numbers per item. Read the items with the same encoder."
+                f"Expected {len(self.mean_)} numbers per item, as this encoder was fitted on, got "
+                f"shape {raw.shape}. Read the items with the same encoder."
             )
         width = len(self.mean_) if self.axes_ is None else self.axes_.shape[1]
         out = np.empty((len(raw), width), dtype=np.float32)
@@ -77,11 +80,11 @@ class Reduction:
             out[start : start + len(part)] = centred if self.axes_ is None else centred @ self.axes_
             start += len(part)
         if not np.isfinite(out).all():
-            raise VectorError("The raw features hold NaN or infinite numbers. Check the items.")
+            raise VectorError(NOT_FINITE)
         return out
 
     def outside(self, raw: Any) -> NDArray[np.float64]:
-        """(n,) how far each item lies from the space of the axes: what its vector does not tell."""
+        """(n,) distance of each item to the space of the axes: what its vector misses."""
         lost = np.zeros(len(raw))
         if self.axes_ is None:
             return lost
@@ -94,7 +97,7 @@ class Reduction:
         return np.asarray(np.sqrt(np.maximum(lost, 0.0)))
 
     def state(self) -> dict[str, Any]:
-        """What was learnt, as plain arrays and numbers, for :meth:`from_state`."""
+        """The learnt parameters as plain arrays and numbers, for :meth:`from_state`."""
         known = {"mean": self.mean_, "normalise": self.normalise}
         if self.axes_ is not None:
             known["axes"] = self.axes_
@@ -102,7 +105,7 @@ class Reduction:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
-        """The reduction again; ValueError or KeyError when these are not parts of one."""
+        """Restore a reduction; ValueError or KeyError if the state is not valid."""
         mean, axes = np.asarray(state["mean"]), state.get("axes")
         blocks = [(int(width), float(weight)) for width, weight in state["blocks"]]
         wide = len(mean) if axes is None else axes.shape[1]
@@ -142,7 +145,7 @@ class Reduction:
         centred = self._centred(raw).astype(np.float64)
         n = len(centred)
         strength, left = eigh(centred @ centred.T, subset_by_index=[n - components, n - 1])
-        # Directions without any spread (n centred items span n - 1) would be noise over zero.
+        # Directions without variance (n centred items span n - 1) would be noise over zero.
         kept = strength > 1e-10 * max(float(strength.max()), 1e-300)
         kept[-1] = True
         axes = centred.T @ left[:, kept]
@@ -151,17 +154,17 @@ class Reduction:
 
 
 class Reduced:
-    """For encoders whose second step is a reduction: what it learnt, to take elsewhere."""
+    """Mixin for encoders whose second step is a :class:`Reduction`: save and restore it."""
 
     width: int | None
     _reduction: Reduction
 
     def state(self) -> dict[str, Any]:
-        """What was learnt from the pile, as plain arrays and numbers."""
+        """The learnt parameters as plain arrays and numbers."""
         return self._reduction.state()
 
     def restored(self, state: Mapping[str, Any]) -> Self:
-        """This encoder as if fitted on the pile that the state comes from."""
+        """This encoder with the parameters of a state."""
         reduction = Reduction.from_state(state)
         if self.width is not None and len(reduction.mean_) != self.width:
             raise ValueError(f"{len(reduction.mean_)} numbers per item, not {self.width}")
@@ -169,7 +172,7 @@ class Reduced:
         return self
 
     def outside(self, raw: Any) -> NDArray[np.float64]:
-        """(n,) how much of each item its vector does not tell: much for items unlike the pile."""
+        """(n,) how much of each item its vector misses: much for items of another kind."""
         return self._reduction.outside(raw)
 
 
@@ -180,7 +183,7 @@ def chunks(raw: Any) -> Iterator[NDArray[Any]]:
 
 
 def signed(axes: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Axes whose largest entry is positive: the sign of an eigenvector is otherwise arbitrary."""
+    """Flip axes so that their largest entry is positive: the sign is otherwise arbitrary."""
     largest = np.abs(axes).argmax(axis=0)
     signs = np.where(axes[largest, np.arange(axes.shape[1])] < 0, -1.0, 1.0)
     return np.ascontiguousarray(axes * signs, dtype=np.float32)

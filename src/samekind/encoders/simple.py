@@ -1,4 +1,4 @@
-"""Encoders that need no network: Pixels, TfIdf, Rows, and Ready for vectors as they are."""
+"""Encoders of texts, tables and ready vectors: TfIdf, Rows, Ready."""
 
 from __future__ import annotations
 
@@ -8,64 +8,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.encoders.reduction import Reduced, Reduction, chunks
+from samekind.encoders.reduction import chunks
 from samekind.errors import VectorError
 from samekind.items import Item
 
 
-class Pixels(Reduced):
-    """Small copies of the images, reduced to their main axes: quick, sees colour and layout only.
-
-    Parameters
-    ----------
-    size : height and width of the small copies.
-    components : most numbers per item that are kept.
-    """
-
-    name: str = "pixels"
-    kinds: tuple[str, ...] = ("image",)
-
-    def __init__(self, *, size: int = 32, components: int = 128) -> None:
-        self.size = size
-        self.components = components
-        self.width: int | None = size * size * 3
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes with the size of the copies."""
-        return f"pixels/{self.size}px-v1"
-
-    def prepare(self, image: Any) -> Any:
-        """The small copy. Safe to call ahead, in a thread, and twice."""
-        from PIL import Image
-
-        image = image.convert("RGB")
-        size = (self.size, self.size)
-        return image if image.size == size else image.resize(size, Image.Resampling.BILINEAR)
-
-    def read(self, items: Sequence[Item]) -> NDArray[np.uint8]:
-        """Colour values (n, size * size * 3), one byte each."""
-        raw = np.empty((len(items), self.size * self.size * 3), dtype=np.uint8)
-        for row, item in zip(raw, items, strict=True):
-            row[:] = np.asarray(self.prepare(item.load())).reshape(-1)
-        return raw
-
-    def fit(self, raw: Any) -> Self:
-        """Learn the main axes of the pile."""
-        self._reduction = Reduction(components=self.components, normalise=False).fit(raw)
-        return self
-
-    def transform(self, raw: Any) -> NDArray[np.float32]:
-        """Coordinates on the main axes, (n, at most `components`), colour counted from 0 to 1."""
-        return self._reduction.transform(raw) / np.float32(255)
-
-
 class TfIdf:
-    """Words of the texts, rare ones weighing more, reduced to main themes.
+    """Words of the texts, rare ones weighing more, reduced to main topics.
 
     Parameters
     ----------
-    components : most numbers per text that are kept.
+    components : maximum number of dimensions that are kept.
 
     >>> texts = ["red apple", "green apple", "blue sea"]
     >>> TfIdf().fit(texts).transform(["a red sea"]).shape
@@ -81,7 +34,7 @@ class TfIdf:
 
     @property
     def fingerprint(self) -> str:
-        """Constant: reading gives the text itself."""
+        """Constant: reading returns the text itself."""
         return "tfidf/v1"
 
     def read(self, items: Sequence[Item]) -> list[str]:
@@ -89,7 +42,7 @@ class TfIdf:
         return [item.load() for item in items]
 
     def fit(self, raw: Any) -> Self:
-        """Learn the words, their weights and the themes of the pile."""
+        """Learn the words, their weights and the topics of the texts."""
         from sklearn.decomposition import TruncatedSVD
 
         texts = list(raw)
@@ -98,8 +51,8 @@ class TfIdf:
             table = self._words.fit_transform(texts)
         except ValueError as problem:
             raise VectorError(
-                f"The {len(texts)} texts hold no words of two letters or more, so they cannot be "
-                "compared by their words. Check that these are texts, or bring vectors."
+                f"Expected words of at least 2 letters, got none in {len(texts)} texts. Check that "
+                "these are texts, or use ready vectors."
             ) from problem
         components = min(self.components, table.shape[0])
         self._themes: NDArray[Any] | None = None  # few words: their weights are the vector
@@ -114,7 +67,7 @@ class TfIdf:
         return np.asarray(vectors / np.maximum(norms, 1e-12), dtype=np.float32)
 
     def outside(self, raw: Any) -> NDArray[np.float64]:
-        """(n,) how much of each text its vector does not tell; 1 for one without known words."""
+        """(n,) how much of each text its vector misses; 1 for a text without known words."""
         texts = list(raw)
         along = (self._on_themes(texts).astype(np.float64) ** 2).sum(axis=1)
         split, known = self._words.build_analyzer(), self._words.vocabulary_
@@ -123,15 +76,15 @@ class TfIdf:
         return np.asarray(np.sqrt(np.clip(1.0 - along * np.array(share), 0.0, 1.0)))
 
     def state(self) -> dict[str, Any]:
-        """What was learnt from the texts: the words, their weights and the themes."""
+        """The words, their weights and the topics."""
         words = "\n".join(sorted(self._words.vocabulary_, key=self._words.vocabulary_.__getitem__))
         known = {"words": np.frombuffer(words.encode(), dtype=np.uint8), "rarity": self._words.idf_}
         if self._themes is not None:
-            known["themes"] = self._themes.astype(np.float16)  # many words: half the room
+            known["themes"] = self._themes.astype(np.float16)  # many words: half the size
         return known
 
     def restored(self, state: Mapping[str, Any]) -> Self:
-        """This encoder as if fitted on the texts that the state comes from."""
+        """This encoder with the parameters of a state."""
         words = np.asarray(state["words"], dtype=np.uint8).tobytes().decode().split("\n")
         themes, rarity = state.get("themes"), np.asarray(state["rarity"], dtype=np.float32)
         if rarity.shape != (len(words),) or len(set(words)) != len(words):
@@ -163,7 +116,7 @@ def _weighted_words(vocabulary: Mapping[str, int] | None = None) -> Any:
 
 
 class Rows:
-    """Columns of a table on one scale: gaps filled by the median, constant columns left out."""
+    """Standardised columns of a table: gaps filled by the median, constant columns dropped."""
 
     name: str = "rows"
     kinds: tuple[str, ...] = ("row",)
@@ -171,7 +124,7 @@ class Rows:
 
     @property
     def fingerprint(self) -> str:
-        """Constant: reading gives the row itself."""
+        """Constant: reading returns the row itself."""
         return "rows/v1"
 
     def read(self, items: Sequence[Item]) -> NDArray[np.float64]:
@@ -179,7 +132,7 @@ class Rows:
         return _stacked(items, np.float64)
 
     def fit(self, raw: Any) -> Self:
-        """Learn which columns tell rows apart, their medians and their spread."""
+        """Learn which columns vary, their medians and their standard deviations."""
         table = _known(_table(raw))
         self._n_columns = table.shape[1]
         counts = np.isfinite(table).sum(axis=0)
@@ -188,12 +141,12 @@ class Rows:
         median[filled] = np.nanmedian(table[:, filled], axis=0)
         whole = np.where(np.isnan(table), median, table)
         spread = whole.std(axis=0)
-        # Rounding leaves a constant column of 1e9 with a spread that is not quite zero.
+        # Rounding gives a constant column of 1e9 a standard deviation that is not quite zero.
         self._columns = np.flatnonzero(spread > 1e-12 * np.maximum(1.0, np.abs(median)))
         if not len(self._columns):
             raise VectorError(
-                f"All {self._n_columns} columns of the {len(table)} rows are constant or empty, so "
-                "nothing tells the rows apart. Bring at least one column of numbers that differ."
+                f"Expected at least 1 column of numbers that differ, but all {self._n_columns} "
+                f"columns of the {len(table)} rows are constant or empty. Add another column."
             )
         self._median = median[self._columns]
         self._mean = whole[:, self._columns].mean(axis=0)
@@ -201,24 +154,24 @@ class Rows:
         return self
 
     def transform(self, raw: Any) -> NDArray[np.float32]:
-        """Standardised columns (n, columns that differ)."""
+        """Standardised columns (n, columns that vary)."""
         table = _table(raw)
         if table.shape[1] != self._n_columns:
             raise VectorError(
-                f"Rows of {table.shape[1]} columns came, but {self._n_columns} were learnt. "
-                "Bring the same columns in the same order."
+                f"Expected {self._n_columns} columns, got {table.shape[1]}. "
+                "Use the same columns in the same order."
             )
         table = _known(table[:, self._columns])
         whole = np.where(np.isnan(table), self._median, table)
         return np.asarray((whole - self._mean) / self._spread, dtype=np.float32)
 
     def state(self) -> dict[str, Any]:
-        """What was learnt from the table: which columns count, their middle and their spread."""
+        """The columns that vary, with their medians, means and standard deviations."""
         numbers = np.stack([self._median, self._mean, self._spread])
         return {"n_columns": self._n_columns, "columns": self._columns, "numbers": numbers}
 
     def restored(self, state: Mapping[str, Any]) -> Self:
-        """This encoder as if fitted on the table that the state comes from."""
+        """This encoder with the parameters of a state."""
         n_columns, columns = int(state["n_columns"]), np.asarray(state["columns"], dtype=np.intp)
         median, mean, spread = np.asarray(state["numbers"], dtype=np.float64)
         if not (len(columns) == len(spread) and (columns < n_columns).all() and spread.all()):
@@ -229,7 +182,7 @@ class Rows:
 
 
 class Ready:
-    """Vectors that are ready: taken as they are, never copied when they are 32-bit floats."""
+    """Ready vectors: used unchanged, and not copied if they are 32-bit floats."""
 
     name: str = "vectors"
     kinds: tuple[str, ...] = ("row",)
@@ -237,7 +190,7 @@ class Ready:
 
     @property
     def fingerprint(self) -> str:
-        """Constant: reading gives the vector itself."""
+        """Constant: reading returns the vector itself."""
         return "vectors/v1"
 
     def read(self, items: Sequence[Item]) -> NDArray[np.float32]:
@@ -245,17 +198,17 @@ class Ready:
         return _stacked(items, np.float32)
 
     def fit(self, raw: Any) -> Self:
-        """Only note the width; there is nothing to learn."""
+        """Remember the width; there is nothing to learn."""
         self._n_columns = _table(raw).shape[1]
         return self
 
     def transform(self, raw: Any) -> NDArray[np.float32]:
-        """The same numbers as 32-bit floats; NaN and infinite ones are refused."""
+        """The same numbers as 32-bit floats; NaN and infinity are refused."""
         table = _table(raw)
         if table.shape[1] != self._n_columns:
             raise VectorError(
-                f"Vectors of {table.shape[1]} numbers came, but those before had "
-                f"{self._n_columns}. Bring vectors of one kind."
+                f"Expected vectors of {self._n_columns} numbers, got {table.shape[1]}. "
+                "Use vectors of one kind."
             )
         vectors = np.asarray(table, dtype=np.float32)
         start = 0
@@ -263,18 +216,18 @@ class Ready:
             broken = np.flatnonzero(~np.isfinite(part).all(axis=1))
             if len(broken):
                 raise VectorError(
-                    f"Vector {start + int(broken[0])} of {len(vectors)} holds NaN, or a number "
-                    "too large for 32 bits. Remove such vectors or fill the gaps first."
+                    f"Expected finite 32-bit numbers, but vector {start + int(broken[0])} of "
+                    f"{len(vectors)} has others. Remove such vectors or fill the gaps."
                 )
             start += len(part)
         return vectors
 
     def state(self) -> dict[str, Any]:
-        """How many numbers a vector has."""
+        """The number of columns."""
         return {"n_columns": self._n_columns}
 
     def restored(self, state: Mapping[str, Any]) -> Self:
-        """This encoder as if fitted on the vectors that the state comes from."""
+        """This encoder with the parameters of a state."""
         self._n_columns = int(state["n_columns"])
         return self
 
@@ -284,24 +237,24 @@ def _stacked(items: Sequence[Item], dtype: type[np.floating[Any]]) -> NDArray[An
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         raise VectorError(
-            f"The rows have {min(widths)} to {max(widths)} numbers. Bring equal ones."
+            f"Expected rows of equal length, got {min(widths)} to {max(widths)} numbers."
         )
     return np.stack(rows) if rows else np.empty((0, 0), dtype=dtype)
 
 
 def _table(raw: Any) -> NDArray[Any]:
-    """A two-dimensional array of numbers, without a copy where it is one already."""
+    """A two-dimensional array of numbers, without a copy if it is one already."""
     table = np.asarray(raw)
     if table.ndim != 2 or 0 in table.shape or table.dtype.kind not in "fiub":
         raise VectorError(
-            f"Numbers in rows and columns are needed; an array of shape {table.shape} and type "
-            f"{table.dtype} came. Bring one row of numbers per item."
+            f"Expected one row of numbers per item, got an array of shape {table.shape} and type "
+            f"{table.dtype}."
         )
     return table
 
 
 def _known(table: NDArray[Any]) -> NDArray[np.float64]:
-    """The table with infinite numbers counted as gaps."""
+    """The table with infinite numbers as gaps."""
     values = table.astype(np.float64)
     values[~np.isfinite(values)] = np.nan
     return values

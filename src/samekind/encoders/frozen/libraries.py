@@ -1,7 +1,7 @@
 """Networks of other libraries by name, ``timm:NAME``, ``torchvision:NAME``, ``transformers:NAME``.
 
-None of these libraries is required. Each is imported only when one of its networks is asked for,
-and whatever goes wrong then (also inside a broken installation) becomes one sentence.
+None of these libraries is required. Each is imported only when one of its networks is requested,
+and any failure (also of a broken installation) becomes one sentence.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from samekind.items import Item
 
 @dataclass(frozen=True)
 class Loaded:
-    """A network of another library: how it wants its images, and what it makes of a batch."""
+    """A network of another library, with its preprocessing."""
 
     version: str
     prepare: Callable[[Any], Any]
@@ -42,7 +42,7 @@ class Network:
     Parameters
     ----------
     name : library and network, such as ``"timm:vit_small_patch14_dinov2"``.
-    components : most numbers per item after the projection.
+    components : maximum number of dimensions after the projection.
     """
 
     kinds: tuple[str, ...] = ("image",)
@@ -67,11 +67,11 @@ class Network:
 
     @property
     def fingerprint(self) -> str:
-        """Library, network, and their version."""
+        """Library, network and version."""
         return f"{self.name}/{self._loaded.version}/v1"
 
     def prepare(self, content: Any) -> Any:
-        """The image as the network wants it. Safe to call ahead, in a thread, and twice."""
+        """The image as the network expects it. Safe to call in advance, in a thread, and twice."""
         from PIL import Image
 
         if not isinstance(content, Image.Image):
@@ -85,12 +85,12 @@ class Network:
         return self._features([item.load() for item in items])
 
     def fit(self, raw: Any) -> Self:
-        """Learn the middle and the principal axes of the pile."""
+        """Learn the mean and the principal axes."""
         self._reduction = Reduction(components=self.components).fit(raw)
         return self
 
     def transform(self, raw: Any) -> NDArray[np.float32]:
-        """Centred, made unit length, projected: (n, at most `components`)."""
+        """Centred, scaled to unit length, projected: (n, at most `components`)."""
         return self._reduction.transform(raw)
 
     def _features(self, contents: Sequence[Any]) -> NDArray[np.float32]:
@@ -140,7 +140,7 @@ def _torchvision(network: str) -> Loaded:
     _announce("torchvision", network)
     weights = models.get_model_weights(network).DEFAULT
     module = models.get_model(network, weights=weights)
-    for head in ("fc", "classifier", "heads", "head"):  # the last layer speaks of ImageNet only
+    for head in ("fc", "classifier", "heads", "head"):  # the last layer is specific to ImageNet
         if hasattr(module, head):
             setattr(module, head, torch.nn.Identity())
             break
@@ -154,7 +154,7 @@ def _torchvision(network: str) -> Loaded:
 
 def _transformers(network: str) -> Loaded:
     transformers = import_module("transformers")
-    # Only what is on this machine: a model's folder, or what was downloaded on purpose before.
+    # Only local files: a model's folder, or what was downloaded on purpose before.
     processor = transformers.AutoImageProcessor.from_pretrained(network, local_files_only=True)
     module = transformers.AutoModel.from_pretrained(network, local_files_only=True)
 
@@ -173,7 +173,7 @@ def _transformers(network: str) -> Loaded:
 
 
 def _folder_state(network: str) -> str:
-    """Changes when the files of a model's folder are replaced."""
+    """A token that changes when the files of a model's folder change."""
     files = sorted(path for path in Path(network).glob("*") if path.is_file())
     state = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     return hashlib.sha256(repr(state).encode()).hexdigest()[:16]

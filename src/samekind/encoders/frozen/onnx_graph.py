@@ -1,8 +1,8 @@
-"""A convolutional network as an ONNX file, written without the `onnx` package.
+"""Write a convolutional network as an ONNX file, without the `onnx` package.
 
-Exporters need `onnx` and `onnxscript` (some 60 MB) to write a format of which a plain network uses
-five message types. Protocol buffers are length-prefixed fields, so those five are written here.
-Batch normalisation is folded into the convolutions on the way, which also makes them faster.
+Exporters need `onnx` and `onnxscript` (some 60 MB) for a format of which a plain network uses five
+message types. Protocol buffers are length-prefixed fields, so those five are written here. Batch
+normalisation is folded into the convolutions, which also makes them faster.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _block(field: int, value: bytes | str) -> bytes:
 
 
 class OnnxGraph:
-    """Collects nodes and weights of a network from images to vectors, then writes the file.
+    """Collect nodes and weights of a network from images to vectors, then write the file.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class OnnxGraph:
         self._high = self.weight(np.float32(6))
 
     def node(self, operation: str, inputs: Sequence[str], **attributes: int | list[int]) -> str:
-        """Add an operation; the name of its result comes back."""
+        """Add an operation; returns the name of its result."""
         result = f"t{len(self._nodes)}"
         message = b"".join(_block(1, i) for i in inputs) + _block(2, result) + _block(4, operation)
         for key, value in attributes.items():
@@ -67,7 +67,7 @@ class OnnxGraph:
         return result
 
     def weight(self, values: Any) -> str:
-        """Add a constant of 32-bit floats; its name comes back."""
+        """Add a constant of 32-bit floats; returns its name."""
         array = np.asarray(values, dtype="<f4")
         name = f"w{len(self._weights)}"
         dims = b"".join(_number(1, n) for n in array.shape)
@@ -116,13 +116,13 @@ class OnnxGraph:
 
 
 def _value(name: str, dtype: int, shape: Sequence[int | str]) -> bytes:
-    """A ValueInfoProto: name, type and shape, where a word stands for a free dimension."""
+    """A ValueInfoProto: name, type and shape, where a name means a free dimension."""
     dims = b"".join(_block(1, _number(1, n) if isinstance(n, int) else _block(2, n)) for n in shape)
     return _block(1, name) + _block(2, _block(1, _number(1, dtype) + _block(2, dims)))
 
 
 def folded(conv: Any, norm: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Kernel and bias that do what the convolution and then the normalisation did."""
+    """The kernel and bias of a convolution with its normalisation folded in."""
     mean, var, gain, shift, kernel = (
         tensor.detach().cpu().double().numpy()
         for tensor in (norm.running_mean, norm.running_var, norm.weight, norm.bias, conv.weight)

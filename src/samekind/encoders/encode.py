@@ -1,4 +1,4 @@
-"""encode, encode_more: a collection to vectors, through a cache on disk that survives a kill."""
+"""Run an encoder over a collection, through a cache on disk that survives a crash."""
 
 from __future__ import annotations
 
@@ -16,28 +16,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.compute import n_threads
-from samekind.encoders.feature_cache import FeatureCache, default_cache
+from samekind.encoders.feature_cache import FeatureCache
 from samekind.errors import InputError, SourceError, VectorError
 from samekind.items import Collection, Item, Preview, Skipped
 from samekind.protocols import Encoder, Progress
 
-__all__ = ["Encoded", "default_cache", "encode", "encode_more", "most_outside"]
-
-AHEAD = 3
-"""Batches that are decoded while the network works on one."""
+N_BATCHES_AHEAD = 3
+"""Batches that are decoded while the network processes one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """Vectors of a collection, and what is needed to encode more items in the same way.
+    """Vectors of a collection, with the fitted encoder for further items.
 
     Parameters
     ----------
     X : (n, d) one vector for each item that could be read.
-    encoder : the encoder, fitted on these items.
-    failed : items that could not be read after all, each with its reason.
+    encoder : fitted on these items.
+    failed : items that could not be read, each with its reason.
     positions : (n,) the position in the collection of each row of X.
-    outside : (n,) how much of each item its vector does not tell, where that was asked for.
+    outside : (n,) how much of each item its vector misses, if requested.
     """
 
     X: NDArray[np.float32]
@@ -62,19 +60,19 @@ def encode(
     batch: int = 16,
     progress: Progress | None = None,
 ) -> Encoded:
-    """Read every item, fit the encoder on the pile, and return the vectors.
+    """Read every item, fit the encoder on them, and return the vectors.
 
     Parameters
     ----------
-    collection : the items. If it has an attribute ``matrix``, that is taken as the raw features.
-    encoder : how to read them; it is fitted in place.
-    cache : folder that keeps raw features by item, so that a second call, or one after a kill,
-        only reads what is new or changed. None: nothing is kept.
-    batch : items per step; each finished batch is kept.
-    progress : called with (items done, items in all); may raise to cancel.
+    collection : the items. If it has an attribute ``matrix``, that is used as the raw features.
+    encoder : is fitted in place.
+    cache : folder that stores raw features by item, so that a second call, or one after a crash,
+        reads only what is new or changed. None: nothing is stored.
+    batch : items per step; each finished batch is stored.
+    progress : called with (items done, total); may raise to cancel.
     """
     if not len(collection):
-        raise SourceError(f"There is nothing in {collection.name!r} to encode. Add items first.")
+        raise SourceError(f"Expected at least 1 item in {collection.name!r}, got none. Add items.")
     raw = _read(collection, encoder, cache, batch, progress)
     if not len(raw.positions):
         first = raw.failed[0]
@@ -85,8 +83,8 @@ def encode(
     X = encoder.fit(raw.features).transform(raw.features)
     if X.ndim != 2 or len(X) != len(raw.positions):
         raise VectorError(
-            f"Encoder {encoder.name!r} gave vectors of shape {X.shape} for "
-            f"{len(raw.positions)} items. It must give one row per item."
+            f"Expected one vector for each of {len(raw.positions)} items from the encoder "
+            f"{encoder.name!r}, got shape {X.shape}."
         )
     return Encoded(X, encoder, raw.failed, raw.positions)
 
@@ -100,37 +98,37 @@ def encode_more(
     progress: Progress | None = None,
     outside: bool = False,
 ) -> Encoded:
-    """Vectors of new or held-out items from the encoder as it was fitted before.
+    """Encode new or held-out items with the encoder as it was fitted before.
 
-    Unlike :func:`encode` this learns nothing, and no items, or none that can be read, is no error.
-    `outside` asks also how much of each item its vector does not tell, if the encoder knows.
+    Unlike :func:`encode` this learns nothing, and it is no error if there are no items, or none
+    that can be read. `outside` also computes how much of each item its vector misses.
     """
     raw = _read(items, encoded.encoder, cache, batch, progress)
     if not len(raw.positions):
         X = np.empty((0, encoded.X.shape[1]), dtype=np.float32)
     else:
         X = encoded.encoder.transform(raw.features)
-    told = getattr(encoded.encoder, "outside", None) if outside and len(raw.positions) else None
-    lost = None if told is None else told(raw.features)
+    missed = getattr(encoded.encoder, "outside", None) if outside and len(raw.positions) else None
+    lost = None if missed is None else missed(raw.features)
     return Encoded(X, encoded.encoder, raw.failed, raw.positions, lost)
 
 
-def most_outside(
+def outside_limit(
     encoded: Encoded,
     items: Collection,
     *,
     cache: Path | None = None,
     quantile: float = 0.99,
-    most: int = 5000,
+    max_items: int = 5000,
 ) -> float | None:
-    """How much of an item like those of the pile its vector may leave untold; None: not known.
+    """How much of an item like these its vector usually misses; None if unknown.
 
-    An encoder fitted on a few items tells these better than any others. So it is fitted again on
-    nine tenths of them, and asked about the last tenth; ten times where that is quick.
+    An encoder describes the items that it was fitted on better than others. So it is fitted again
+    on nine tenths of them and applied to the last tenth; ten times if that is quick.
     """
     if not hasattr(encoded.encoder, "outside") or len(items) < 10:
         return None
-    order = np.random.default_rng(0).permutation(len(items))[:most]
+    order = np.random.default_rng(0).permutation(len(items))[:max_items]
     raw = _read(items.take(np.sort(order).tolist()), encoded.encoder, cache, 16, None)
     fold = np.random.default_rng(1).permutation(len(raw.positions)) % 10
     found: list[float] = []
@@ -156,11 +154,11 @@ def _read(
     progress: Progress | None,
 ) -> _Raw:
     if batch < 1:
-        raise InputError(f"batch must be at least 1; {batch} came.")
+        raise InputError(f"Expected `batch` to be at least 1, got {batch}.")
     if len(collection) and collection.kind not in encoder.kinds:
         raise InputError(
-            f"Encoder {encoder.name!r} reads {' and '.join(encoder.kinds)} items, but those of "
-            f"{collection.name!r} are {collection.kind} items. Choose another encoder."
+            f"Expected {' or '.join(encoder.kinds)} items for the encoder {encoder.name!r}, got "
+            f"{collection.kind} items in {collection.name!r}. Choose another encoder."
         )
     matrix = getattr(collection, "matrix", None)
     if matrix is not None:
@@ -181,7 +179,7 @@ def _read(
 def _read_all(
     collection: Collection, encoder: Encoder, batch: int, progress: Progress | None
 ) -> _Raw:
-    """Items whose reading is cheap: load them, then read them in one go."""
+    """Load all items, then read them at once; for encoders whose reading is cheap."""
     good: list[Item] = []
     positions: list[int] = []
     failed: list[Skipped] = []
@@ -200,7 +198,7 @@ def _read_all(
 
 
 class _Reader:
-    """One pass over a collection: cached rows are taken, the others computed batch by batch."""
+    """One pass over a collection: take cached rows, compute the others batch by batch."""
 
     def __init__(
         self,
@@ -223,7 +221,7 @@ class _Reader:
         try:
             missing = self._take_cached()
             self._report()
-            for positions, loaded in ahead(self.collection, missing, batch, self.encoder):
+            for positions, loaded in load_ahead(self.collection, missing, batch, self.encoder):
                 self._compute(positions, loaded)
                 self._report()
         finally:
@@ -261,8 +259,8 @@ class _Reader:
         rows = np.asarray(self.encoder.read(items))
         if rows.shape != (len(items), self.width):
             raise VectorError(
-                f"Encoder {self.encoder.name!r} read {len(items)} items into shape {rows.shape}; "
-                f"{(len(items), self.width)} was announced by its width."
+                f"Expected features of shape {(len(items), self.width)} from the encoder "
+                f"{self.encoder.name!r} by its width, got {rows.shape}."
             )
         for (position, _), row in zip(good, rows, strict=True):
             self._put(position, row)
@@ -280,10 +278,10 @@ class _Reader:
 
 
 class _Loaded(Item):
-    """An item whose content is in memory already; the stamp is that from before the reading.
+    """An item whose content is in memory, with the stamp from before it was read.
 
-    An encoder may offer ``prepare(content)``, which shrinks the content here, in a thread, and
-    ``size``, the pixels per side that it needs: items that can decode smaller copies then do.
+    An encoder may have ``prepare(content)``, which shrinks the content here, in a thread, and
+    ``size``, the pixels per side that it needs, so that items can decode smaller copies.
     """
 
     def __init__(self, item: Item, encoder: Encoder) -> None:
@@ -315,20 +313,20 @@ def _takes_size(kind_of_item: type[Item]) -> bool:
 def _loaded(item: Item, encoder: Encoder) -> _Loaded | Skipped:
     try:
         return _Loaded(item, encoder)
-    except (SourceError, OSError) as problem:  # OSError: the file went away, or is cut short
+    except (SourceError, OSError) as problem:  # OSError: the file is gone or cut off
         return Skipped(item.id, str(problem))
 
 
 Batch = tuple[Sequence[int], list[_Loaded | Skipped]]
 
 
-def ahead(
+def load_ahead(
     collection: Collection,
     positions: Sequence[int],
     batch: int,
     encoder: Encoder,
 ) -> Iterator[Batch]:
-    """Loaded items batch by batch, the next batches being decoded in threads meanwhile."""
+    """Loaded items batch by batch, while the next batches are decoded in threads."""
     steps = iter([positions[k : k + batch] for k in range(0, len(positions), batch)])
     pool = ThreadPoolExecutor(max_workers=max(2, min(4, n_threads())))
 
@@ -336,7 +334,7 @@ def ahead(
         return step, [pool.submit(_loaded, collection[i], encoder) for i in step]
 
     try:
-        waiting = [submit(step) for step in islice(steps, AHEAD)]
+        waiting = [submit(step) for step in islice(steps, N_BATCHES_AHEAD)]
         while waiting:
             step, futures = waiting.pop(0)
             loaded = [future.result() for future in futures]
