@@ -344,7 +344,7 @@ def test_a_warning_is_one_plain_line(
     monkeypatch.setattr(FeatureCache, "add", refuse)
     done = cli("cluster", photos, "--encoder", "pixels", "--groups", "2")
     lines = [line for line in done.err.splitlines() if "Vectors" in line]
-    assert lines == ["Note: Vectors cannot be kept. Make room."]
+    assert lines == ["Note: Vectors cannot be stored. Make room."]
     assert "RuntimeWarning" not in done.err
 
 
@@ -354,7 +354,7 @@ def test_a_cache_that_cannot_be_written_only_costs_time(cli: Cli, photos: Path) 
     (home / "cache").write_text("a file where a folder should be")
     done = cli("cluster", photos, "--encoder", "pixels", "--groups", "2")
     assert done.code == 0
-    assert "Note: Vectors cannot be kept" in done.err
+    assert "Note: Vectors cannot be stored" in done.err
 
 
 def run_samekind(

@@ -178,7 +178,7 @@ def test_another_version_of_the_encoder_is_refused(orientation: Path) -> None:
         InputError, match=r"Expected the encoder 'pixels/16px-v0' .* got 'pixels/32"
     ):
         fitted_encoder(older)
-    with pytest.raises(InputError, match="Expected the encoder 'pixels' .* got 'images'"):
+    with pytest.raises(InputError, match=r"Expected the encoder 'pixels' .* got 'images'"):
         fitted_encoder(file, "images")
     with pytest.raises(SourceError, match="encoder cannot be restored"):
         fitted_encoder(replace(file, encoder_state={"mean": np.zeros(3)}))

@@ -156,19 +156,19 @@ def test_when_no_item_can_be_read_the_first_reason_is_told():
 
 
 def test_an_empty_collection_is_refused():
-    with pytest.raises(SourceError, match="nothing"):
+    with pytest.raises(SourceError, match="at least 1 item"):
         encode(Collection("empty", []), Letters())
 
 
 def test_an_encoder_for_another_kind_is_refused():
-    with pytest.raises(InputError, match="'vectors' reads row items"):
+    with pytest.raises(InputError, match="row items for the encoder 'vectors', got text items"):
         encode(words(3), Ready())
 
 
 def test_an_encoder_that_gives_another_width_than_announced_is_refused():
     encoder = Letters()
     encoder.width = 9
-    with pytest.raises(VectorError, match="announced"):
+    with pytest.raises(VectorError, match="by its width"):
         encode(words(3), encoder)
 
 
@@ -316,7 +316,7 @@ def test_a_full_disk_costs_the_cache_and_one_warning_only(tmp_path, monkeypatch)
 def test_a_cache_folder_that_cannot_be_made_is_no_obstacle(tmp_path: Path):
     in_the_way = tmp_path / "file"
     in_the_way.write_text("not a folder")
-    with pytest.warns(RuntimeWarning, match="cannot be kept"):
+    with pytest.warns(RuntimeWarning, match="cannot be stored"):
         encoded = encode(words(5), Letters(), cache=in_the_way)
     assert len(encoded.X) == 5
 

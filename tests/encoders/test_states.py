@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from samekind.encoders import encode_more, make_encoder
-from samekind.encoders.cached import encode, most_outside
+from samekind.encoders.encoding import encode, outside_limit
 from samekind.encoders.reduction import Reduction
 from samekind.items import Collection
 from samekind.sources import open_source
@@ -80,7 +80,7 @@ def test_items_like_the_pile_lie_within_the_limit_and_others_do_not() -> None:
     old, new = texts(200), texts(60, seed=5)
     pile = Collection("texts", [TextItem(f"t{k}", text=text) for k, text in enumerate(old)])
     encoded = encode(pile, make_encoder("tfidf"))
-    limit = most_outside(encoded, pile)
+    limit = outside_limit(encoded, pile)
     assert limit is not None
     strange = ["completely other things", "nothing of this is known here"]
     more = Collection(
@@ -95,4 +95,4 @@ def test_items_like_the_pile_lie_within_the_limit_and_others_do_not() -> None:
 
 def test_an_encoder_that_tells_everything_has_no_limit() -> None:
     digits = open_source("digits")
-    assert most_outside(encode(digits, make_encoder("vectors")), digits) is None
+    assert outside_limit(encode(digits, make_encoder("vectors")), digits) is None

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from PIL import Image
 
 from browsing import Served, counts, expect, needs_browser
-from samekind.encoders.simple import Pixels
+from samekind.encoders.pixels import Pixels
 from samekind.web import app
 from samekind.workspace.workspaces import Workspaces
 from waiting import PATIENCE

@@ -25,7 +25,7 @@ SLOWLY = """
 import sys, time
 from pathlib import Path
 from waiting import PATIENCE
-from samekind.encoders.simple import Pixels
+from samekind.encoders.pixels import Pixels
 log, gate = Path(sys.argv[1]), Path(sys.argv[1]).with_suffix(".gate")
 whole = Pixels.read
 def read(self, items):

@@ -190,7 +190,7 @@ def test_the_least_recently_used_pile_is_closed(serve: Serve, home: Path) -> Non
 def test_a_cancelled_opening_is_resumed_where_it_stopped(
     serve: Serve, photos: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from samekind.encoders.simple import Pixels
+    from samekind.encoders.pixels import Pixels
 
     read: list[str] = []
     whole = Pixels.read
@@ -215,7 +215,7 @@ def test_a_cancelled_opening_is_resumed_where_it_stopped(
 
 
 def _encode_by_twelve(*arguments: Any, **more: Any) -> Any:
-    from samekind.encoders.cached import encode
+    from samekind.encoders.encoding import encode
 
     return encode(*arguments, **more, batch=12)
 
@@ -242,7 +242,7 @@ def test_an_unsuitable_encoder_is_refused_early(serve: Serve, photos: Path) -> N
     unknown = client.post("/api/start/open", json={"path": str(photos), "encoder": "pixel"})
     assert "Did you mean 'pixels'?" in unknown.json()["error"]["message"]
     for route in ("open", "measure"):  # a request must not choose modules that are imported
-        wish = {"path": str(photos), "encoder": "samekind.encoders.simple:Pixels"}
+        wish = {"path": str(photos), "encoder": "samekind.encoders.pixels:Pixels"}
         assert client.post(f"/api/start/{route}", json=wish).status_code == 422
     assert workspaces.jobs.all() == []
 

@@ -1,6 +1,6 @@
 """Encoders turn items into vectors. A new encoder is one file and one line here.
 
-``encode.py`` runs an encoder over a collection, through the cache in ``feature_cache.py``.
+``encoding.py`` runs an encoder over a collection, through the cache in ``feature_cache.py``.
 ``frozen/`` has pretrained networks, ``learned/`` networks trained on the person's own pictures,
 ``pixels.py`` and ``simple.py`` need no network.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from samekind.compute import best_device, n_threads
-from samekind.encoders.encode import Encoded, encode, encode_more
+from samekind.encoders.encoding import Encoded, encode, encode_more
 from samekind.encoders.feature_cache import default_cache
 from samekind.errors import SourceError, UnknownName
 from samekind.items import Collection

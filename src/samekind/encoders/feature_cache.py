@@ -214,9 +214,9 @@ def _checked(line: bytes) -> Any:
 
 
 def default_cache() -> Path:
-    """The cache folder: below ``$SAMEKIND_HOME`` if set, else where the system keeps caches.
+    """The cache folder: below ``$SAMEKIND_HOME`` if set, else the system's cache folder.
 
-    It can be deleted at any time; everything in it is computed again when needed.
+    It can be deleted at any time; its content is computed again when needed.
     """
     home = os.environ.get("SAMEKIND_HOME")
     if home:

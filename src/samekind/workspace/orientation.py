@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def orientation_of(pile: Pile, session: Session) -> OrientationFile:
     """Collect what the session has learnt, so that it can sort other items elsewhere."""
     from samekind.clusterers.live.portable import portable_head
-    from samekind.encoders.cached import most_outside
+    from samekind.encoders.encoding import outside_limit
     from samekind.workspace.pile import cache_folder
 
     encoder: Any = pile.encoded.encoder
@@ -47,7 +47,7 @@ def orientation_of(pile: Pile, session: Session) -> OrientationFile:
         seed=session.seed,
         date=datetime.now(UTC).date().isoformat(),
         samekind=__version__,
-        outside=most_outside(pile.encoded, pile.collection, cache=cache_folder()),
+        outside=outside_limit(pile.encoded, pile.collection, cache=cache_folder()),
         columns=tuple(getattr(pile.collection, "columns", ())),
         notes=(note,) if note else (),
         encoder_state=encoder.state(),

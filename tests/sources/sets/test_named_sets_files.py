@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from samekind.encoders import encode
-from samekind.encoders.simple import Pixels
+from samekind.encoders.pixels import Pixels
 from samekind.errors import SourceError
 from samekind.sources import open_set, open_source
 from samekind.sources.sets import checksums, fashion, picture_sets

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.encoders.images import Images
 from samekind.encoders.learned.weights import Kept, find_kept
+from samekind.encoders.pixels import Images
 from samekind.encoders.reduction import Reduction
 from samekind.errors import InputError, SamekindError
 from samekind.items import Collection, Item

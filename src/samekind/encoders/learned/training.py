@@ -13,11 +13,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from samekind.encoders.cached import encode
+from samekind.encoders.encoding import encode
 from samekind.encoders.feature_cache import default_cache
-from samekind.encoders.images import Images
 from samekind.encoders.learned.plan import FEWEST, Choice, choose, forecast
 from samekind.encoders.learned.weights import Kept, Shelf, place_of, writing
+from samekind.encoders.pixels import Images
 from samekind.errors import InputError
 from samekind.items import Collection, Skipped
 from samekind.protocols import Progress
