@@ -17,8 +17,7 @@ from samekind.clustering import Clustering, Labels
 from samekind.constraints import Constraints
 from samekind.errors import AnswerError, ChangedCollection, InputError
 from samekind.items import Collection
-from samekind.ledger.fold import Asked, answer_data
-from samekind.ledger.log import EventLog
+from samekind.ledger.fold import Asked, EventLog, answer_data
 from samekind.ledger.store import MemoryStore
 from samekind.protocols import Clusterer, QueryStrategy, Store
 from samekind.questions import UNSURE, Answer, Question

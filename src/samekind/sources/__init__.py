@@ -19,7 +19,7 @@ from samekind.sources.files.arrays import vectors_collection
 from samekind.sources.files.rows import RowCollection, Rows
 from samekind.sources.sets.cifar import CIFAR_SETS, PictureSet, class_maps, open_cifar
 from samekind.sources.sets.labelled import LabelledSet, label_texts, open_labelled
-from samekind.sources.sets.named import SETS, is_set, open_set
+from samekind.sources.sets.named import SETS, WITHIN, open_set
 
 __all__ = [
     "CIFAR_SETS",
@@ -72,6 +72,15 @@ def describe() -> dict[str, str]:
     sets = {name: (make.__doc__ or "").splitlines()[0] for name, make in SETS.items()}
     paths = {**FOLDER_READERS, **FILE_READERS}
     return sets | {name: words for name, (_, words) in paths.items()}
+
+
+def is_set(source: str) -> bool:
+    """Whether a text means a set rather than a path.
+
+    Sets that do not ship with the package give way to a folder or file of the same name, such as
+    ``cards``.
+    """
+    return source in WITHIN or (source in SETS and not Path(source).exists())
 
 
 def open_source(source: str | Path, *, exclude: Sequence[str] = (), seed: int = 0) -> Collection:

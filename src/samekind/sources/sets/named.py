@@ -76,15 +76,6 @@ SETS: dict[str, Callable[..., LabelledSet]] = {**WITHIN, **PACKAGED, **FROM_FILE
 """Every named set. Nothing is downloaded."""
 
 
-def is_set(source: str) -> bool:
-    """Whether a text means a set rather than a path.
-
-    Sets that do not ship with the package give way to a folder or file of the same name, such as
-    ``cards``.
-    """
-    return source in WITHIN or (source in SETS and not Path(source).exists())
-
-
 def open_set(name: str, *, seed: int = 0, data: str | Path | None = None) -> LabelledSet:
     """Open a set by its name.
 

@@ -11,8 +11,8 @@ from samekind.clustering import Clustering
 from samekind.errors import InputError
 from samekind.protocols import View
 from samekind.questions import Question
+from samekind.strategies.exemplars import same_chance, soft
 from samekind.strategies.pairs.candidates import Candidates, Floats, Ints, best_pairs
-from samekind.strategies.pairs.uncertainty import same_chance, soft
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from samekind.clustering import Clustering
 from samekind.protocols import View
 from samekind.questions import NONE, Question, WhichGroup
-from samekind.strategies.exemplars import Floats, choose_exemplars
+from samekind.strategies.exemplars import Floats, choose_exemplars, soft
 from samekind.strategies.pairs.entropy import entropy
-from samekind.strategies.pairs.uncertainty import soft
 from samekind.strategies.placement.placement import OTHER_GROUPS, margin
 
 Ints = NDArray[np.intp]

@@ -12,8 +12,7 @@ from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.protocols import View
 from samekind.questions import Question, WhichGroup
-from samekind.strategies.exemplars import Floats, choose_exemplars, squared_distances
-from samekind.strategies.pairs.uncertainty import soft
+from samekind.strategies.exemplars import Floats, choose_exemplars, soft, squared_distances
 
 Ints = NDArray[np.intp]
 OTHER_GROUPS = "It did not fit the groups you saw before. Here are the others."

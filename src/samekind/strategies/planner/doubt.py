@@ -17,8 +17,7 @@ from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.protocols import View
 from samekind.questions import WhichGroup
-from samekind.strategies.exemplars import squared_distances
-from samekind.strategies.pairs.uncertainty import soft
+from samekind.strategies.exemplars import soft, squared_distances
 
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]

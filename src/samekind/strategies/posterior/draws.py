@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from samekind.constraints import Constraints
 from samekind.protocols import View
-from samekind.strategies.pairs.uncertainty import soft
+from samekind.strategies.exemplars import soft
 
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
