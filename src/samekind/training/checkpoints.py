@@ -21,7 +21,7 @@ FORMAT = "samekind-training-1"
 
 
 class Checkpoint(NamedTuple):
-    """Tensors by name, and plain JSON draft_name them."""
+    """Tensors by name, and plain JSON beside them."""
 
     tensors: dict[str, Tensor]
     facts: dict[str, Any]

@@ -174,7 +174,8 @@ def plan(session: Session, request: ExportRequest) -> Plan:
 
     n = len(session.collection)
     # Positions from n on are items that are no longer in the collection.
-    told = frozenset(session.collection.id(int(i)) for i in session.constraints.touched if i < n)
+    touched = (int(i) for i in session.constraints.touched if i < n)
+    answered = frozenset(map(session.collection.id, touched))
     try:
         return plan_export(
             session.collection,
@@ -182,7 +183,7 @@ def plan(session: Session, request: ExportRequest) -> Plan:
             request.target,
             format=request.format,
             mode=request.mode,
-            answered=told,
+            answered=answered,
         )
     except OSError as problem:
         if isinstance(problem, SamekindError):

@@ -6,13 +6,13 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from samekind.errors import InputError, SamekindError, SourceError, StoreError, UnknownName
+from samekind.errors import InputError, SourceError, StoreError, UnknownName
 
 if TYPE_CHECKING:
     from samekind.encoders.learned.weights import Kept
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from samekind.protocols import Encoder, Store
     from samekind.workspace.jobs import JobContext
 
-WARM, TRIED = 4, 24
-"""Items that an encoder begins with, and those on which it is timed."""
+N_WARM_UP, N_TIMED = 4, 24
+"""Items that an encoder warms up on, and items on which it is timed."""
 LEARN_MINUTES = 10.0
 """How long an encoder learns from the pictures by default."""
 LEARNERS = ("simclr", "byol")
-"""Encoders that learn from the pictures and need nobody to say how many groups there are."""
+"""Encoders that are trained on the pictures and need no number of groups."""
 
 
 def typed(text: str) -> str:
-    """The path that was meant by what was typed, pasted or dragged in.
+    """Clean up a path that was typed, pasted or dropped.
 
     >>> typed(' "/home/me/My photos" '), typed("file:///home/me/My%20photos/"), typed("tiles")
     ('/home/me/My photos', '/home/me/My photos/', 'tiles')
@@ -40,12 +40,12 @@ def typed(text: str) -> str:
     if text.lower().startswith("file://"):
         text = unquote(urlsplit(text).path)
     if not text or "\0" in text:
-        raise InputError("No path came. Type the path of a folder or table.")
+        raise InputError("Expected a path, got nothing. Enter the path of a folder or table.")
     return text
 
 
 def items_at(path: str) -> Collection:
-    """The items at a path, or a sentence that says why there are none."""
+    """Open the items at a path; errors say why there are none."""
     from samekind.sources import SETS, open_source
 
     if path in SETS:
@@ -54,23 +54,23 @@ def items_at(path: str) -> Collection:
     try:
         there = place.exists()
     except OSError as problem:
-        raise SourceError(f"{path!r} cannot be looked at: {problem.strerror}.") from problem
+        raise SourceError(f"{path!r} cannot be opened: {problem.strerror}.") from problem
     if there and not os.access(place, os.R_OK | (os.X_OK if place.is_dir() else 0)):
         raise SourceError(
-            f"{path!r} may not be read by the person who started samekind (permission denied). "
-            "Change its permissions, or choose another place."
+            f"{path!r} is not readable for samekind (permission denied). Change its permissions, "
+            "or choose another path."
         )
     collection = open_source(path)
     if len(collection) < 2:
         raise SourceError(
-            f"There is only one item in {path!r}, so there is nothing to group. Bring more."
+            f"Expected at least 2 items in {path!r}, got {len(collection)}. Add more files."
         )
     return collection
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """What was answered about a pile before."""
+    """Earlier answers about a pile."""
 
     answers: int
     orientations: tuple[str, ...]
@@ -78,7 +78,7 @@ class Earlier:
 
 
 def earlier(path: str) -> Earlier:
-    """What the ledger of a path says; nothing when there is none."""
+    """Read the ledger of a path, if there is one."""
     from samekind.ledger.fold import last_header
     from samekind.ledger.store import open_store
     from samekind.workspace.pile import ledger_file
@@ -93,23 +93,23 @@ def earlier(path: str) -> Earlier:
             answers = sum(len(_answered(store, name)) for name in names)
             settings = last_header(store, "main").get("settings", {}) if "main" in names else {}
     except StoreError:
-        return Earlier(0, (), "")  # told in full when the pile is opened
+        return Earlier(0, (), "")  # reported when the pile is opened
     return Earlier(answers, tuple(names), str(settings.get("encoder") or ""))
 
 
 def _answered(store: Store, name: str) -> set[int]:
-    told: set[int] = set()
+    answered: set[int] = set()
     asked = 0
     for event in store.read(name):
         if event.kind in ("proposed", "volunteered"):
             asked += len(event.data["questions"])
         if event.kind == "told":
-            told.add(int(event.data["number"]))
-        elif event.kind == "volunteered":  # a question that the person put, with its answer
-            told.add(asked)
+            answered.add(int(event.data["number"]))
+        elif event.kind == "volunteered":  # a change by hand: question and answer in one event
+            answered.add(asked)
         elif event.kind == "undone":
-            told.discard(int(event.data["number"]))
-    return told
+            answered.discard(int(event.data["number"]))
+    return answered
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def encoders_for(collection: Collection) -> Iterator[EncoderOption]:
     for name in ENCODERS:
         learns = name in LEARNERS
         if name == "images" or (name in ("cc", "tcl", "propos") and not learns):
-            continue  # for methods that learn from pixels, or that must be told how many groups
+            continue  # for deep methods, or in need of a number of groups
         if name == "vectors" and not ready:
             continue
         encoder = make_encoder(name)
@@ -189,19 +189,19 @@ def encoders_for(collection: Collection) -> Iterator[EncoderOption]:
 
 
 def _learnt(name: str, collection: Collection) -> bool:
-    """Whether it has learnt from this pile already."""
+    """Whether an encoder was already trained on this pile."""
     from samekind.encoders.learned.weights import find_kept
 
     return find_kept(name, collection) is not None
 
 
 def learns_first(name: str | None, collection: Collection) -> bool:
-    """Whether an encoder has to learn from the pictures before it can be used."""
+    """Whether an encoder has to be trained on the pictures before it can be used."""
     return name in LEARNERS and collection.kind == "image" and not _learnt(name, collection)
 
 
 def _why_not(name: str) -> str:
-    """Why an encoder cannot be used here; empty when it can."""
+    """Say why an encoder cannot be used here; empty if it can."""
     if not name.startswith("efficientnet"):
         return ""
     from samekind.encoders.frozen.efficientnet import LITE0, LITE2
@@ -213,7 +213,7 @@ def _why_not(name: str) -> str:
 def learn_encoder(
     name: str, collection: Collection, minutes: float, context: JobContext, *, end: float
 ) -> Kept:
-    """Train an encoder on the pictures; a training that was interrupted goes on."""
+    """Train an encoder on the pictures; an interrupted training is resumed."""
     from samekind.encoders.learned.training import Learning
     from samekind.training.progress import Monitor, TrainingReport
 
@@ -235,7 +235,7 @@ def learn_encoder(
 
 @dataclass(frozen=True)
 class Measured:
-    """How long an encoder takes for this pile."""
+    """The estimated time of an encoder for a pile, measured on a few items."""
 
     seconds: float
     per_item: float
@@ -245,23 +245,24 @@ class Measured:
 
 
 def measured(collection: Collection, name: str) -> Measured:
-    """Try an encoder on a few items; those whose vectors are kept need no time."""
+    """Time an encoder on a few items; cached items need no time."""
     from samekind.encoders import encode, named_encoder
 
     n = len(collection)
     if getattr(collection, "matrix", None) is not None:
-        return Measured(0.0, 0.0, 0, 0, "A moment: the rows are numbers already.")
+        return Measured(0.0, 0.0, 0, 0, "A moment: the rows are already numbers.")
     encoder, _ = named_encoder(name, collection)
-    step = max(1, n // (WARM + TRIED))
-    picked = list(range(0, n, step))[: WARM + TRIED]
-    warm, tried = picked[: min(WARM, len(picked) // 2)], picked[min(WARM, len(picked) // 2) :]
-    begun = time.monotonic()
+    step = max(1, n // (N_WARM_UP + N_TIMED))
+    picked = list(range(0, n, step))[: N_WARM_UP + N_TIMED]
+    split = min(N_WARM_UP, len(picked) // 2)
+    warm, tried = picked[:split], picked[split:]
+    started = time.monotonic()
     if warm:
         _tried(collection, encoder, warm)
-    loading = time.monotonic() - begun
-    begun = time.monotonic()
+    loading = time.monotonic() - started
+    started = time.monotonic()
     encode(collection.take(tried), encoder)
-    per_item = (time.monotonic() - begun) / len(tried)
+    per_item = (time.monotonic() - started) / len(tried)
     kept = _kept(collection, encoder)
     seconds = loading + per_item * (n - kept)
     return Measured(seconds, per_item, len(tried), kept, _in_words(seconds, n, kept, len(tried)))
@@ -270,16 +271,12 @@ def measured(collection: Collection, name: str) -> Measured:
 def _tried(collection: Collection, encoder: Encoder, positions: list[int]) -> None:
     from samekind.encoders import encode
 
-    try:
+    with suppress(SourceError):  # the first few cannot be read; the others decide
         encode(collection.take(positions), encoder)
-    except SourceError:
-        pass  # the first few cannot be read; the others decide
-    except SamekindError:
-        raise
 
 
 def _kept(collection: Collection, encoder: Encoder) -> int:
-    """How many items have their vectors in the cache."""
+    """Count the items whose vectors are in the cache."""
     from samekind.encoders.feature_cache import FeatureCache
     from samekind.workspace.pile import cache_folder
 
@@ -299,7 +296,7 @@ def _in_words(seconds: float, n: int, kept: int, tried: int) -> str:
     from samekind.encoders.learned.plan import duration
 
     if kept >= n:
-        return "A moment: the vectors are kept from an earlier time."
+        return "A moment: the vectors are in the cache."
     time_words = "A few seconds" if seconds < 5 else f"About {duration(seconds)}"
-    rest = f"; {kept:,} of them are done already" if kept else ""
+    rest = f"; {kept:,} of them are in the cache" if kept else ""
     return f"{time_words} for {n:,} items, measured on {tried} of them here{rest}."

@@ -1,8 +1,8 @@
-"""Jobs: long work in the background, one piece at a time, that can be watched and stopped.
+"""Jobs: long work in the background, one job at a time, with progress, cancel and resume.
 
-Closing the tab changes nothing. What was queued or running when the server ended is remembered as
-interrupted and can be taken up again; the work itself keeps what it has done (vectors in their
-cache, networks in their checkpoints).
+Closing the tab changes nothing. Jobs that were queued or running when the server ended are listed
+as interrupted and can be resumed: finished steps are kept (vectors in their cache, networks in
+their checkpoints).
 """
 
 from __future__ import annotations
@@ -24,25 +24,27 @@ from samekind.encoders.learned.plan import duration
 from samekind.errors import JobRunning, SamekindError, UnknownJob
 from samekind.protocols import Progress
 
-log = logging.getLogger("samekind.web")
+log = logging.getLogger("samekind")
 
 GOING = ("queued", "running")
-REMEMBERED = 50
-"""Jobs that are kept in mind after their end."""
+MAX_FINISHED = 50
+"""Jobs that are listed after their end."""
+MIN_INTERVAL = 0.3
+"""Seconds between two reports of progress to listeners."""
 
 
 class Stopped(SamekindError):
-    """The person cancelled the work, or the server ends."""
+    """The job was cancelled, or the server stops."""
 
 
 @dataclass
 class Job:
-    """One piece of long work; what is stored of it is plain JSON.
+    """One piece of long work, stored as plain JSON.
 
     Parameters
     ----------
-    spec : what is needed to do it again.
-    result : what it led to.
+    spec : what is needed to run it again.
+    result : what it returned.
     """
 
     id: str
@@ -53,7 +55,7 @@ class Job:
     spec: dict[str, Any] = field(default_factory=dict)
     state: str = "queued"
     share: float | None = None
-    words: str = "Waiting for its turn."
+    words: str = "Waiting."
     asked: float = 0.0
     began: float = 0.0
     ended: float = 0.0
@@ -61,7 +63,7 @@ class Job:
 
     @property
     def going(self) -> bool:
-        """Whether it waits or runs."""
+        """Whether it is queued or running."""
         return self.state in GOING
 
     @property
@@ -71,36 +73,36 @@ class Job:
 
     @property
     def seconds(self) -> float:
-        """How long it has run."""
+        """How long it has been running."""
         return max(0.0, (self.ended or time.time()) - self.began) if self.began else 0.0
 
 
 class JobContext:
-    """What work is given while it runs: a way to tell how far it is, and to hear of a stop."""
+    """Passed to the work of a job, to report progress and to find out whether to stop."""
 
     def __init__(self, job: Job, changed: Callable[[Job], None]) -> None:
         self.job = job
         self.stop = threading.Event()
         self._changed = changed
-        self._told = 0.0
+        self._reported = 0.0
 
     def tell(self, share: float | None, words: str) -> None:
-        """Say how far the work is; raises :class:`Stopped` if it shall end."""
+        """Report progress; raises :class:`Stopped` if the job must stop."""
         self.check()
         self.job.share = None if share is None else min(1.0, max(0.0, share))
         self.job.words = words
         now = time.monotonic()
-        if now - self._told > 0.3:  # listeners are not to be flooded
-            self._told = now
+        if now - self._reported > MIN_INTERVAL:
+            self._reported = now
             self._changed(self.job)
 
     def check(self) -> None:
-        """Raise :class:`Stopped` if the work shall end."""
+        """Raise :class:`Stopped` if the job must stop."""
         if self.stop.is_set():
-            raise Stopped("Stopped. What was done until then is kept.")
+            raise Stopped("Stopped. Finished steps are kept.")
 
     def progress(self, verb: str, what: str, *, begin: float = 0.0, end: float = 1.0) -> Progress:
-        """A counter for work over items, with the time that is left once that can be told."""
+        """Return a progress callback for work over items, which also estimates the time left."""
         start, first = time.monotonic(), [-1]
 
         def step(done: int, total: int) -> None:
@@ -120,11 +122,11 @@ Work = Callable[[JobContext], Mapping[str, Any] | None]
 
 
 class Jobs:
-    """The queue and its one worker.
+    """The queue of jobs and its worker thread.
 
     Parameters
     ----------
-    folder : where jobs are remembered; None: only in memory.
+    folder : where jobs are stored; None: only in memory.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -148,7 +150,7 @@ class Jobs:
         session: str = "",
         spec: dict[str, Any] | None = None,
     ) -> Job:
-        """Put work into the queue; the same work twice is one job."""
+        """Queue a job; the same work submitted twice is one job."""
         with self._lock:
             twin = self._twin(kind, pile, session, spec or {})
             if twin is not None:
@@ -166,12 +168,12 @@ class Jobs:
         return job
 
     def all(self) -> list[Job]:
-        """Every job that is remembered, latest first."""
+        """List all jobs, latest first."""
         with self._lock:
             return sorted(self._jobs.values(), key=lambda job: -job.asked)
 
     def find(self, id: str) -> Job:
-        """A job by its id."""
+        """Return a job by its id."""
         with self._lock:
             job = self._jobs.get(id)
         if job is None:
@@ -179,40 +181,40 @@ class Jobs:
         return job
 
     def cancel(self, id: str) -> Job:
-        """Stop a job at its next step, or before it begins; one that ended stays as it is."""
+        """Stop a job before its next step; a job that has ended stays as it is."""
         job = self.find(id)
         with self._lock:
             if job.state == "queued":
                 self._queue.remove(id)
-                self._end(job, "cancelled", "Cancelled before it began.")
+                self._end(job, "cancelled", "Cancelled before it started.")
             elif job.state == "running":
                 self._turns[id][0].stop.set()
                 job.words = "Stopping after this step …"
             elif job.state == "interrupted":
-                self._end(job, "cancelled", "Not taken up again.")
+                self._end(job, "cancelled", "Not resumed.")
         self._keep(job)
         return job
 
     def forget_interrupted(self, kind: str, pile: str, session: str) -> None:
-        """What was cut off is done again under another number: it need not be offered twice."""
+        """Cancel interrupted jobs that are about to be started again."""
         for job in self.all():
             same = (job.kind, job.pile, job.session) == (kind, pile, session)
             if same and job.state == "interrupted":
                 self.cancel(job.id)
 
     def settle(self, job: Job, more: Mapping[str, Any]) -> None:
-        """Add to what a job led to, such as what the person decided about it."""
+        """Add to the result of a job, such as what the person decided about it."""
         with self._lock:
             job.result = {**job.result, **more}
         self._keep(job)
 
-    def listen(self, hear: Callable[[Job], None]) -> Callable[[], None]:
-        """Have `hear` called, from any thread, at each change of a job; the result ends that."""
-        self._listeners.append(hear)
+    def listen(self, listener: Callable[[Job], None]) -> Callable[[], None]:
+        """Call `listener`, from any thread, when a job changes; call the result to stop that."""
+        self._listeners.append(listener)
 
         def leave() -> None:
-            if hear in self._listeners:
-                self._listeners.remove(hear)
+            if listener in self._listeners:
+                self._listeners.remove(listener)
 
         return leave
 
@@ -223,8 +225,8 @@ class Jobs:
             self._lock.wait_for(lambda: not job.going, timeout)
         return job
 
-    def close(self, patience: float = 5.0) -> None:
-        """Begin nothing more, and ask the running job to stop; it can be taken up later."""
+    def close(self, timeout: float = 5.0) -> None:
+        """Start no more jobs, and stop the running one; it can be resumed later."""
         with self._lock:
             self._closed = True
             for context, _ in self._turns.values():
@@ -232,10 +234,10 @@ class Jobs:
             self._lock.notify_all()
             thread = self._thread
         if thread is not None:
-            thread.join(patience)
+            thread.join(timeout)
         for job in self.all():
             if job.going:
-                self._end(job, "interrupted", "Stopped with the server. It can go on.")
+                self._end(job, "interrupted", "Stopped with the server. It can be resumed.")
                 self._keep(job)
 
     def _twin(self, kind: str, pile: str, session: str, spec: dict[str, Any]) -> Job | None:
@@ -255,7 +257,7 @@ class Jobs:
                     return
                 job = self._jobs[self._queue.pop(0)]
                 context, work = self._turns[job.id]
-                job.state, job.began, job.words = "running", time.time(), "Beginning …"
+                job.state, job.began, job.words = "running", time.time(), "Starting …"
             self._keep(job)
             state, words, result = self._done(context, work)
             with self._lock:
@@ -265,20 +267,20 @@ class Jobs:
             self._keep(job)
 
     def _done(self, context: JobContext, work: Work) -> tuple[str, str, dict[str, Any]]:
-        """Do the work: how it ended, in a word and in words, and what it led to."""
+        """Run a job; return its state, a sentence, and its result."""
         try:
             result = dict(work(context) or {})
             return "finished", str(result.pop("words", "Done.")), result
         except SamekindError as problem:
             if context.stop.is_set():
                 state = "interrupted" if self._closed else "cancelled"
-                return state, "Stopped. What was done until then is kept.", {}
+                return state, "Stopped. Finished steps are kept.", {}
             return "failed", str(problem), {}
         except Exception as problem:
             log.exception("The job %r failed", context.job.title)
             words = (
                 f"Something went wrong inside samekind ({type(problem).__name__}). Your answers "
-                "are safe; the terminal where samekind runs shows the details."
+                "are safe; see the terminal in which samekind runs for details."
             )
             return "failed", words, {}
 
@@ -290,12 +292,12 @@ class Jobs:
             self._lock.notify_all()
 
     def _changed(self, job: Job) -> None:
-        for hear in list(self._listeners):
-            with suppress(Exception):  # who listens badly must not stop the work
-                hear(job)
+        for listener in list(self._listeners):
+            with suppress(Exception):  # a failing listener must not stop the job
+                listener(job)
 
     def _keep(self, job: Job) -> None:
-        """Remember a job on disk, and tell those who listen."""
+        """Store a job, and notify the listeners."""
         self._changed(job)
         if self.folder is None:
             return
@@ -306,18 +308,18 @@ class Jobs:
             draft.write_text(json.dumps({**asdict(job), "pid": os.getpid()}), encoding="utf-8")
             draft.replace(final)
         except OSError as problem:
-            log.warning("Jobs cannot be remembered: %s", problem)
+            log.warning("Jobs cannot be stored: %s", problem)
             draft.unlink(missing_ok=True)
 
     def _recall(self) -> None:
-        """Jobs of earlier runs; those that were cut off are interrupted."""
+        """Load the jobs of earlier runs; those that were going are interrupted."""
         known = sorted(self._stored(), key=lambda job: -job.asked)
-        for job in known[:REMEMBERED]:
+        for job in known[:MAX_FINISHED]:
             self._jobs[job.id] = job
             if job.going:
-                self._end(job, "interrupted", "Cut off when the server ended. It can go on.")
+                self._end(job, "interrupted", "The server stopped. It can be resumed.")
                 self._keep(job)
-        for job in known[REMEMBERED:]:
+        for job in known[MAX_FINISHED:]:
             with suppress(OSError):
                 (self.folder / f"{job.id}.json").unlink()  # type: ignore[operator]
 
@@ -329,8 +331,8 @@ class Jobs:
                 pid = int(form.pop("pid"))
                 job = Job(**form)
             except (OSError, ValueError, TypeError, KeyError):
-                continue  # damaged, or of another version: nothing depends on it
-            # Another server that runs now may be at it.
+                continue  # damaged, or of another version
+            # It may belong to another server that is running now.
             if job.going and pid != os.getpid() and _alive(pid):
                 continue
             if job.id == file.stem:
@@ -338,7 +340,7 @@ class Jobs:
 
 
 def _alive(pid: int) -> bool:
-    """Whether a process with this number runs."""
+    """Whether a process with this id is running."""
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError, ValueError):

@@ -1,7 +1,7 @@
-"""Polishing: a network learns from pictures and answers, and is compared before it counts.
+"""Polish: train a network on pictures and answers, and compare it before it is used.
 
-Some answers are kept aside and never shown to the network, so the comparison is honest: random
-checks where there are enough of them, else a part of the answers.
+Some answers are held out and never shown to the network, so that the comparison is fair: the random
+checks if there are enough of them, or else a part of the answers.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.errors import InputError
+from samekind.questions.wording import plural
 from samekind.session.quality import (
     MIN_CHECKS,
     Quality,
@@ -34,20 +35,20 @@ if TYPE_CHECKING:
     from samekind.workspace.jobs import JobContext
 
 ASIDE = 0.15
-"""Part of the answers that is kept aside where there are too few random checks."""
+"""Share of the answers that is held out if there are too few random checks."""
 FEATURES = 0.6
-"""Part of the time in which features are learnt from the pictures alone."""
+"""Share of the time for features learnt from the pictures alone."""
 FEWEST_ANSWERS = 10
 MOST_MOVED = 24
-"""Items that are shown as examples of those that change their group."""
+"""Items shown as examples of those that change their group."""
 SMALL_STEPS = {"labelled": 32, "asked": 32, "unlabelled": 96}
-"""Pictures per step without a GPU: with those of the papers a step takes seconds there."""
+"""Pictures per step without a GPU, where a step of the papers takes seconds."""
 Ints = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
 class Aside:
-    """Answers that the network never sees, and what is left to learn from."""
+    """Held-out answers, which the network never sees, and the constraints left to learn from."""
 
     words: str
     learnt: Constraints
@@ -55,7 +56,7 @@ class Aside:
 
 
 def kept_aside(session: Session, known: Constraints) -> Aside:
-    """Keep random checks aside, or where these are too few a part of all answers."""
+    """Hold out the random checks, or a part of all answers if these are too few."""
     n = len(session.collection)
     there = [answer for answer in known.answers if max(answer.question.items()) < n]
     gone = [int(i) for i in known.touched if i >= n]
@@ -78,20 +79,20 @@ def kept_aside(session: Session, known: Constraints) -> Aside:
         agreed = sum(_honoured(answer, labels) for answer in aside)
         return (agreed, len(aside), *interval(agreed, len(aside))) if aside else None
 
-    words = f"{len(aside)} answers kept aside"
+    words = f"{len(aside)} held-out answers"
     return Aside(words, constraints_without(known, [*items, *gone]), by_answers)
 
 
 def _honoured(answer: Answer, labels: Ints) -> bool:
-    """Whether groups say of an answer's items what the person said."""
+    """Whether the groups agree with an answer."""
     return all((labels[link.a] == labels[link.b]) == link.same for link in answer.links)
 
 
 def polish(
     session: Session, collection: Collection, method: str, minutes: float, context: JobContext
 ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-    """Vectors of the trained network for every item, and the comparison as plain JSON."""
-    begun = time.monotonic()
+    """Train a network; return its vectors of all items, and the comparison as plain JSON."""
+    started = time.monotonic()
     known, before = session.constraints, session.clustering
     aside = kept_aside(session, known)
     start, size = features(collection, FEATURES * minutes, context, end=FEATURES * 0.9)
@@ -100,7 +101,7 @@ def polish(
     model = _network(method, start, tune, session.seed, context)
     context.tell(0.6, "Training on your answers …")
     model.fit(pictures, constraints=aside.learnt)
-    context.tell(0.93, "Comparing with the groups of now …")
+    context.tell(0.93, "Comparing with the current groups …")
     vectors = _unit(model.space_)
     own = fit_clusterer(session.clusterer, session.X, aside.learnt, session.seed).labels_
     new = fit_clusterer(session.clusterer, vectors, aside.learnt, session.seed).labels_
@@ -112,7 +113,7 @@ def polish(
     facts = {
         "method": method,
         "answers": len(known.answers),
-        "seconds": round(time.monotonic() - begun, 1),
+        "seconds": round(time.monotonic() - started, 1),
         "kept_aside": aside.words,
         "before": aside.score(own),
         "after": aside.score(new),
@@ -124,7 +125,7 @@ def polish(
 def compared(
     before: Clustering, after: Clustering, collection: Collection, seed: int
 ) -> dict[str, Any]:
-    """What would change, as plain JSON: counts by pair of groups, and some items."""
+    """Describe what would change as plain JSON: counts per pair of groups, and some items."""
     changed = np.flatnonzero(before.labels != after.labels)
     pairs, counts = np.unique(
         np.stack([before.labels, after.labels]), axis=1, return_counts=True
@@ -152,7 +153,7 @@ def _groups(clustering: Clustering) -> list[list[Any]]:
 def features(
     collection: Collection, minutes: float, context: JobContext, *, end: float
 ) -> tuple[str, int]:
-    """A network that has learnt from these pictures, kept from before or learnt now; its size."""
+    """Return a network trained on these pictures, now or earlier, and the size of its pictures."""
     from samekind.encoders.learned.weights import find_kept
     from samekind.workspace.inspection import learn_encoder
 
@@ -172,24 +173,24 @@ def _pictures(collection: Collection, size: int, context: JobContext) -> NDArray
     if read.failed:
         first = read.failed[0]
         raise InputError(
-            f"{len(read.failed)} pictures cannot be read any more (the first: {first.id!r}: "
-            f"{first.reason}). Open the pile again, then polish."
+            f"{plural(len(read.failed), 'picture')} can no longer be read (the first: "
+            f"{first.id!r}: {first.reason}). Open the pile again, then polish."
         )
     pictures: Any = read.X
     return np.asarray(pictures, dtype=np.uint8).reshape(-1, 3, size, size)
 
 
 def _network(method: str, start: str, seconds: float, seed: int, context: JobContext) -> Any:
-    """The method, set up for so much time; it begins from the features."""
+    """Set up the method for this much time, starting from the features."""
     from samekind.compute import best_device
     from samekind.registry import find
     from samekind.training.checkpoints import load_checkpoint
     from samekind.training.progress import Monitor, TrainingReport
 
-    begun = time.monotonic()
+    started = time.monotonic()
 
     def report(told: TrainingReport) -> None:
-        passed = time.monotonic() - begun
+        passed = time.monotonic() - started
         share = told.share if told.share is not None else passed / (passed + seconds)
         context.tell(0.6 + 0.33 * min(1.0, share), f"Training on your answers, step {told.step:,}")
 
@@ -221,24 +222,21 @@ def _unit(space: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def verdict(before: tuple[int, int] | None, after: tuple[int, int] | None) -> str:
-    """What the comparison says, in one sentence that does not promise more than it knows.
+    """Sum up the comparison in one sentence.
 
     >>> verdict((17, 20), (16, 20))
-    'The groups of now agree better with what was kept aside: better leave them as they are.'
+    'The current groups agree better with the held-out answers: keep them.'
     """
     if before is None or after is None or before[1] < MIN_CHECKS:
-        return "There are too few answers to tell which is better; look at what would change."
+        return "There are too few answers to say which is better; look at what would change."
     old, new, of = before[0], after[0], before[1]
     if new < old:
-        return (
-            "The groups of now agree better with what was kept aside: "
-            "better leave them as they are."
-        )
+        return "The current groups agree better with the held-out answers: keep them."
     if new == old:
-        return "Both agree equally well with what was kept aside; look at what would change."
+        return "Both agree equally well with the held-out answers; look at what would change."
     if interval(new, of)[0] > old / of:
-        return "The polished groups agree clearly better with what was kept aside."
+        return "The polished groups agree clearly better with the held-out answers."
     return (
-        "The polished groups agree somewhat better with what was kept aside, "
+        "The polished groups agree somewhat better with the held-out answers, "
         "but that may be chance."
     )

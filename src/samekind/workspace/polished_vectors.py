@@ -1,8 +1,8 @@
-"""Polished vectors: what a network that learnt from the answers says of every picture, kept.
+"""Polished vectors: the vectors of a network that was trained on the answers, stored on disk.
 
 A polished orientation is grouped by the same method as before, on these vectors instead of those
-of the encoder. The ledger holds which (``settings.polish``), so every door finds the same groups.
-A safetensors file and a JSON file draft_name it; no names of items are in them, only digests.
+of the encoder. The ledger says which (``settings.polish``), so every interface finds the same
+groups. They are a safetensors file and a JSON file beside it, with digests instead of item names.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _ID = re.compile(r"[0-9a-f]{16}")
 
 
 def polished_folder() -> Path:
-    """Where they are kept: draft_name the ledgers, since accepted groups rest on them."""
+    """Folder of polished vectors: beside the ledgers, since accepted groups depend on them."""
     from samekind.workspace.pile import data_folder
 
     return data_folder() / "polished"
 
 
 def keep(id: str, collection: Collection, vectors: NDArray[Any], facts: Mapping[str, Any]) -> None:
-    """Write the vectors (n, d) of a collection, then the facts; whole or not at all."""
+    """Write the vectors (n, d) of a collection atomically, then the facts."""
     from safetensors.numpy import save
 
     arrays: dict[str, NDArray[Any]] = {
@@ -50,12 +50,12 @@ def keep(id: str, collection: Collection, vectors: NDArray[Any], facts: Mapping[
         _put(_file(id, "json"), json.dumps(dict(facts)).encode())
     except OSError as problem:
         raise StoreError(
-            f"The polished groups cannot be kept: {problem.strerror or problem}. Free some space."
+            f"The polished groups cannot be saved: {problem.strerror or problem}. Free some space."
         ) from problem
 
 
 def facts_of(id: str) -> dict[str, Any] | None:
-    """What was written draft_name the vectors; None: there is nothing, or it is damaged."""
+    """Read the facts beside the vectors; None: missing or damaged."""
     try:
         found = json.loads(_file(id, "json").read_text(encoding="utf-8"))
     except (OSError, ValueError, InputError):
@@ -69,7 +69,7 @@ def rewrite(id: str, facts: Mapping[str, Any]) -> None:
 
 
 def vectors_of(id: str, collection: Collection) -> NDArray[np.float32] | None:
-    """The vectors of these items, in their order; None when some have none."""
+    """Return the vectors of these items, in their order; None if any is missing."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
@@ -90,14 +90,14 @@ def vectors_of(id: str, collection: Collection) -> NDArray[np.float32] | None:
 
 
 def chosen(store: Store, name: str) -> str:
-    """Which polished vectors an orientation rests on; empty: none."""
+    """Return which polished vectors an orientation uses; empty: none."""
     from samekind.ledger.fold import last_header
 
     return str(last_header(store, name).get("settings", {}).get("polish") or "")
 
 
 def choose(store: Store, name: str, id: str) -> None:
-    """Write into the ledger which polished vectors an orientation rests on; empty: none."""
+    """Write into the ledger which polished vectors an orientation uses; empty: none."""
     from samekind.ledger.fold import last_header
     from samekind.protocols import Event
 
@@ -110,7 +110,7 @@ def choose(store: Store, name: str, id: str) -> None:
 
 
 def _digests(collection: Collection) -> NDArray[np.uint64]:
-    """(n,) eight bytes for each item: they change with its name and with its content."""
+    """(n,) eight bytes per item, which change with its name and its content."""
     whole = (
         hashlib.blake2b(f"{item.id}\0{item.stamp}".encode(errors="replace"), digest_size=8).digest()
         for item in collection

@@ -162,12 +162,12 @@ class Workspace:
     ) -> None:
         """Store an answer once, however often it is sent."""
         with self._acting:
-            told = find(session, number)
-            if told is not None and told.choice == choice:
+            earlier = find(session, number)
+            if earlier is not None and earlier.choice == choice:
                 return
-            if told is not None:
+            if earlier is not None:
                 raise AlreadyAnswered(
-                    f"Question {number} has been answered with {told.choice!r} already.", number
+                    f"Question {number} has been answered with {earlier.choice!r} already.", number
                 )
             self.asked(session, number).question.check(choice)
             session.tell(number, choice, by=by, seconds=seconds)
@@ -176,18 +176,18 @@ class Workspace:
     def change(self, session: Session, number: int, choice: str) -> None:
         """Change an earlier answer; the same choice again changes nothing."""
         with self._acting:
-            told = self.told(session, number)
-            told.question.check(choice)
-            if told.choice == choice:
+            answer = self.answered(session, number)
+            answer.question.check(choice)
+            if answer.choice == choice:
                 return
             session.edit(number, choice)
-        self.refitter.nudge(session, at_once=told.question.by_hand)
+        self.refitter.nudge(session, at_once=answer.question.by_hand)
 
     def undo(self, session: Session, number: int | None = None) -> int | None:
         """Take an answer back, by default the last one; None: there is none."""
         with self._acting:
             if number is not None:
-                self.told(session, number)
+                self.answered(session, number)
             undone = session.undo(number) if session.answers else None
         by_hand = undone is not None and session.asked(undone).question.by_hand
         self.refitter.nudge(session, at_once=by_hand)
@@ -213,12 +213,12 @@ class Workspace:
             raise UnknownQuestion(str(fault)) from fault
 
     @staticmethod
-    def told(session: Session, number: int) -> Answer:
+    def answered(session: Session, number: int) -> Answer:
         """Return the answer in force with this number."""
-        told = find(session, number)
-        if told is None:
+        answer = find(session, number)
+        if answer is None:
             raise UnknownAnswer(f"There is no answer {number}; it may have been taken back.")
-        return told
+        return answer
 
     def close(self) -> None:
         """Wait for running refits, and start no more."""
