@@ -29,8 +29,8 @@ MAX_KMEANS_ITEMS = 20_000
 """Items on which k-means runs in a larger set; the others go to the nearest centre."""
 RESTARTS = 3
 """Restarts of each k-means. Ten make the first cut of the digits too coarse: docs/results.md."""
-HALVES = "Is this one kind? These two stand for its halves."
-NEAREST = "They stand for the two nearest sets that may be one kind."
+HALVES = "They represent the two halves of one set of items."
+NEAREST = "They represent two similar sets of items."
 
 
 class SuperInstance:

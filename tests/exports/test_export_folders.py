@@ -64,7 +64,7 @@ def test_files_are_copied_into_one_folder_per_group_and_undone(
     plan = plan_export(photos, six, target)
     assert not target.exists() and plan.n_bytes == 6 * len("content 0") and plan.n_items == 6
     assert f"{target / 'cats_dogs' / 'x (2).jpg'}  (copy of b/x.jpg)" in plan.describe()
-    assert "... and 4 more files" in plan.describe(most=2)
+    assert "... and 4 more files" in plan.describe(max_files=2)
     report = run_export(plan)
     assert sorted_into(target) == FOLDERS
     assert {file.path for file in plan.files} == set(report.done)
@@ -82,7 +82,7 @@ def test_links_share_the_file_and_are_undone(
 ) -> None:
     before = tree(tmp_path / "photos")
     plan = plan_export(photos, six, tmp_path / "out", mode="link")
-    assert plan.n_bytes == 0 and "who edits one edits both" in plan.describe()
+    assert plan.n_bytes == 0 and "editing one changes both" in plan.describe()
     run_export(plan)
     assert sorted_into(tmp_path / "out") == FOLDERS
     assert (tmp_path / "out/Größe/two.jpg").samefile(tmp_path / "photos/two.jpg")
@@ -320,7 +320,7 @@ def test_an_export_into_the_collection_itself_is_refused(
     folder = tmp_path / "photos"
     (tmp_path / "alias").symlink_to(folder)
     for target in (folder / "out", folder / "a/out", folder / "o.csv", tmp_path / "alias" / "out"):
-        with pytest.raises(ExportError, match="Choose a place outside"):
+        with pytest.raises(ExportError, match="Choose a folder outside"):
             run_export(plan_export(photos, six, target))
     (folder / ".samekind").mkdir()
     run_export(plan_export(photos, six, folder / ".samekind/out"))  # hidden, so never an item
@@ -332,7 +332,7 @@ def test_a_missing_original_is_said_before_anything_is_made(
 ) -> None:
     (tmp_path / "photos/a/x.jpg").unlink()
     plan = plan_export(photos, six, tmp_path / "out")
-    with pytest.raises(ExportError, match=r"1 files are no longer there \(the first: a/x.jpg\)"):
+    with pytest.raises(ExportError, match=r"1 files no longer exist \(the first: a/x.jpg\)"):
         run_export(plan)
     assert not (tmp_path / "out").exists()
 
@@ -342,7 +342,7 @@ def test_too_little_room_is_said_before_anything_is_made(
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(100, 90, 10))
     plan = plan_export(photos, six, tmp_path / "out")
-    assert "54 bytes are needed and 10 are free" in plan.conflicts[0]
+    assert "54 bytes are needed, but only 10 are free" in plan.conflicts[0]
     assert plan_export(photos, six, tmp_path / "out", mode="link").conflicts == ()
 
 

@@ -131,9 +131,9 @@ def test_wrong_parameters_are_refused(tmp_path: Path) -> None:
         plan_export(drawn("a"), grouped([1]), tmp_path / "o.xlsx")
     with pytest.raises(UnknownName, match=r"'coppy'. Did you mean 'copy'"):
         plan_export(drawn("a"), grouped([1]), tmp_path / "o", mode="coppy")
-    with pytest.raises(InputError, match="2 items, the collection has 1"):
+    with pytest.raises(InputError, match="2 items, as in the groups, got 1"):
         plan_export(drawn("a"), grouped([1, 1]), tmp_path / "o.csv")
-    with pytest.raises(ExportError, match=r"is not there. Make it first"):
+    with pytest.raises(ExportError, match=r"does not exist. Create it first"):
         run_export(plan_export(drawn("a"), grouped([1]), tmp_path / "no" / "o.csv"))
 
 

@@ -1,13 +1,13 @@
-"""Exports: the groups as a table (csv, json, parquet) or as folders that can be undone.
+"""Exports: the groups as a table (csv, json, parquet) or as folders, which can be undone.
 
-Plan first, look at it, then run it::
+Plan first, check the plan, then run it::
 
     plan = plan_export(collection, clustering, Path("sorted"))
-    print(plan.describe())          # a dry run: nothing was touched
+    print(plan.describe())          # a dry run: nothing was written
     report = run_export(plan)
-    undo_export(report.manifest)    # removes what was made and is unchanged
+    undo_export(report.manifest)    # removes everything that is still unchanged
 
-An :class:`OrientationFile` takes the way of grouping itself along, to other items.
+An :class:`OrientationFile` stores the way of grouping itself, to apply it to other items.
 """
 
 from samekind.exports.manifest import MANIFEST, Report

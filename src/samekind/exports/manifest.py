@@ -1,4 +1,4 @@
-"""The manifest of an export in folders: what was made, so that exactly that can be removed."""
+"""The manifest of an export to folders: a list of everything that was created, for undo."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from samekind.atomic_files import draft_name, put_in_place
+from samekind.atomic_files import draft_name, new_file
 from samekind.errors import ExportError
 from samekind.questions.wording import plural
 
 MANIFEST = "samekind-export.json"
-JOURNAL = "samekind-export.log"
+LOG = "samekind-export.log"
 _PART = re.compile(r"\.samekind-[0-9a-f]{12}\.part")
 
 
 @dataclass(frozen=True)
 class Report:
-    """What an export or its undoing did.
+    """The result of an export, or of undoing it.
 
     Parameters
     ----------
-    done : files that were made, or removed when an export was undone.
-    kept : what an undo left in place, each with the reason.
-    manifest : the file to hand to :func:`undo_export`; None when there is nothing to undo.
+    done : files that were created, or removed by an undo.
+    kept : files that an undo left in place, each with the reason.
+    manifest : the file for :func:`undo_export`; None if there is nothing to undo.
     """
 
     target: Path
@@ -37,29 +37,29 @@ class Report:
     manifest: Path | None = None
     undone: bool = False
 
-    def describe(self, most: int = 20) -> str:
-        """The report in words."""
-        verb = "removed from" if self.undone else "made in"
+    def describe(self, max_files: int = 20) -> str:
+        """The report in words, with at most `max_files` names."""
+        verb = "removed from" if self.undone else "created in"
         files = plural(len(self.done), "file")
         lines = [f"{files} {verb} {self.target}."]
-        lines += [f"Kept: {path} ({reason})" for path, reason in self.kept[:most]]
-        if len(self.kept) > most:
-            lines.append(f"... and {len(self.kept) - most} more were kept.")
+        lines += [f"Kept: {path} ({reason})" for path, reason in self.kept[:max_files]]
+        if len(self.kept) > max_files:
+            lines.append(f"... and {len(self.kept) - max_files} more were kept.")
         lines += [f"Note: {note}" for note in self.notes]
         if self.manifest and not self.undone:
-            lines.append(f"{self.manifest} lists what was made; with it the export can be undone.")
+            lines.append(f"{self.manifest} lists what was created, so that it can be undone.")
         return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """One thing that an export made, in words of the manifest.
+    """An entry of the manifest: something that an export created.
 
     Parameters
     ----------
     kind : "folder", "file" (a copy, or written by us) or "link" (hard or symbolic).
-    path : where, from the folder of the manifest, with ``/``.
-    source : the file that it is a copy of or a link to; empty when there is none.
+    path : relative to the folder of the manifest, with ``/``.
+    source : the original of a copy or link; empty if there is none.
     """
 
     kind: str
@@ -71,7 +71,7 @@ class Made:
 
     @classmethod
     def from_json(cls, entry: Any) -> Made:
-        """Read an entry; ValueError when it is not one, or leads out of the manifest's folder."""
+        """Read an entry; ValueError if it is invalid, or leads out of the manifest's folder."""
         if not isinstance(entry, dict):
             raise ValueError(f"{entry!r} is not an entry")
         try:
@@ -86,22 +86,22 @@ class Made:
             or made.kind not in ("folder", "file", "link")
             or any(part in ("", ".", "..") or ":" in part or "\0" in part for part in parts)
         ):
-            raise ValueError(f"{made.path!r} is not something that an export makes")
+            raise ValueError(f"{made.path!r} is not something that an export creates")
         return made
 
 
 @dataclass
 class Manifest:
-    """The book that an export keeps while it runs.
+    """The record of a running export.
 
-    A line goes into the journal *before* a thing gets its name, so after a kill everything that
-    is there is also in the book. At the end the journal becomes part of the manifest.
+    A line is logged *before* a file gets its name, so that after a crash every file is recorded. At
+    the end the log becomes part of the manifest.
     """
 
     root: Path
     head: dict[str, Any]
     made: list[Made] = field(default_factory=list)
-    journal: TextIO | None = None
+    log: TextIO | None = None
 
     @classmethod
     def begin(cls, root: Path, collection: str, mode: str, *, made_target: bool) -> Manifest:
@@ -109,45 +109,41 @@ class Manifest:
         part = f".samekind-{secrets.token_hex(6)}.part"
         head = {"format": "samekind-export", "version": 1, "complete": False}
         head |= {"collection": collection, "mode": mode, "made_target": made_target, "part": part}
-        book = cls(root, head)
-        draft = draft_name(root / MANIFEST)
-        try:
-            draft.write_text(book._text(), encoding="utf-8")
-            put_in_place(draft, root / MANIFEST)
-        finally:
-            draft.unlink(missing_ok=True)
-        book.journal = (root / JOURNAL).open("x", encoding="utf-8")
-        return book
+        manifest = cls(root, head)
+        with new_file(root / MANIFEST) as draft:
+            draft.write_text(manifest._text(), encoding="utf-8")
+        manifest.log = (root / LOG).open("x", encoding="utf-8")
+        return manifest
 
     @property
     def part(self) -> Path:
-        """Where a file is written before it gets its name."""
+        """The path of a file before it gets its name."""
         return self.root / str(self.head["part"])
 
     def note(self, made: Made) -> None:
-        """Write down what is about to be made."""
-        assert self.journal is not None, "only an export that runs makes things"
+        """Record what is about to be created."""
+        assert self.log is not None, "only a running export creates files"
         self.made.append(made)
-        self.journal.write(json.dumps(asdict(made)) + "\n")
-        self.journal.flush()
+        self.log.write(json.dumps(asdict(made)) + "\n")
+        self.log.flush()
 
     def finish(self) -> None:
-        """Put everything into the manifest; the journal is not needed any more."""
+        """Write everything to the manifest, and remove the log."""
         self.close()
         self.head["complete"] = True
         self.rewrite()
-        (self.root / JOURNAL).unlink()
+        (self.root / LOG).unlink()
 
     def rewrite(self) -> None:
-        """Replace the manifest on disk, which is ours, by what is known now."""
+        """Replace the manifest on disk."""
         draft = draft_name(self.root / MANIFEST)
         draft.write_text(self._text(), encoding="utf-8")
         os.replace(draft, self.root / MANIFEST)
 
     def close(self) -> None:
-        """Stop writing the journal."""
-        if self.journal is not None:
-            self.journal.close()
+        """Close the log."""
+        if self.log is not None:
+            self.log.close()
 
     def _text(self) -> str:
         return (
@@ -156,30 +152,30 @@ class Manifest:
 
     @classmethod
     def load(cls, path: Path) -> Manifest:
-        """Read a manifest, and the journal of an export that did not end."""
+        """Read a manifest, and the log of an export that did not finish."""
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise ExportError(
                 f"{path} cannot be read as a manifest ({error}). "
-                f"Give the {MANIFEST} of the export that is to be undone."
+                f"Give the {MANIFEST} of the export to undo."
             ) from error
         if not isinstance(content, dict) or content.get("format") != "samekind-export":
             raise ExportError(f"{path} is not the manifest of an export. Nothing was removed.")
         if content.get("version") != 1:
             raise ExportError(f"{path} was written by a newer samekind. Nothing was removed.")
         entries = content.pop("made", [])
-        journal = path.with_name(JOURNAL)
-        if not content.get("complete") and journal.is_file():
-            for line in journal.read_text(encoding="utf-8").splitlines():
+        log = path.with_name(LOG)
+        if not content.get("complete") and log.is_file():
+            for line in log.read_text(encoding="utf-8").splitlines():
                 try:
                     entries.append(json.loads(line))
                 except ValueError:
-                    break  # the line during which the program was stopped; its file was not made
+                    break  # the program was stopped in this line; its file was not created
         try:
             made = [Made.from_json(entry) for entry in entries]
             if not _PART.fullmatch(str(content.get("part"))):
-                raise ValueError("it names no place for unfinished files")
+                raise ValueError("it names no path for unfinished files")
         except ValueError as error:
             raise ExportError(
                 f"{path} was changed by hand and cannot be used: {error}. Nothing was removed."

@@ -1,4 +1,4 @@
-"""Names that every file system accepts, made from what people call their groups and items."""
+"""File names that every file system accepts, from the names of groups and items."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import unicodedata
 _FORBIDDEN = re.compile(r'[/\\:*?"<>|]')
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
 _UNPRINTABLE = {"Cc", "Cs", "Zl", "Zp"}  # control characters, half pairs, line ends
-_LONGEST_BYTES = 180  # of the 255 that file systems allow; the rest is for " (12)" and the suffix
+_MAX_BYTES = 180  # of the 255 that file systems allow; the rest is for " (12)" and the suffix
 _SUFFIXES = {
     "image/png": (".png",),
     "image/jpeg": (".jpg", ".jpeg"),
@@ -19,9 +19,9 @@ _SUFFIXES = {
 
 
 def safe_name(wanted: str, otherwise: str) -> str:
-    """A name for a file or folder, as close to `wanted` as file systems allow.
+    """A file or folder name as close to `wanted` as file systems allow.
 
-    Scripts are kept; separators, control characters and the names of Windows devices are not.
+    All scripts are allowed; separators, control characters and Windows device names are replaced.
 
     >>> safe_name("cats/dogs: 猫?", "Group 1"), safe_name("..", "Group 2"), safe_name("aux", "")
     ('cats_dogs_ 猫_', 'Group 2', 'aux_')
@@ -31,7 +31,7 @@ def safe_name(wanted: str, otherwise: str) -> str:
     text = _FORBIDDEN.sub("_", text).strip().rstrip(". ")
     if not text.strip("._ "):
         return otherwise
-    if text.startswith("."):  # a hidden folder would look like a lost one
+    if text.startswith("."):  # a hidden folder would seem lost
         text = "_" + text[1:]
     if _RESERVED.fullmatch(text):
         stem, dot, suffix = text.partition(".")
@@ -40,18 +40,18 @@ def safe_name(wanted: str, otherwise: str) -> str:
 
 
 def short_stem(stem: str) -> str:
-    """The beginning of a name, so that a number and a suffix still fit."""
-    return stem.encode("utf-8", "ignore")[:_LONGEST_BYTES].decode("utf-8", "ignore").rstrip(". ")
+    """The beginning of a name, short enough for a number and a suffix."""
+    return stem.encode("utf-8", "ignore")[:_MAX_BYTES].decode("utf-8", "ignore").rstrip(". ")
 
 
 class FreeNames:
-    """Gives out names in one folder, each once, also where A and a are the same letter."""
+    """Assign unique names within one folder, also on case-insensitive file systems."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
 
     def take(self, stem: str, suffix: str = "") -> str:
-        """The name itself, or with " (2)", " (3)" ... when it is taken."""
+        """The name itself, or with " (2)", " (3)", ... if it is taken."""
         stem = short_stem(stem)
         name, count = f"{stem}{suffix}", 1
         while self._key(name) in self._taken:
@@ -66,7 +66,7 @@ class FreeNames:
 
 
 def without_suffix(name: str) -> str:
-    """The name without the suffix of a picture or text, which may no longer be the right one."""
+    """The name without the suffix of a picture or text, which may no longer be right."""
     for suffix in (suffix for known in _SUFFIXES.values() for suffix in known):
         if name.lower().endswith(suffix) and len(name) > len(suffix):
             return name[: -len(suffix)]
@@ -74,5 +74,5 @@ def without_suffix(name: str) -> str:
 
 
 def suffix_for(mime: str) -> str:
-    """The suffix that suits a MIME type."""
+    """The suffix for a MIME type."""
     return _SUFFIXES[mime][0] if mime in _SUFFIXES else mimetypes.guess_extension(mime) or ".bin"

@@ -1,8 +1,8 @@
-"""OrientationFile: one person's grouping in a small file, to be applied to other items elsewhere.
+"""OrientationFile: one person's way of grouping in a small file, to apply it to other items.
 
-A safetensors file: arrays under ``encoder.*`` and ``head.*``, and everything else as one JSON text
-in its metadata. No pickle, no items, no names of files or folders. A checksum over all arrays is
-inside, so that damage is noticed.
+A safetensors file: arrays under ``encoder.*`` and ``head.*``, and everything else as JSON in its
+metadata. It has no pickle, no items, and no names of files or folders. A checksum over all arrays
+detects damage.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from typing import Any
 
 import numpy as np
 
-from samekind.atomic_files import draft_name, put_in_place
-from samekind.errors import ExportError, SourceError
+from samekind.errors import SourceError
+from samekind.exports.placements import export_file
 
 FORMAT = "samekind-orientation"
 VERSION = 1
 SUFFIX = ".orientation"
-LARGEST = 1 << 30
-"""Bytes beyond which a file is not even opened: ours have a few million."""
+MAX_BYTES = 1 << 30
+"""Larger files are not opened: ours have a few million bytes."""
 State = Mapping[str, Any]
-"""What was learnt, by name: arrays, and plain JSON values."""
+"""Learnt parameters by name: arrays, and plain JSON values."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """A group as the person knows it; `size` counts the items of the pile that was sorted."""
+    """A group with its name; `size` counts its items in the sorted collection."""
 
     number: int
     name: str
@@ -39,15 +39,15 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class OrientationFile:
-    """All that is needed to place other items into a person's groups.
+    """Everything that is needed to place other items into a person's groups.
 
     Parameters
     ----------
     kind : of the items: "image", "text" or "row".
-    encoder, fingerprint : which encoder makes the vectors, and exactly which version of it.
+    encoder, fingerprint : name and exact version of the encoder.
     columns : of a table, in order; empty for other items.
     groups : in the order of the head's groups.
-    outside : how much of an item its vector may leave untold; None where that is not known.
+    outside : how much of an item its vector may miss; None if unknown.
     """
 
     orientation: str
@@ -78,7 +78,7 @@ class OrientationFile:
         )
 
     def save(self, path: str | Path) -> int:
-        """Write a new file, whole or not at all; how many bytes it has."""
+        """Write a new file atomically; returns its size in bytes."""
         from safetensors.numpy import save
 
         facts = {f.name: getattr(self, f.name) for f in fields(self)} | {
@@ -95,26 +95,16 @@ class OrientationFile:
         facts["sha256"] = _checksum(arrays)
         data = save(arrays, {FORMAT: json.dumps(facts, allow_nan=False, sort_keys=True)})
         final = Path(path).expanduser().absolute()
-        draft = draft_name(final)
-        try:
+        with export_file(final) as draft:
             draft.write_bytes(data)
-            put_in_place(draft, final)
-        except FileExistsError as error:
-            raise ExportError(f"{final} exists already. Choose another name.") from error
-        except OSError as error:
-            raise ExportError(
-                f"{final} cannot be written: {error.strerror or error}. Choose another place."
-            ) from error
-        finally:
-            draft.unlink(missing_ok=True)
         return len(data)
 
     @classmethod
     def load(cls, path: str | Path) -> OrientationFile:
-        """Read a file; what is not one, is damaged or too new is a :class:`SourceError`."""
+        """Read a file; raises :class:`SourceError` if it is not one, damaged or too new."""
         place = Path(path).expanduser()
         try:
-            if place.stat().st_size > LARGEST:
+            if place.stat().st_size > MAX_BYTES:
                 raise SourceError(_foreign(place, "it is far too large"))
             data = place.read_bytes()
         except OSError as error:
@@ -122,7 +112,7 @@ class OrientationFile:
                 raise
             raise SourceError(
                 f"{str(path)!r} cannot be read: {error.strerror or error}. "
-                "Give an orientation file that is there."
+                "Give an existing orientation file."
             ) from error
         facts, arrays = _opened(data, place)
         try:
@@ -133,7 +123,7 @@ class OrientationFile:
     @classmethod
     def _from_parts(cls, facts: dict[str, Any], arrays: dict[str, Any]) -> OrientationFile:
         if facts.pop("sha256") != _checksum(arrays):
-            raise ValueError("its numbers are not those that were written")
+            raise ValueError("its checksum is wrong")
         states = {}
         for part in ("encoder", "head"):
             mine = {k.partition(".")[2]: v for k, v in arrays.items() if k.startswith(part + ".")}
@@ -152,7 +142,7 @@ class OrientationFile:
 
 
 def _opened(data: bytes, place: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The JSON and the arrays of a file of ours, of a version that can be read."""
+    """The JSON and the arrays of an orientation file of a known version."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
@@ -171,9 +161,9 @@ def _opened(data: bytes, place: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         version = int(facts["version"])
         if version > VERSION:
             raise SourceError(
-                f"{str(place)!r} was written by samekind {facts.get('samekind', '?')}, in version "
-                f"{version} of the format; this samekind reads up to version {VERSION}. Update it: "
-                "pip install --upgrade samekind"
+                f"{str(place)!r} was written by samekind {facts.get('samekind', '?')}: expected "
+                f"version {VERSION} of the format or older, got {version}. "
+                "Run: pip install --upgrade samekind"
             )
         return facts, load(data)
     except SourceError:

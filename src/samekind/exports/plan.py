@@ -1,4 +1,4 @@
-"""Plan: everything that an export would write, worked out without touching anything."""
+"""Plan: everything that an export would write, computed without writing anything."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SUFFIXES = {"": "folders", ".csv": "csv", ".json": "json", ".parquet": "parquet
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One file that would be made. `size` is None when it is only known once it is written."""
+    """One file that would be created. `size` is None if it is only known after writing."""
 
     path: Path
     what: str
@@ -37,10 +37,10 @@ class Plan:
 
     Parameters
     ----------
-    files : the files that would be made, in order.
-    folders : the folders that would be made inside the target.
-    conflicts : sentences that say why it cannot be run as it is; empty when it can.
-    notes : sentences that a person should read before.
+    files : the files that would be created, in order.
+    folders : the folders that would be created in the target.
+    conflicts : sentences that say why it cannot be run; empty if it can.
+    notes : sentences that a person should read first.
     """
 
     format: str
@@ -56,24 +56,24 @@ class Plan:
 
     @property
     def n_items(self) -> int:
-        """How many items are exported."""
+        """The number of items."""
         return len(self.collection)
 
     @property
     def n_bytes(self) -> int:
-        """What is known of the room that it takes; links take none."""
+        """The space that it needs, as far as known; links need none."""
         return sum(file.size or 0 for file in self.files)
 
-    def describe(self, most: int = 20) -> str:
-        """The dry run in words: at most `most` of the files by name."""
+    def describe(self, max_files: int = 20) -> str:
+        """The dry run in words, with at most `max_files` names."""
         lines = [f"{self.n_items} items, {self.clustering.n_groups} groups -> {self.target}"]
-        lines += [f"  {file.path}  ({file.what})" for file in self.files[:most]]
-        if len(self.files) > most:
-            lines.append(f"  ... and {len(self.files) - most} more files")
+        lines += [f"  {file.path}  ({file.what})" for file in self.files[:max_files]]
+        if len(self.files) > max_files:
+            lines.append(f"  ... and {len(self.files) - max_files} more files")
         room = f", {self.n_bytes:,} bytes" if self.n_bytes else ""
         lines.append(
             f"{plural(len(self.folders), 'folder')} and {plural(len(self.files), 'file')} "
-            f"would be made{room}."
+            f"would be created{room}."
         )
         lines += [f"Note: {note}" for note in self.notes]
         lines += [f"Not possible: {conflict}" for conflict in self.conflicts]
@@ -89,13 +89,13 @@ def plan_export(
     mode: str = "copy",
     answered: Group[str] = frozenset(),
 ) -> Plan:
-    """Work out an export without touching anything: the dry run.
+    """Plan an export without writing anything: the dry run.
 
     Parameters
     ----------
-    target : the file or folder to make; it must not be there yet (an empty folder may).
+    target : the file or folder to create; it must not exist yet, except as an empty folder.
     format : one of `FORMATS`; None takes it from the suffix of the target (none: folders).
-    mode : "copy" makes copies of the files of the items; "link" makes links to them.
+    mode : "copy" copies the files of the items, "link" links to them.
     answered : ids of the items that the person was asked about.
     """
     target = Path(target).expanduser().absolute()
@@ -107,7 +107,7 @@ def plan_export(
         raise UnknownName("export mode", mode, MODES)
     if len(clustering.labels) != len(collection):
         raise InputError(
-            f"The groups are of {len(clustering.labels)} items, the collection has "
+            f"Expected a collection of {len(clustering.labels)} items, as in the groups, got "
             f"{len(collection)}. Export the collection that was grouped."
         )
     plan = Plan(format, target, mode, (), (), (), (), collection, clustering, frozenset(answered))
@@ -156,7 +156,7 @@ def _planned_folders(plan: Plan) -> Plan:
         files.append(Planned(path, what, size if plan.mode == "copy" else 0, position, source))
     if missing:
         conflicts.append(
-            f"{len(missing)} files are no longer there (the first: {missing[0]}). "
+            f"{len(missing)} files no longer exist (the first: {missing[0]}). "
             "Open the collection again."
         )
     made = replace(plan, files=tuple(files), folders=tuple(folders.values()))
@@ -165,7 +165,7 @@ def _planned_folders(plan: Plan) -> Plan:
 
 
 def _group_folders(plan: Plan) -> dict[int, Path]:
-    """One folder per group, with its name as far as file systems allow."""
+    """One folder per group, named after it as far as file systems allow."""
     free = FreeNames()
     free.take("samekind-export.json")
     free.take("samekind-export.log")
@@ -177,7 +177,7 @@ def _group_folders(plan: Plan) -> dict[int, Path]:
 
 
 def _written(item: Item, position: int, folder: Path, names: FreeNames, suffix: str) -> Planned:
-    """An item without a file. Its stem is taken alone: the suffix may turn out to be another."""
+    """Plan an item without a file; its suffix may change when it is written."""
     last = item.id.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
     stem = safe_name(without_suffix(safe_name(last, "")), f"item {position + 1}")
     what = f"{item.id} as it is shown"
@@ -187,7 +187,7 @@ def _written(item: Item, position: int, folder: Path, names: FreeNames, suffix: 
 def _conflicts_of_place(plan: Plan) -> list[str]:
     conflicts = []
     if not plan.target.parent.is_dir():
-        conflicts.append(f"The folder {plan.target.parent} is not there. Make it first.")
+        conflicts.append(f"The folder {plan.target.parent} does not exist. Create it first.")
     if plan.collection.location and Path(plan.collection.location).is_dir():
         source = Path(plan.collection.location).resolve()
         target = plan.target.parent.resolve() / plan.target.name
@@ -195,8 +195,8 @@ def _conflicts_of_place(plan: Plan) -> list[str]:
             inside = target.relative_to(source).parts
             if not any(part.startswith(".") for part in inside):
                 conflicts.append(
-                    f"{plan.target} is inside the collection {source}, where the export would "
-                    "count as new items the next time. Choose a place outside of it."
+                    f"{plan.target} is inside the collection {source}, so the exported files would "
+                    "be new items next time. Choose a folder outside of it."
                 )
     return conflicts
 
@@ -209,7 +209,7 @@ def _no_room(plan: Plan) -> list[str]:
     if plan.n_bytes <= free:
         return []
     return [
-        f"{plan.n_bytes:,} bytes are needed and {free:,} are free. "
+        f"{plan.n_bytes:,} bytes are needed, but only {free:,} are free. "
         "Free some space, choose another disk, or link instead of copying."
     ]
 
@@ -221,7 +221,7 @@ def _notes(plan: Plan, written: int) -> list[str]:
             f"{written} items have no file of their own and are written as they are shown."
         )
     if plan.mode == "link" and written < len(plan.files):
-        notes.append("A link is the same file as the original: who edits one edits both.")
+        notes.append("A link is the same file as the original: editing one changes both.")
     return notes
 
 
@@ -230,13 +230,13 @@ def _is_empty_folder(path: Path) -> bool:
 
 
 def source_of(item: Item) -> Path | None:
-    """The file that an item was read from; None for items made in memory."""
+    """The file of an item; None for items in memory."""
     path = getattr(item, "path", None)
     return Path(path).absolute() if path else None
 
 
 def content_of(item: Item) -> tuple[str, bytes]:
-    """MIME type and bytes of an item without a file; texts whole, the rest as it is shown."""
+    """MIME type and bytes of an item without a file: the whole text, or else the preview."""
     if item.kind == "text":
         return "text/plain", str(item.load()).encode("utf-8", "backslashreplace")
     preview = item.preview()

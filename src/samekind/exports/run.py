@@ -1,4 +1,4 @@
-"""Run an export: whole, or not at all."""
+"""Run an export completely, or not at all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
-from samekind.atomic_files import draft_name, put_in_place
+from samekind.atomic_files import new_file, put_in_place
 from samekind.errors import ExportError, SamekindError
 from samekind.exports.manifest import MANIFEST, Made, Manifest, Report
 from samekind.exports.names import suffix_for
@@ -18,11 +18,11 @@ from samekind.protocols import Progress
 
 
 def run_export(plan: Plan, progress: Progress | None = None) -> Report:
-    """Do what was planned. When something goes wrong, what was made is removed again.
+    """Run a plan. If anything fails, everything that was created is removed again.
 
     Parameters
     ----------
-    progress : called with (files done, files in all); it may raise to cancel.
+    progress : called with (files done, total); may raise to cancel.
     """
     if plan.conflicts:
         raise ExportError(" ".join(plan.conflicts))
@@ -35,12 +35,8 @@ def run_export(plan: Plan, progress: Progress | None = None) -> Report:
 
 
 def _run_table(plan: Plan) -> Report:
-    draft = draft_name(plan.target)
-    try:
+    with new_file(plan.target) as draft:
         WRITERS[plan.format](plan, draft)
-        put_in_place(draft, plan.target)
-    finally:
-        draft.unlink(missing_ok=True)
     return Report(plan.target, (plan.target,), notes=plan.notes)
 
 
@@ -54,73 +50,73 @@ def _run_folders(plan: Plan, progress: Progress | None) -> Report:
             raise
         made_target = False
     try:
-        book = Manifest.begin(root, plan.collection.name, plan.mode, made_target=made_target)
+        manifest = Manifest.begin(root, plan.collection.name, plan.mode, made_target=made_target)
     except BaseException:
         (root / MANIFEST).unlink(missing_ok=True)
         if made_target:
             root.rmdir()
         raise
     try:
-        done, symbolic = _make_all(plan, book, progress)
-        book.finish()
+        done, symbolic = _make_all(plan, manifest, progress)
+        manifest.finish()
     except BaseException:
-        book.close()
+        manifest.close()
         undo_export(root / MANIFEST)
         raise
     notes = list(plan.notes)
     if symbolic:
         notes.append(
-            f"{symbolic} links are symbolic, because hard links do not reach from the originals "
-            "to here. They break when the originals are moved."
+            f"{symbolic} links are symbolic, because hard links to the originals are not possible "
+            "here. They break if the originals are moved."
         )
     return Report(root, tuple(done), notes=tuple(notes), manifest=root / MANIFEST)
 
 
-def _make_all(plan: Plan, book: Manifest, progress: Progress | None) -> tuple[list[Path], int]:
-    """Make folders and files; the files, and how many of them are symbolic links."""
+def _make_all(plan: Plan, manifest: Manifest, progress: Progress | None) -> tuple[list[Path], int]:
+    """Create folders and files; returns the files and the number of symbolic links."""
     for folder in plan.folders:
-        book.note(Made("folder", _relative(folder, book)))
+        manifest.note(Made("folder", _relative(folder, manifest)))
         folder.mkdir()
     done = []
     symbolic = 0
     for count, file in enumerate(plan.files, start=1):
         if file.source is None:
-            done.append(_write(plan, file, book))
+            done.append(_write(plan, file, manifest))
         elif plan.mode == "copy":
-            shutil.copy2(file.source, book.part)
-            done.append(_name_part(plan, file, file.path, book))
+            shutil.copy2(file.source, manifest.part)
+            done.append(_name_part(plan, file, file.path, manifest))
         else:
-            symbolic += _link(plan, file, book)
+            symbolic += _link(plan, file, manifest)
             done.append(file.path)
         if progress:
             progress(count, len(plan.files))
     return done, symbolic
 
 
-def _write(plan: Plan, file: Planned, book: Manifest) -> Path:
-    """Write an item that has no file; its suffix follows what it really is."""
+def _write(plan: Plan, file: Planned, manifest: Manifest) -> Path:
+    """Write an item that has no file; its suffix follows its content."""
     mime, data = content_of(plan.collection[file.position])
-    book.part.write_bytes(data)
+    manifest.part.write_bytes(data)
     path = file.path.with_suffix(suffix_for(mime))
-    return _name_part(plan, file, path, book)
+    return _name_part(plan, file, path, manifest)
 
 
-def _name_part(plan: Plan, file: Planned, path: Path, book: Manifest) -> Path:
-    """Give a finished file its name, after it was written into the book."""
+def _name_part(plan: Plan, file: Planned, path: Path, manifest: Manifest) -> Path:
+    """Record a finished file in the manifest, then give it its name."""
     source = str(file.source) if file.source else ""
-    size, checksum = book.part.stat().st_size, sha256(book.part)
+    size, checksum = manifest.part.stat().st_size, sha256(manifest.part)
     id = plan.collection.id(file.position)
-    book.note(Made("file", _relative(path, book), id, source, size, checksum))
-    put_in_place(book.part, path)
+    manifest.note(Made("file", _relative(path, manifest), id, source, size, checksum))
+    put_in_place(manifest.part, path)
     return path
 
 
-def _link(plan: Plan, file: Planned, book: Manifest) -> bool:
-    """A hard link, or where that cannot be a symbolic one; whether it is symbolic."""
+def _link(plan: Plan, file: Planned, manifest: Manifest) -> bool:
+    """Create a hard link, or else a symbolic one; returns whether it is symbolic."""
     assert file.source is not None
     source = file.source.resolve()
     id = plan.collection.id(file.position)
-    book.note(Made("link", _relative(file.path, book), id, str(source)))
+    manifest.note(Made("link", _relative(file.path, manifest), id, str(source)))
     try:
         os.link(source, file.path)
     except FileExistsError:
@@ -136,8 +132,8 @@ def _link(plan: Plan, file: Planned, book: Manifest) -> bool:
     return False
 
 
-def _relative(path: Path, book: Manifest) -> str:
-    return path.relative_to(book.root).as_posix()
+def _relative(path: Path, manifest: Manifest) -> str:
+    return path.relative_to(manifest.root).as_posix()
 
 
 def _sentence(error: OSError, target: Path) -> str:
@@ -145,7 +141,7 @@ def _sentence(error: OSError, target: Path) -> str:
         return f"{error.filename2 or error.filename or target} exists already. Choose another name."
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return (
-            f"The disk of {target} is full. What was made has been removed again. "
+            f"The disk of {target} is full. Everything created was removed again. "
             "Free some space, or choose another disk."
         )
-    return f"The export to {target} was stopped: {error}. What was made has been removed again."
+    return f"The export to {target} failed: {error}. Everything created was removed again."

@@ -23,7 +23,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 @dataclass(frozen=True)
 class Row:
-    """What is told about one item. `confidence` is None when the groups are hard."""
+    """The row of one item. `confidence` is None if the groups are hard."""
 
     id: str
     group: int
@@ -44,7 +44,7 @@ def rows(plan: Plan) -> Iterator[Row]:
 
 
 def own_membership(plan: Plan) -> NDArray[np.floating[Any]] | None:
-    """How strongly each item belongs to the group that it is in; None for hard groups."""
+    """The membership of each item in its own group; None for hard groups."""
     membership = plan.clustering.membership
     if membership is None:
         return None
@@ -54,10 +54,10 @@ def own_membership(plan: Plan) -> NDArray[np.floating[Any]] | None:
 
 
 def write_csv(plan: Plan, path: Path) -> None:
-    """Columns id, group, name, confidence (where there is one), answered; UTF-8, with a header."""
+    """Columns id, group, name, confidence (if there is one), answered; UTF-8, with a header."""
     soft = plan.clustering.membership is not None
     columns = ["id", "group", "name", *(["confidence"] if soft else []), "answered"]
-    # An id is the user's file name: what is no text is written as \udcff, nothing else is changed.
+    # An id is the user's file name: invalid Unicode in it is written as \udcff.
     with path.open("x", encoding="utf-8", errors="backslashreplace", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
@@ -83,7 +83,7 @@ def write_json(plan: Plan, path: Path) -> None:
         ],
         "items": [{k: v for k, v in vars(row).items() if v is not None} for row in items],
     }
-    # A half pair in an id becomes \udcff, which is how JSON writes it: it comes back unchanged.
+    # Half a surrogate pair becomes \udcff, as JSON writes it, so it is read back unchanged.
     with path.open("x", encoding="utf-8", errors="backslashreplace") as file:
         json.dump(content, file, ensure_ascii=False, allow_nan=False, indent=1)
         file.write("\n")
@@ -118,7 +118,7 @@ WRITERS: dict[str, Callable[[Plan, Path], None]] = {
 
 
 def check_parquet() -> None:
-    """Say early that the package for Parquet is not there."""
+    """Fail early if the package for Parquet is missing."""
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError as missing:
@@ -126,14 +126,14 @@ def check_parquet() -> None:
 
 
 def formula_note(plan: Plan) -> str:
-    """A warning where a spreadsheet would take a cell for a formula; empty where it would not."""
+    """A warning if a spreadsheet would interpret a cell as a formula, or an empty string."""
     cells = [*plan.collection.ids(), *(plan.clustering.name(k) for k in plan.clustering.numbers)]
     risky = [cell for cell in cells if cell.startswith(_FORMULA)]
     if not risky:
         return ""
     return (
-        f"{len(risky)} cells begin with = + - or @ (the first: {risky[0]!r}). They are written as "
-        "they are; a spreadsheet may take them for formulas, so import these columns as text."
+        f"{len(risky)} cells begin with = + - or @ (the first: {risky[0]!r}). They are written "
+        "unchanged. A spreadsheet may take them for formulas, so import these columns as text."
     )
 
 

@@ -1,4 +1,4 @@
-"""Undo an export in folders: remove what it made and what is unchanged, and nothing else."""
+"""Undo an export to folders: remove what it created and is unchanged, and nothing else."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from samekind.errors import ExportError
-from samekind.exports.manifest import JOURNAL, MANIFEST, Made, Manifest, Report
+from samekind.exports.manifest import LOG, MANIFEST, Made, Manifest, Report
 
 
 def undo_export(manifest: str | Path) -> Report:
-    """Remove what an export made; what was changed or added since is kept and reported.
+    """Remove what an export created; what was changed or added since is kept and reported.
 
-    A copy or link whose original is gone is kept too: it may be the last one. Works as well for an
-    export that was stopped in the middle.
+    A copy or link whose original is gone is kept too, because it may be the last one. Also works
+    for an export that was interrupted.
 
     Parameters
     ----------
@@ -23,23 +23,23 @@ def undo_export(manifest: str | Path) -> Report:
     """
     path = Path(manifest).expanduser().absolute()
     path = path / MANIFEST if path.is_dir() else path
-    book = Manifest.load(path)
+    record = Manifest.load(path)
     try:
-        return _undo(book)
+        return _undo(record)
     except OSError as error:
         raise ExportError(
-            f"The export in {book.root} could be undone only in part: {error}. "
-            "Its manifest is still there: remove the cause and undo it again."
+            f"The export in {record.root} could be undone only in part: {error}. "
+            "Its manifest is still there: fix the cause and undo it again."
         ) from error
 
 
-def _undo(book: Manifest) -> Report:
-    root = book.root
+def _undo(record: Manifest) -> Report:
+    root = record.root
     done: list[Path] = []
     kept: list[tuple[Path, str]] = []
     still: list[Made] = []
-    _remove_file(book.part)
-    for made in book.made:
+    _remove_file(record.part)
+    for made in record.made:
         place = root / made.path
         if made.kind == "folder" or not os.path.lexists(place):
             continue
@@ -50,28 +50,28 @@ def _undo(book: Manifest) -> Report:
         else:
             _remove_file(place)
             done.append(place)
-    ours = {root / made.path for made in still} | {root / MANIFEST, root / JOURNAL}
+    ours = {root / made.path for made in still} | {root / MANIFEST, root / LOG}
     kept += [(place, "was added since") for place in _files_below(root) if place not in ours]
-    for made in reversed([made for made in book.made if made.kind == "folder"]):
+    for made in reversed([made for made in record.made if made.kind == "folder"]):
         if not _remove_folder(root / made.path):
             still.append(made)
-    # Folders come first in a manifest, parents before children, as when they were made.
-    book.made = sorted(still, key=lambda made: made.kind != "folder")
+    # Folders come first in a manifest, parents before children, as they were created.
+    record.made = sorted(still, key=lambda made: made.kind != "folder")
     if kept:
-        book.head["complete"] = True
-        book.rewrite()
-        _remove_file(root / JOURNAL)
+        record.head["complete"] = True
+        record.rewrite()
+        _remove_file(root / LOG)
     else:
-        _remove_file(root / JOURNAL)
+        _remove_file(root / LOG)
         _remove_file(root / MANIFEST)
-        if book.head.get("made_target"):
+        if record.head.get("made_target"):
             _remove_folder(root)
     left = root / MANIFEST if kept else None
     return Report(root, tuple(done), tuple(kept), manifest=left, undone=True)
 
 
 def why_keep(root: Path, made: Made) -> str:
-    """Why a file that an export made is not removed; empty when it may be."""
+    """Why a file of an export is kept; empty if it may be removed."""
     place = root / made.path
     if any(parent.is_symlink() for parent in place.parents if root in parent.parents):
         return "its folder was replaced by a link"
@@ -112,7 +112,7 @@ def _remove_file(path: Path) -> None:
 
 
 def _remove_folder(path: Path) -> bool:
-    """Remove a folder if nothing is in it; whether it is gone."""
+    """Remove a folder if it is empty; returns whether it is gone."""
     if path.is_symlink():
         return False
     try:

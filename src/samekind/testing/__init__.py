@@ -1,7 +1,7 @@
-"""Contracts: what a question, strategy, clusterer, encoder or store must keep to live in the house.
+"""Contracts for a question, strategy, clusterer, encoder or store of your own.
 
-Run them over your own members: ``check_strategy(MyStrategy())``. Each raises AssertionError with
-what was expected.
+Run them on an instance: ``check_strategy(MyStrategy())``. Each raises AssertionError that says what
+was expected.
 """
 
 from samekind.testing.clusterers import check_clusterer

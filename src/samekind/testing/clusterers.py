@@ -11,7 +11,7 @@ from samekind.protocols import Clusterer
 
 
 def check_clusterer(clusterer: Any, *, honours_all: bool = True) -> None:
-    """Shapes, repeatability and, unless the method only weighs answers, every answer honoured."""
+    """Check shapes, repeatability and, unless the method only weighs answers, every answer."""
     from sklearn.base import clone
 
     assert isinstance(clone(clusterer).fit(_points(30)), Clusterer)
@@ -52,7 +52,7 @@ def _points(n: int, seed: int = 0) -> Any:
 
 
 def _true_constraints(n: int, count: int) -> Constraints:
-    """Links that follow an orientation across the clouds, so that they are not for free."""
+    """Links of an orientation that cuts across the clouds, so that they have an effect."""
     kinds = np.where(np.arange(n) % 3 == 2, (np.arange(n) // 3) % 2, np.arange(n) % 3)
     rng = np.random.default_rng(1)
     pairs = [rng.choice(n, 2, replace=False) for _ in range(count)]

@@ -1,4 +1,4 @@
-"""The contract of an encoder: item by item in `read`, finite vectors, the same every time."""
+"""The contract of an encoder: it reads item by item and gives the same finite vectors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from samekind.protocols import Encoder
 
 
 def check_encoder(encoder: Encoder, collection: Collection) -> None:
-    """Reading is stateless, vectors are float32 and finite, one row per item."""
+    """Check that reading is stateless, and vectors are finite, one row per item."""
     assert isinstance(encoder, Encoder)
     assert collection.kind in encoder.kinds, "the example must be of a kind that it reads"
     items = list(collection[:8])

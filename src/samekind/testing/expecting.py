@@ -1,4 +1,4 @@
-"""Expecting an error without pytest: contracts must run wherever the package runs."""
+"""Expect an error without pytest, so that contracts run wherever the package runs."""
 
 from __future__ import annotations
 
@@ -13,4 +13,4 @@ def raises(error: type[Exception]) -> Iterator[None]:
         yield
     except error:
         return
-    raise AssertionError(f"{error.__name__} was expected, but nothing was raised.")
+    raise AssertionError(f"Expected {error.__name__}, but nothing was raised.")

@@ -1,4 +1,4 @@
-"""The contract of a question: it describes itself, completely and consistently."""
+"""The contract of a question: it describes itself completely and consistently."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from samekind.testing.expecting import raises
 
 
 def check_question(question: Question) -> None:
-    """Choices, links, truth and JSON form of one question agree with each other."""
+    """Check that choices, links, truth and JSON of a question are consistent."""
     items = question.items()
     assert len(set(items)) == len(items) >= 1, "items must be shown once each"
     choices = question.choices()
@@ -18,7 +18,7 @@ def check_question(question: Question) -> None:
     assert question.links(UNSURE) == (), "unsure means nothing"
     for choice in choices:
         for link in question.links(choice):
-            assert {link.a, link.b} <= set(items), "links speak of items that are shown"
+            assert {link.a, link.b} <= set(items), "links are between items that are shown"
         assert set(question.exemplars(choice)) <= set(items), "exemplars are shown items"
     beside = [i for choice in choices for i in question.exemplars(choice)]
     above = [i for part in question.parts() for i in part]
@@ -28,14 +28,14 @@ def check_question(question: Question) -> None:
         question.links("no such choice")
     _check_joined(question)
     assert question.prompt.strip() and question.kind.strip()
-    assert question.truthful(lambda a, b: None) == UNSURE, "who knows nothing is unsure"
+    assert question.truthful(lambda a, b: None) == UNSURE, "who knows nothing must be unsure"
     _check_truth(question)
     again = question_from_json(question.to_json(str), int)
-    assert again == question and again.why == question.why, "the JSON form must come back the same"
+    assert again == question and again.why == question.why, "JSON must be read back unchanged"
 
 
 def _check_joined(question: Question) -> None:
-    """Several numbers may be joined where the question says so, and nowhere else."""
+    """Check that numbers may be joined only if the question says so."""
     numbers = [int(choice) for choice in question.choices() if choice.isdecimal()]
     for two in combinations(numbers, 2):
         if question.many:
@@ -53,12 +53,12 @@ def _check_joined(question: Question) -> None:
 
 
 def _check_truth(question: Question) -> None:
-    """In every small world, all links of the truthful choice are true."""
+    """Check that all links of the truthful choice are true, for all small groupings."""
     items = question.items()[:6]
     for kinds in product(range(3), repeat=len(items)):
         kind = dict(zip(items, kinds, strict=True))
         choice = question.truthful(lambda a, b: kind.get(a, 9) == kind.get(b, 9))  # noqa: B023
         question.check(choice)
-        assert choice != UNSURE, "who knows everything is sure"
+        assert choice != UNSURE, "who knows everything must be sure"
         for a, b, same in question.links(choice):
             assert (kind.get(a, 9) == kind.get(b, 9)) == same, "the truthful choice must be true"

@@ -1,4 +1,4 @@
-"""The contract of a ledger: what every store must keep."""
+"""The contract of a store: what every ledger must guarantee."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from samekind.testing.expecting import raises
 
 
 def check_store(make_store: Callable[[], Store]) -> None:
-    """The contract of a ledger; `make_store` gives a new, empty store at each call."""
+    """Check a store; `make_store` returns a new, empty store at each call."""
     check_numbers_are_gapless_per_session(make_store())
     check_events_come_back_as_they_were(make_store())
     check_what_is_not_plain_json_is_refused(make_store())
@@ -22,7 +22,7 @@ def check_store(make_store: Callable[[], Store]) -> None:
 
 
 def check_numbers_are_gapless_per_session(store: Store) -> None:
-    """Each session counts from 1, whatever happens in the others."""
+    """Check that each session counts from 1, independently of the others."""
     assert isinstance(store, Store)
     assert store.sessions() == [] and list(store.read("nobody")) == []
     given_out = [store.append(name, Event("told", {"n": n})) for n in range(3) for name in "ba"]
@@ -34,11 +34,11 @@ def check_numbers_are_gapless_per_session(store: Store) -> None:
     assert [e.seq for e in store.read("a", after=99)] == []
     reader = store.read("b", after=1)
     assert next(reader).seq == 2
-    assert store.append("b", Event("undone", seq=77)) == 4, "the store gives the number, not we"
+    assert store.append("b", Event("undone", seq=77)) == 4, "the store assigns the number"
 
 
 def check_events_come_back_as_they_were(store: Store) -> None:
-    """Unicode, nesting, large numbers and fractions of seconds are kept."""
+    """Check that Unicode, nesting, large numbers and fractions of seconds are preserved."""
     data = {
         "item": "Größe/猫 🐈.jpg",
         "half a pair": "\udcff",
@@ -52,14 +52,14 @@ def check_events_come_back_as_they_were(store: Store) -> None:
     changed = {"choices": ["same"]}
     store.append("b", Event("told", changed))
     changed["choices"].append("different")
-    assert next(store.read("b")).data == {"choices": ["same"]}, "a ledger keeps no references"
+    assert next(store.read("b")).data == {"choices": ["same"]}, "a store keeps no references"
     big = {"ids": ["x" * 20] * 10_000}
     store.append("b", Event("proposed", big))
     assert next(store.read("b", after=1)).data == big
 
 
 def check_what_is_not_plain_json_is_refused(store: Store) -> None:
-    """A value that would come back as something else is refused, and nothing is stored."""
+    """Check that a value that would be read back differently is refused."""
     for value in (float("nan"), float("inf"), {1, 2}, b"bytes", object(), {3: "key"}, [{None: 1}]):
         with raises(InputError):
             store.append("main", Event("told", {"value": value}))
@@ -70,7 +70,7 @@ def check_what_is_not_plain_json_is_refused(store: Store) -> None:
 
 
 def check_names_are_checked(store: Store) -> None:
-    """A name has 1 to 200 characters, of any script."""
+    """Check that names have 1 to 200 characters, of any script."""
     longest = "é" * 200
     assert store.append(longest, Event("opened")) == 1
     assert store.append(" spaced'; DROP TABLE events; -- ", Event("opened")) == 1
@@ -85,7 +85,7 @@ def check_names_are_checked(store: Store) -> None:
 
 
 def check_threads_do_not_lose_events(store: Store) -> None:
-    """Numbers stay gapless when several threads append to one session."""
+    """Check that numbers have no gaps when several threads append to one session."""
     with ThreadPoolExecutor(4) as pool:
         tell = lambda n: store.append("main", Event("told", {"n": n}))  # noqa: E731
         given_out = list(pool.map(tell, range(60)))
@@ -95,13 +95,13 @@ def check_threads_do_not_lose_events(store: Store) -> None:
 
 
 def check_two_processes(target: str) -> None:
-    """Two processes open the ledger at the same moment and append 200 events each."""
+    """Check that two processes can open a ledger at once and append 200 events each."""
     context = multiprocessing.get_context("spawn")
     workers = [context.Process(target=_append_many, args=(target, who, 200)) for who in "ab"]
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join(60)
+        worker.join(300)
     assert [worker.exitcode for worker in workers] == [0, 0]
     events = list(open_store(target).read("main"))
     assert [e.seq for e in events] == list(range(1, 401))

@@ -1,4 +1,4 @@
-"""The contract of a strategy: what it proposes can be asked, and depends on the view alone."""
+"""The contract of a strategy: its questions can be asked, and depend on the view alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from samekind.questions import UNSURE, Answer, Question
 
 
 def check_strategy(strategy: QueryStrategy) -> None:
-    """Proposals are new, answerable, repeatable, and end when everything is known."""
+    """Check that proposals are new, answerable, repeatable, and end when all is known."""
     assert is_dataclass(strategy), "a strategy only decides: make it a frozen dataclass"
     hash(strategy)
     assert isinstance(strategy, QueryStrategy)
@@ -25,7 +25,7 @@ def check_strategy(strategy: QueryStrategy) -> None:
 
 
 def example_view(n: int = 40, seed: int = 0, *, soft: bool = True) -> View:
-    """Three clouds of points, grouped a little wrongly, nothing answered yet."""
+    """Three clouds of points with a few wrong labels and no answers."""
     rng = np.random.default_rng(seed)
     kinds = np.arange(n) % 3
     space = (rng.normal(size=(n, 4)) + 4 * np.eye(3, 4)[kinds]).astype(np.float32)
@@ -48,7 +48,7 @@ def _check_repeatable(strategy: QueryStrategy, view: View) -> None:
 
 
 def _check_a_whole_conversation(strategy: QueryStrategy, view: View) -> None:
-    """Answer truthfully until nothing is proposed: no question may be implied or passed."""
+    """Answer truthfully until nothing is proposed; no question may be implied or passed."""
     n = view.constraints.n_items
     kinds = np.arange(n) % 3
     answers: list[Answer] = []
