@@ -167,7 +167,7 @@ def test_a_file_of_something_else_or_of_the_future_is_told(
     data = orientation.read_bytes()
     assert mark in data
     orientation.write_bytes(data.replace(mark, mark[:-1] + b"7"))
-    with pytest.raises(SourceError, match=r"version 7 of the format.*pip install --upgrade"):
+    with pytest.raises(SourceError, match=r"version 1 of the format or older, got 7.*pip install --upgrade"):
         OrientationFile.load(orientation)
 
 

@@ -152,7 +152,7 @@ def test_conflicts_are_reported_first_and_nothing_is_overwritten(
     inside = planned(client, format="folders", target=str(tmp_path / "photos" / "sorted"))
     assert "inside the collection" in inside["conflicts"][0]
     nowhere = planned(client, format="folders", target=str(tmp_path / "no" / "where"))
-    assert "is not there" in nowhere["conflicts"][0]
+    assert "does not exist" in nowhere["conflicts"][0]
     taken = tmp_path / "taken.orientation"
     taken.write_text("precious")
     assert planned(client, format="orientation", target=str(taken))["conflicts"]
