@@ -339,7 +339,7 @@ def test_a_warning_is_one_plain_line(
     from samekind.encoders.feature_cache import FeatureCache
 
     def refuse(*_: object) -> None:
-        warnings.warn("Vectors cannot be kept.\nMake room.", RuntimeWarning, stacklevel=2)
+        warnings.warn("Vectors cannot be stored.\nMake room.", RuntimeWarning, stacklevel=2)
 
     monkeypatch.setattr(FeatureCache, "add", refuse)
     done = cli("cluster", photos, "--encoder", "pixels", "--groups", "2")
