@@ -69,7 +69,6 @@ def test_every_dotted_name_in_a_guide_can_be_imported(page: Path) -> None:
         assert resolved(dotted) is not None, dotted
 
 
-@pytest.mark.slow
 def test_the_walk_of_one_photo_is_complete() -> None:
     if not (SOURCE / "web" / "page" / "index.html").is_file():
         pytest.skip("the page is not built")
@@ -127,7 +126,6 @@ def test_the_finders_find_what_they_should() -> None:
         resolved("samekind.session.Hall")
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("git") is None, reason="git applies the diffs")
 def test_the_additions_of_contributing_apply_and_keep_their_contracts(tmp_path: Path) -> None:
     diffs = re.findall(r"```diff\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.S)

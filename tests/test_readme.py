@@ -49,7 +49,6 @@ def run(command: str, home: Path, keys: str = "") -> subprocess.CompletedProcess
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", [c for c in commands() if "~" not in c and "make" not in c])
 def test_the_commands_for_everybody_run(command: str, tmp_path: Path) -> None:
     done = run(command, tmp_path)
@@ -57,7 +56,6 @@ def test_the_commands_for_everybody_run(command: str, tmp_path: Path) -> None:
     assert done.stdout.strip()
 
 
-@pytest.mark.slow
 def test_the_commands_for_ones_own_photos_run(photos: Path) -> None:
     home = photos.parent
     ask, export = (
@@ -78,7 +76,6 @@ def test_the_make_targets_exist() -> None:
             assert f"\n{command.split()[1]}:" in makefile
 
 
-@pytest.mark.slow
 def test_the_python_runs() -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.S)
     names: dict[str, object] = {}

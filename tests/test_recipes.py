@@ -15,8 +15,6 @@ import pytest
 from recipes_here import RECIPES, run_here
 from samekind.reports.plots import Snapshots
 
-pytestmark = pytest.mark.slow
-
 TINY = [
     "--size",
     "8",

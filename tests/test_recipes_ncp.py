@@ -11,8 +11,6 @@ from safetensors import safe_open
 
 from recipes_here import run_here
 
-pytestmark = pytest.mark.slow
-
 
 def run_recipe(recipe: str, *options: str) -> str:
     return run_here(recipe, "--device", "cpu", *options)

@@ -10,7 +10,6 @@ import pytest
 from benchmarks.live import scale as bench
 
 
-@pytest.mark.slow
 def test_a_size_is_measured_in_a_process_of_its_own_and_drawn(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

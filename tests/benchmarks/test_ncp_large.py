@@ -27,7 +27,6 @@ def test_k_means_that_is_told_k_finds_clouds_that_lie_far_apart() -> None:
     assert large.ari(truth, labels) == 1.0 and seconds > 0
 
 
-@pytest.mark.slow
 def test_a_small_run_trains_saves_and_uses_the_weights_again(tmp_path: Path) -> None:
     common = ["--sizes", "60", "--dims", "2", "--sets", "2", "--samples", "2", "--device", "cpu"]
     weights, one, two = (str(tmp_path / name) for name in ("w.safetensors", "1.json", "2.json"))

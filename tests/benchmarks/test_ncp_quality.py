@@ -60,7 +60,6 @@ def test_a_row_tells_the_score_its_interval_and_the_error_of_k() -> None:
     assert (row["seconds"], row["processor_seconds"]) == (2.0, pytest.approx(0.6))
 
 
-@pytest.mark.slow
 def test_a_small_comparison_runs_trains_saves_and_uses_the_weights_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -127,7 +127,6 @@ def test_relations_are_correlations_and_shares() -> None:
     assert row["size of different"] < row["size of same"]  # different-answers count by closure only
 
 
-@pytest.mark.slow
 def test_the_script_measures_a_small_case_and_keeps_other_entries(tmp_path: Path) -> None:
     out, picture = tmp_path / "gap.json", tmp_path / "gap.png"
     out.write_text('{"kept": 1}')

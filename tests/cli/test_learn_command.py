@@ -153,7 +153,6 @@ def test_whoever_says_no_gets_nothing_learnt(
     assert cli("learn", folder, "--epochs", "1", "--yes").code == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(METHODS) - {"simclr"}))
 def test_every_way_to_learn_works_from_the_command_line(
     cli: Cli, drawn: Callable[..., Path], name: str

@@ -135,7 +135,6 @@ def test_every_point_of_a_curve_is_passed_to_the_callback(things: Path) -> None:
     assert [snapshot for _, snapshot in seen] == [0, 1, 2, 3]
 
 
-@pytest.mark.slow
 def test_the_program_of_the_guide_writes_what_can_be_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

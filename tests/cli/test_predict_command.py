@@ -167,7 +167,9 @@ def test_a_file_of_something_else_or_of_the_future_is_told(
     data = orientation.read_bytes()
     assert mark in data
     orientation.write_bytes(data.replace(mark, mark[:-1] + b"7"))
-    with pytest.raises(SourceError, match=r"version 1 of the format or older, got 7.*pip install --upgrade"):
+    with pytest.raises(
+        SourceError, match=r"version 1 of the format or older, got 7.*pip install --upgrade"
+    ):
         OrientationFile.load(orientation)
 
 
@@ -337,7 +339,6 @@ def test_wrong_uses_of_predict_are_told(
     assert done.code == 3 and "damaged" in done.err
 
 
-@pytest.mark.slow
 def test_held_out_tiles_are_placed_as_by_the_session(tmp_path: Path) -> None:
     tiles = open_labelled("tiles")
     truth, _ = tiles.truth("colour")

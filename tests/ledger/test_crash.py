@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from piles import clouds, points
 from samekind.ledger.store import MemoryStore, open_store
@@ -48,7 +47,6 @@ def person(path: Path, pipe: Connection) -> None:
     os._exit(0)
 
 
-@pytest.mark.slow
 def test_killed_at_random_moments_nothing_told_is_lost_and_the_next_question_is_the_same(
     ledger: Path,
 ) -> None:

@@ -191,7 +191,6 @@ def told(store: MemoryStore) -> list[str]:
     return [event.data["choice"] for event in store.read("main") if event.kind == "told"]
 
 
-@pytest.mark.slow
 def test_every_door_writes_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     first, again, typed = MemoryStore(), MemoryStore(), MemoryStore()
     simulated = session(first)
@@ -208,7 +207,6 @@ def test_every_door_writes_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> 
     assert told(typed) == told(first)
 
 
-@pytest.mark.slow
 def test_a_session_is_taken_up_again_with_answers_that_name_several() -> None:
     store = MemoryStore()
     before = session(store)

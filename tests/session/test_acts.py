@@ -276,7 +276,6 @@ def test_a_question_by_hand_that_shows_nothing_or_something_twice_is_refused(
         make()
 
 
-@pytest.mark.slow
 def test_five_thousand_of_a_hundred_thousand_items_are_put_together_without_comparing_all() -> None:
     n = 100_000
     rng = np.random.default_rng(0)

@@ -200,7 +200,6 @@ def test_random_checks_are_kept_beside_the_share_that_they_estimate() -> None:
     assert 0 <= checks["truth"] <= 1
 
 
-@pytest.mark.slow
 def test_parts_of_a_set_are_held_out_joined_or_left_as_they_are() -> None:
     own, together = open_dataset("tiles", held_out="given"), open_dataset("tiles", held_out=False)
     assert own.X.shape == (384, 3, 96, 96) and own.heldout is not None and len(own.heldout) == 128
@@ -235,7 +234,6 @@ def test_cifar_pictures_come_from_the_folder_that_is_given(tmp_path: Any) -> Non
     assert len(some.X) == len(some.truth("default")[0]) == 4 and some.heldout is not None
 
 
-@pytest.mark.slow
 def test_idc_is_asked_once_by_a_person_who_errs_and_is_unsure() -> None:
     base = {
         "method": "idc", "strategy": "value", "strategy_with": {"shown": 2}, "questions": 20,
@@ -249,14 +247,12 @@ def test_idc_is_asked_once_by_a_person_who_errs_and_is_unsure() -> None:
         row_of({**base, "without": ["pos"]})
 
 
-@pytest.mark.slow
 def test_a_part_that_a_loss_does_not_have_cannot_be_left_out() -> None:
     base = {**DEEP, "method": "cc", "without": ["assignment"], "strategy": "random"}
     with pytest.raises(InputError, match=r"no part 'assignment'.*instance, groups, balance"):
         row_of(base, set="tiles", orientations=["colour"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("without", [["instance"], ["assignment"]])
 def test_occ_runs_on_all_pictures_with_a_part_of_its_loss_left_out(without: list[str]) -> None:
     base = {**DEEP, "method": "occ", "strategy": "csd", "held_out": False, "without": without}

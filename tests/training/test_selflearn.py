@@ -72,7 +72,6 @@ LEARNING: dict[str, tuple[float, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_the_loss_falls_and_kinds_move_apart(method: str) -> None:
     pictures, kinds = striped()

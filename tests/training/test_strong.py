@@ -306,7 +306,6 @@ def test_views_never_ask_the_device_for_a_number() -> None:
         assert views(images).shape == (12, 3, 32, 32)
 
 
-@pytest.mark.slow
 def test_the_pass_can_be_compiled_as_one_graph_and_gives_the_same_views() -> None:
     strong, images = Strong(StrongFamily(32)), pictures(8)
     chances = strong.chances(8, "cpu", seeded())

@@ -38,7 +38,6 @@ def home(found: dict[int, list[int]], item: int) -> int:
     return next(number for number, items in found.items() if item in items)
 
 
-@pytest.mark.slow
 def test_merge_split_move_and_together_change_the_groups_and_undo_brings_them_back(
     live: Workspace, client_for: Callable[[Workspace], TestClient]
 ) -> None:
@@ -157,7 +156,6 @@ def test_a_large_act_is_shown_by_some_of_its_items(
     assert told["question"]["why"] == "You put 300 items together."
 
 
-@pytest.mark.slow
 def test_several_tabs_act_at_once_and_nothing_is_lost_or_doubled(
     workspace: Workspace, client_for: Callable[[Workspace], TestClient]
 ) -> None:

@@ -27,7 +27,6 @@ RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 
 pytestmark = [
     *needs_browser,
-    pytest.mark.slow,
     pytest.mark.skipif(not AXE.exists(), reason="axe-core is not there: `make page` installs it"),
 ]
 

@@ -21,7 +21,7 @@ from browsing import Served, becomes, expect, needs_browser
 from demo_tiles import Tiles
 from samekind.workspace.workspace import Workspace
 
-pytestmark = [*needs_browser, pytest.mark.slow]
+pytestmark = needs_browser
 SEEN = """() => {
   const root = document.querySelector(".question");
   const ids = (box) => [...box.querySelectorAll(".item")].map((one) => one.title);

@@ -102,7 +102,6 @@ class Finger:
 # -- every kind of question fits the screen -------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("phone", [False, True], ids=["1280x800", "390x844"])
 def test_every_kind_of_question_fits_the_screen(
     make_workspace: Callable[..., Workspace], open_page: Callable[..., Any], phone: bool

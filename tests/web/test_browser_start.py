@@ -21,7 +21,7 @@ from waiting import PATIENCE
 
 PAGE = Path(os.environ.get("SAMEKIND_TEST_PAGE", app.PAGE))
 """The built page; another one may be tried while it is worked on."""
-pytestmark = [*needs_browser, pytest.mark.slow]
+pytestmark = needs_browser
 
 
 class Started(Served):

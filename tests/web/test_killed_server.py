@@ -19,8 +19,6 @@ from PIL import Image
 
 from waiting import PATIENCE, until
 
-pytestmark = pytest.mark.slow
-
 SLOWLY = """
 import sys, time
 from pathlib import Path

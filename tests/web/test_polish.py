@@ -269,7 +269,6 @@ def test_polishing_without_a_gpu_says_how_little_can_be_expected(
     assert "not even once" not in estimate_on("accelerator")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", ["fixmatch", "idc", "pcl"])
 def test_a_real_network_is_trained_and_compared(opening: Opening, method: str) -> None:
     client, workspaces, workspace = opening()
@@ -281,7 +280,6 @@ def test_a_real_network_is_trained_and_compared(opening: Opening, method: str) -
     assert len(workspace.session().clustering.labels) == N
 
 
-@pytest.mark.slow
 def test_cancelled_training_changes_nothing(opening: Opening) -> None:
     client, workspaces, workspace = opening()
     answered(workspace, 12)

@@ -24,7 +24,6 @@ SETTINGS = hypothesis.settings(
 )
 
 
-@pytest.mark.slow
 def test_no_valid_request_causes_a_server_error(
     make_workspace: Callable[..., Workspace],
 ) -> None:

@@ -250,7 +250,6 @@ def test_an_unsuitable_encoder_is_refused_early(serve: Serve, photos: Path) -> N
     assert workspaces.jobs.all() == []
 
 
-@pytest.mark.slow
 def test_an_encoder_that_needs_training_is_trained_in_the_job(serve: Serve, photos: Path) -> None:
     client, workspaces = serve()
     pile = opened(client, workspaces, photos, encoder="simclr", minutes=0.02)

@@ -117,7 +117,6 @@ def test_a_session_trains_on_such_a_folder_and_honours_the_answers(odd_folder: P
     assert np.array_equal(labels[links.a] == labels[links.b], links.same)
 
 
-@pytest.mark.slow
 def test_the_command_line_groups_a_folder_of_odd_pictures_with_pcl(
     cli: Cli, odd_folder: Path
 ) -> None:
@@ -133,7 +132,6 @@ def test_the_command_line_groups_a_folder_of_odd_pictures_with_pcl(
     assert told.code == 3 and "no label columns" in told.err
 
 
-@pytest.mark.slow
 def test_the_command_line_simulates_on_pictures_of_different_sizes(
     cli: Cli, tmp_path: Path
 ) -> None:

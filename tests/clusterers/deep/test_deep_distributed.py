@@ -7,7 +7,6 @@ import socket
 from pathlib import Path
 
 import numpy as np
-import pytest
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
@@ -35,7 +34,6 @@ def worker(rank: int, port: int, folder: str) -> None:
     dist.destroy_process_group()
 
 
-@pytest.mark.slow
 def test_all_processes_have_the_same_groups_vectors_and_predictions(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -205,7 +205,6 @@ def test_a_model_that_was_put_aside_places_pictures_as_before() -> None:
     assert np.array_equal(again.predict(images), model.predict(images))
 
 
-@pytest.mark.slow
 def test_the_whole_path_from_value_to_groups_with_a_person_who_looks_at_what_is_shown() -> None:
     images, half = pictures(60)
     items = [PixelItem(f"{i:02d}", image) for i, image in enumerate(images)]

@@ -70,7 +70,6 @@ def test_numbers_that_are_none_are_refused(bad: float) -> None:
         model.score_partition(X, np.zeros(5))
 
 
-@pytest.mark.slow
 def test_a_hundred_thousand_items_are_grouped_from_a_sample() -> None:
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 100_000)

@@ -94,7 +94,6 @@ def test_it_keeps_the_contract_of_encoders(there: Any) -> None:
     check_encoder(*there[:2])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(METHODS) - {"simclr"}))
 def test_every_way_to_learn_keeps_the_contract(name: str, pile: Collection) -> None:
     encoder = METHODS[name]().learn(pile, epochs=1, groups=GROUPS[name])

@@ -70,7 +70,6 @@ def test_the_planner_keeps_the_contract_of_strategies() -> None:
     check_strategy(Planner())
 
 
-@pytest.mark.slow
 def test_a_whole_session_mixes_kinds_asks_nothing_implied_and_checks_at_random() -> None:
     X, kinds = three_kinds()
     session = Session(points(N), X, clusterer="live", strategy=Planner(), seed=1)

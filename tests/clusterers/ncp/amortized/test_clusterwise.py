@@ -183,7 +183,6 @@ def test_the_loss_is_the_probability_over_all_orders_for_a_process_that_knows_no
     assert torch.allclose(torch.stack(found).mean(0), exact)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_training_lowers_the_bound(kind: str) -> None:
     torch.manual_seed(0)

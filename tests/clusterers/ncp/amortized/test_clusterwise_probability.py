@@ -78,7 +78,6 @@ def test_drawn_orders_estimate_the_sum_over_all_without_bias() -> None:
     assert abs(relative) < 4 * float(found.error[0])
 
 
-@pytest.mark.slow
 def test_guided_draws_of_z_estimate_what_many_plain_ones_do() -> None:
     x = torch.randn(1, 4, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     made, labels = network(), torch.tensor([[0, 0, 1, 0], [0, 1, 1, 2]])

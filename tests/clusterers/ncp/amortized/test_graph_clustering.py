@@ -127,7 +127,6 @@ def test_other_names_of_the_nodes_give_the_same_law_up_to_the_permutation(
         assert float(a.detach()) == pytest.approx(float(b.detach()), abs=1e-3)
 
 
-@pytest.mark.slow
 def test_pairs_are_averaged_over_signs_so_that_flipped_vectors_change_little() -> None:
     table = sparse.csr_array(blocks(10, 1))
     many = [

@@ -86,7 +86,6 @@ def test_gates_follow_the_equation_for_one_node() -> None:
 
 
 @both
-@pytest.mark.slow
 def test_training_as_it_is_makes_the_true_blocks_more_probable(
     kind: Literal["sage", "gated"],
 ) -> None:

@@ -30,7 +30,6 @@ def fresh(seed: int = 0, sizes: Sizes = SMALL) -> NCPNetwork:
     return NCPNetwork(sizes)
 
 
-@pytest.mark.slow
 def test_a_short_training_comes_near_the_exact_posterior() -> None:
     network = fresh()
     history = train(network, DATA, steps=400, batch=64, lr=4e-3, device="cpu")
@@ -141,7 +140,6 @@ def test_an_encoder_of_ones_own_reads_whatever_it_likes(tmp_path: Path) -> None:
         load(tmp_path / "own.safetensors")
 
 
-@pytest.mark.slow
 def test_images_are_learnt_through_a_convolutional_encoder() -> None:
     rng = np.random.default_rng(0)
     images = rng.integers(0, 60, (60, 1, 8, 8)).astype(np.uint8)
