@@ -229,7 +229,8 @@ from samekind.encoders import encode
 
 class Slow(t.Letters):
     def read(self, items):
-        time.sleep(0.05)
+        # However busy the machine is, most items are left when the process is killed.
+        time.sleep(0.02 if len(self.seen) < 200 else 3600)
         return super().read(items)
 
 def show(done, total):

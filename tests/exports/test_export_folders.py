@@ -247,7 +247,7 @@ def test_a_process_that_was_really_killed_leaves_an_export_that_can_be_undone(
     context = multiprocessing.get_context("spawn")
     worker = context.Process(target=_export_and_die, args=(tmp_path, list(photos.ids())))
     worker.start()
-    worker.join(60)
+    worker.join(300)
     assert worker.exitcode == -signal.SIGKILL
     assert len(tree(tmp_path / "out")) == 6  # a folder, three files, manifest and journal
     report = undo_export(tmp_path / "out")

@@ -17,7 +17,7 @@ from samekind.registry import find
 from samekind.session import Session, state
 
 Make = Callable[..., Session]
-PATIENT = 60.0
+PATIENT = 300.0
 
 
 @pytest.fixture(autouse=True)

@@ -26,6 +26,9 @@ from samekind.session.refit import with_names
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
 
+PATIENCE = 300.0
+"""Seconds to wait for another thread, however busy the machine is."""
+
 
 class Recorded(KMeans):  # type: ignore[misc]
     """Notes what it was fitted on."""
@@ -103,19 +106,19 @@ def test_new_groups_are_in_place_before_the_quality_is_estimated(
 
     def slow(*things: Any) -> Quality:
         checking.set()
-        assert go_on.wait(60)
+        assert go_on.wait(PATIENCE)
         return found
 
     monkeypatch.setattr(quality, "cross_check", slow)
     worker = threading.Thread(target=session.refit)
     worker.start()
-    assert checking.wait(60)
+    assert checking.wait(PATIENCE)
     assert session.clustering.snapshot == 1 and session.quality is None
     run(session, Truth(kinds), 8)
     again = session.refit()  # another refit is not held up by the check that still runs
     assert again.snapshot == 2 and session.quality is None
     go_on.set()
-    worker.join(60)
+    worker.join(PATIENCE)
     assert session.quality == found == session.check()
 
 

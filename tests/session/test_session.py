@@ -26,6 +26,9 @@ from samekind.session import Session
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
 
+PATIENCE = 300.0
+"""Seconds to wait for another thread, however busy the machine is."""
+
 Make = Callable[..., Session]
 
 
@@ -301,14 +304,14 @@ def test_the_person_goes_on_while_a_refit_runs(make_session: Make, pile: Any) ->
     class Slow(type(real)):  # type: ignore[misc]
         def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> Any:
             inside.set()
-            assert go_on.wait(20)
+            assert go_on.wait(PATIENCE)
             return super().fit(X, y, constraints=constraints)
 
     answer(session, pile[2], 2)
     session.clusterer = Slow()
     worker = threading.Thread(target=session.refit)
     worker.start()
-    assert inside.wait(20)
+    assert inside.wait(PATIENCE)
     before = session.clustering.snapshot
     for _ in range(2):
         asked = session.ask()
@@ -316,7 +319,7 @@ def test_the_person_goes_on_while_a_refit_runs(make_session: Make, pile: Any) ->
         session.tell(asked.number, "unsure")
     assert session.clustering.snapshot == before
     go_on.set()
-    worker.join(20)
+    worker.join(PATIENCE)
     assert session.clustering.snapshot == before + 1
     assert session.progress()["until_refit"] == 1, "the answers of meanwhile wait for the next one"
 
