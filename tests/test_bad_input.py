@@ -295,6 +295,7 @@ def test_an_unknown_export_format_is_named(cli: Cli, table: Path, tmp_path: Path
     cli("ask", table, typed="q\n")
     done = cli("export", table, tmp_path / "out.xlsx")
     assert done.code == 5 and "xlsx" in done.err
+    assert "items in" not in done.err, "an unknown format fails before the items are encoded"
 
 
 def test_an_undo_of_something_else_is_refused(cli: Cli, photos: Path) -> None:

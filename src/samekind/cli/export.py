@@ -46,6 +46,7 @@ def export(
     """Export the groups as a table or folders, or as a file that sorts other items."""
     from samekind.exports import undo_export
     from samekind.exports.placements import check_new
+    from samekind.exports.plan import format_of
     from samekind.workspace.pile import Request
 
     target, name = named_target(target, orientation)
@@ -53,10 +54,13 @@ def export(
         say(undo_export(target).describe())
         return
     check_new([target])
+    as_orientation = format == "orientation" or (format is None and target.suffix == SUFFIX)
+    if not as_orientation:
+        format = format_of(target, format)  # an unknown format fails early
     request = Request(path, name, encoder, method, None, groups, None, ledger, note)
     with progress_bar("Encoding") as progress:
         pile, session = request.reopen(progress)
-    if format == "orientation" or (format is None and target.suffix == SUFFIX):
+    if as_orientation:
         from samekind.workspace.orientation import orientation_of
 
         file = orientation_of(pile, session)

@@ -71,10 +71,8 @@ class Plan:
         if len(self.files) > max_files:
             lines.append(f"  ... and {len(self.files) - max_files} more files")
         room = f", {self.n_bytes:,} bytes" if self.n_bytes else ""
-        lines.append(
-            f"{plural(len(self.folders), 'folder')} and {plural(len(self.files), 'file')} "
-            f"would be created{room}."
-        )
+        folders = f"{plural(len(self.folders), 'folder')} and " if self.folders else ""
+        lines.append(f"{folders}{plural(len(self.files), 'file')} would be created{room}.")
         lines += [f"Note: {note}" for note in self.notes]
         lines += [f"Not possible: {conflict}" for conflict in self.conflicts]
         return "\n".join(lines)
@@ -99,10 +97,7 @@ def plan_export(
     answered : ids of the items that the person was asked about.
     """
     target = Path(target).expanduser().absolute()
-    if format is None:
-        format = _SUFFIXES.get(target.suffix.lower(), target.suffix.lstrip("."))
-    if format not in FORMATS:
-        raise UnknownName("export format", format, FORMATS)
+    format = format_of(target, format)
     if mode not in MODES:
         raise UnknownName("export mode", mode, MODES)
     if len(clustering.labels) != len(collection):
@@ -112,6 +107,15 @@ def plan_export(
         )
     plan = Plan(format, target, mode, (), (), (), (), collection, clustering, frozenset(answered))
     return _planned_folders(plan) if format == "folders" else _planned_table(plan)
+
+
+def format_of(target: Path, format: str | None) -> str:
+    """Return the format of an export: as given, or by the suffix of the target."""
+    if format is None:
+        format = _SUFFIXES.get(target.suffix.lower(), target.suffix.lstrip("."))
+    if format not in FORMATS:
+        raise UnknownName("export format", format, FORMATS)
+    return format
 
 
 def _planned_table(plan: Plan) -> Plan:
