@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from samekind.errors import SourceError
-from samekind.items import Skipped
+from samekind.items import Collection, Item, Skipped
 
 _DIGITS = re.compile(r"(\d+)")
 
@@ -49,6 +49,23 @@ def list_folder(folder: Path) -> tuple[list[Found], list[Skipped]]:
         found.append(Found(id, entry.path, suffix, status.st_size, stamp))
     found.sort(key=lambda file: natural(file.id))
     return found, sorted(skipped, key=lambda file: natural(file.id))
+
+
+def collect_files(
+    folder: Path,
+    found: Sequence[Found],
+    skipped: Sequence[Skipped],
+    fault: Callable[[Found], str],
+    make: Callable[[Found], Item],
+) -> Collection:
+    """The files of a folder as items; those with a fault are skipped with that reason."""
+    items, left_out = [], list(skipped)
+    for file in found:
+        if reason := fault(file):
+            left_out.append(Skipped(file.id, reason))
+        else:
+            items.append(make(file))
+    return Collection(folder.resolve().name or str(folder), items, tuple(left_out), str(folder))
 
 
 def natural(id: str) -> tuple[tuple[tuple[int, int, str], ...], ...]:

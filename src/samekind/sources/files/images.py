@@ -13,7 +13,7 @@ import numpy as np
 
 from samekind.errors import SourceError
 from samekind.items import Collection, Item, Preview, Skipped
-from samekind.sources.files.folders import Found, list_folder
+from samekind.sources.files.folders import Found, collect_files, list_folder
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -141,19 +141,12 @@ def open_images(folder: str | Path) -> Collection:
 
 def collect(folder: Path, found: Sequence[Found], skipped: Sequence[Skipped] = ()) -> Collection:
     """The pictures among the files of a folder."""
-    items: list[Picture] = []
-    left_out = list(skipped)
     with warnings.catch_warnings():
         # Pillow warns about large pictures before their size can be checked.
         warnings.simplefilter("ignore")
-        for file in found:
-            reason = _fault_of_file(file)
-            if reason:
-                left_out.append(Skipped(file.id, reason))
-            else:
-                items.append(ImageItem(file.id, file.path, file.stamp))
-    name = folder.resolve().name or str(folder)
-    return Collection(name, items, tuple(left_out), str(folder))
+        return collect_files(
+            folder, found, skipped, _fault_of_file, lambda f: ImageItem(f.id, f.path, f.stamp)
+        )
 
 
 def _fault_of_file(file: Found) -> str:

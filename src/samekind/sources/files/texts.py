@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from samekind.errors import SourceError
 from samekind.items import Collection, Item, Preview, Skipped
-from samekind.sources.files.folders import Found, list_folder
+from samekind.sources.files.folders import Found, collect_files
 
 SUFFIXES = frozenset({".txt", ".md"})
 MAX_BYTES = 10_000_000
@@ -53,24 +53,11 @@ class TextItem(Item):
         return Preview("text/plain", shown.encode("utf-8", "replace"))
 
 
-def open_texts(folder: str | Path) -> Collection:
-    """The texts of a folder, one per file, at any depth; files that cannot be used are listed."""
-    folder = Path(folder)
-    return collect(folder, *list_folder(folder))
-
-
 def collect(folder: Path, found: Sequence[Found], skipped: Sequence[Skipped] = ()) -> Collection:
     """The texts among the files of a folder."""
-    items: list[Item] = []
-    left_out = list(skipped)
-    for file in found:
-        reason = _fault(file)
-        if reason:
-            left_out.append(Skipped(file.id, reason))
-        else:
-            items.append(TextItem(file.id, path=file.path, stamp=file.stamp))
-    name = folder.resolve().name or str(folder)
-    return Collection(name, items, tuple(left_out), str(folder))
+    return collect_files(
+        folder, found, skipped, _fault, lambda f: TextItem(f.id, path=f.path, stamp=f.stamp)
+    )
 
 
 def open_lines(path: str | Path, exclude: Sequence[str] = ()) -> Collection:

@@ -11,10 +11,15 @@ from numpy.typing import NDArray
 
 from samekind.clustering import Clustering
 from samekind.protocols import View
-from samekind.questions import NONE, Question, WhichGroup
+from samekind.questions import Question, WhichGroup
 from samekind.strategies.exemplars import Floats, choose_exemplars, soft
 from samekind.strategies.pairs.entropy import entropy
-from samekind.strategies.placement.placement import OTHER_GROUPS, margin
+from samekind.strategies.placement.placement import (
+    OTHER_GROUPS,
+    margin,
+    membership_in,
+    unfinished_items,
+)
 
 Ints = NDArray[np.intp]
 
@@ -41,7 +46,7 @@ class Margin:
         """Up to `n` placements; more than one only if kinds are already known."""
         known = view.constraints
         avoid = {question.items()[0] for question in view.passed}
-        again = self._unfinished(view, avoid)
+        again = unfinished_items(known, avoid)
         questions: list[Question] = []
         for item in dict.fromkeys((*again, *self._ranked(view, avoid).tolist())):
             question = self._question(view, item, item in again)
@@ -50,14 +55,6 @@ class Margin:
             if len(questions) == (n if known.kinds else 1):
                 break
         return tuple(questions)
-
-    def _unfinished(self, view: View, avoid: set[int]) -> list[int]:
-        """Items that fit none of the groups shown and are in no kind yet, latest first."""
-        known = view.constraints
-        out = avoid.union(*(kind.tolist() for kind in known.kinds))
-        none = (a.question for a in reversed(known.answers) if a.choice == NONE)
-        items = (q.item for q in none if isinstance(q, WhichGroup))
-        return list(dict.fromkeys(i for i in items if i < known.n_items and i not in out))
 
     def _ranked(self, view: View, avoid: set[int]) -> Ints:
         """Items without an answer, nearest to a border first; at the start in random order."""
@@ -83,10 +80,8 @@ class Margin:
         kinds = [kind for kind in kinds if known.same(item, int(kind[0])) is None]
         if not kinds:
             return None
-        belief = soft(clustering, np.array([item]))[0]
-        column = {number: k for k, number in enumerate(clustering.numbers)}
-        of = [float(belief[column[int(clustering.labels[kind[0]])]]) for kind in kinds]
-        likeliest = np.argsort(-np.round(of, 12), kind="stable")[: WhichGroup.max_groups]
+        belief = np.asarray(membership_in(clustering, item, kinds), dtype=np.float64)
+        likeliest = np.argsort(-np.round(belief, 12), kind="stable")[: WhichGroup.max_groups]
         groups = (
             choose_exemplars(clustering.space, kinds[k], item, self.exemplars) for k in likeliest
         )

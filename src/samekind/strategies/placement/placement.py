@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.protocols import View
-from samekind.questions import Question, WhichGroup
+from samekind.questions import NONE, Question, WhichGroup
 from samekind.strategies.exemplars import Floats, choose_exemplars, soft, squared_distances
 
 Ints = NDArray[np.intp]
@@ -75,7 +75,7 @@ class Placement:
         known = view.constraints
         patches = self._patches(view)
         avoid = {question.items()[0] for question in view.passed}
-        started = dict.fromkeys(self._unfinished(known, avoid))
+        started = unfinished_items(known, avoid)
         questions = []
         for item in dict.fromkeys((*started, *self._ranked(view, patches, avoid).tolist())):
             question = self._question(view, patches, item, item in started)
@@ -92,7 +92,7 @@ class Placement:
         if not open_groups:
             return None
         apart = [squared_distances(space[[item]], space[g]).min() for g in open_groups]
-        belief = _belief(view.clustering, item, open_groups)
+        belief = membership_in(view.clustering, item, open_groups)
         order = np.lexsort((apart, -belief))[: WhichGroup.max_groups]
         nearest = [choose_exemplars(space, open_groups[k], item, self.exemplars) for k in order]
         if again:
@@ -177,14 +177,6 @@ class Placement:
         patch_of = np.searchsorted(present, found.labels_)
         return Patches(sample[order[first]], patch_of.astype(np.intp), sample)
 
-    def _unfinished(self, known: Constraints, avoid: set[int]) -> list[int]:
-        """Items that fit none of the groups shown so far, and were not compared with all groups."""
-        kinds = known.kinds
-        out = avoid.union(*(kind.tolist() for kind in kinds))
-        placed = (a for a in reversed(known.answers) if isinstance(a.question, WhichGroup))
-        none = (_placed_item(a.question) for a in placed if a.choice == "none")
-        return list(dict.fromkeys(i for i in none if i < known.n_items and i not in out))
-
     def _anchor(self, view: View, patches: Patches) -> int:
         touched = view.constraints.touched
         if len(touched):
@@ -202,8 +194,12 @@ class Placement:
         return int((patches.patch_of == where[0]).sum()) if len(where) else 1
 
 
-def _placed_item(question: Question) -> int:
-    return question.item if isinstance(question, WhichGroup) else question.items()[0]
+def unfinished_items(known: Constraints, avoid: set[int]) -> list[int]:
+    """Items that fit none of the groups shown so far and are in no kind yet, latest first."""
+    out = avoid.union(*(kind.tolist() for kind in known.kinds))
+    none = (answer.question for answer in reversed(known.answers) if answer.choice == NONE)
+    items = (question.item for question in none if isinstance(question, WhichGroup))
+    return list(dict.fromkeys(i for i in items if i < known.n_items and i not in out))
 
 
 def margin(clustering: Clustering, items: Ints) -> NDArray[np.floating]:
@@ -212,7 +208,7 @@ def margin(clustering: Clustering, items: Ints) -> NDArray[np.floating]:
     return np.asarray(belief[:, -1] - (belief[:, -2] if belief.shape[1] > 1 else 0))
 
 
-def _belief(clustering: Clustering, item: int, groups: Sequence[Ints]) -> NDArray[np.floating]:
+def membership_in(clustering: Clustering, item: int, groups: Sequence[Ints]) -> Floats:
     """The membership of an item in the groups that hold these items."""
     row = soft(clustering, np.array([item]))[0]
     column = {number: k for k, number in enumerate(clustering.numbers)}
