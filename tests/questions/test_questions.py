@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rich.console import Console as Screen
 
 from piles import clouds
-from samekind.cli.terminal import AtTerminal, choice_of
+from samekind.cli.terminal import TerminalPerson, choice_of
 from samekind.constraints import Constraints
 from samekind.errors import AnswerError, InputError
 from samekind.items import Collection
@@ -202,7 +202,7 @@ def test_every_door_writes_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> 
     said = [" ".join(reversed(choice.split(","))) for choice in told(first)]
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(said) + "\n"))
     at = session(typed)
-    with AtTerminal(Screen(file=io.StringIO(), width=120), at) as person:
+    with TerminalPerson(Screen(file=io.StringIO(), width=120), at) as person:
         run(at, person, 4)
     assert told(typed) == told(first)
 
