@@ -130,6 +130,8 @@ class Pages:
 
     def close(self) -> None:
         for context in self.contexts:
+            for page in context.pages:  # a faked reply may still be on its way
+                page.unroute_all(behavior="ignoreErrors")
             context.close()
         for server in self._servers:
             server.stop()

@@ -108,5 +108,5 @@ def test_empty_groups_far_items_and_half_precision_give_no_nan() -> None:
 def test_wrong_input_is_refused_in_words() -> None:
     with pytest.raises(InputError, match="at least 1"):
         StudentShares(2, 0)
-    with pytest.raises(InputError, match="target is needed for each share"):
+    with pytest.raises(InputError, match="Expected a target for each share"):
         self_training(torch.ones(2, 3), torch.ones(2, 2))

@@ -307,13 +307,13 @@ def test_what_cannot_be_used_is_told() -> None:
         NTXent()(torch.ones(3, 2))
     with pytest.raises(InputError, match="2N rows"):
         balance(torch.ones(0, 2))
-    with pytest.raises(InputError, match="temperature must be a number above 0"):
+    with pytest.raises(InputError, match="Expected temperature to be a number above 0"):
         ConstrainedContrast(temperature=0.0)
     with pytest.raises(InputError, match="reference, paper"):
         ConstrainedContrast(profile="exact")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="reference, paper, occ"):
         ClusterContrast(profile="exact")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="lam must be"):
+    with pytest.raises(InputError, match="Expected lam to be"):
         ActiveContrast()(torch.ones(2, 2), BatchLinks.none(), -1.0)
 
 

@@ -76,5 +76,5 @@ def test_without_links_nothing_is_moved_and_with_them_the_loss_has_a_lower_bound
 
 
 def test_a_margin_that_is_no_distance_is_refused() -> None:
-    with pytest.raises(InputError, match="margin must be a number above 0"):
+    with pytest.raises(InputError, match="Expected margin to be a number above 0"):
         LinkedDistances(margin=0.0)

@@ -140,7 +140,7 @@ def test_whole_pixels_of_pictures_are_left_out() -> None:
 
 def test_layers_without_numbers_are_refused() -> None:
     for hidden in ((), (8, 0)):
-        with pytest.raises(InputError, match="at least one number each"):
+        with pytest.raises(InputError, match="at least one unit each"):
             RowEncoder(5, hidden)
-        with pytest.raises(InputError, match="at least one number each"):
+        with pytest.raises(InputError, match="at least one unit each"):
             RowDecoder(2, hidden, 5)

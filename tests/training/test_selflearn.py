@@ -283,7 +283,7 @@ def test_what_cannot_be_trained_is_refused_in_a_sentence(tmp_path: Path) -> None
     pictures, _ = striped(20)
     with pytest.raises(UnknownName, match="simclr"):
         replace(TINY, method="simclear")
-    with pytest.raises(InputError, match="how many groups"):
+    with pytest.raises(InputError, match="expects a number of groups"):
         SelfSetting("tcl")
     with pytest.raises(InputError, match="uint8"):
         SelfLearner(TINY, pictures.astype(np.float32))

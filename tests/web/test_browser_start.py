@@ -158,7 +158,7 @@ def test_opening_is_cancelled_and_resumed_later(
     page.wait_for_selector(".job progress")
     page.click("text=Cancel")
     go_on.set()
-    page.wait_for_selector("text=What was done until then is kept.")
+    page.wait_for_selector("text=Finished steps are kept.")
     page.goto(served.address + "/start")
     page.click(".recent .collection-card")
     page.wait_for_selector(".question .choice")

@@ -43,7 +43,12 @@ class Server:
     """``samekind serve`` in a process of its own."""
 
     def __init__(self, home: Path, log: Path, *arguments: str) -> None:
-        environment = {**os.environ, "SAMEKIND_HOME": str(home), "OMP_NUM_THREADS": "1"}
+        environment = {
+            **os.environ,
+            "SAMEKIND_HOME": str(home),
+            "OMP_NUM_THREADS": "1",
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        }
         self.process = subprocess.Popen(
             [sys.executable, "-c", SLOWLY, str(log), *arguments],
             stdout=subprocess.PIPE,

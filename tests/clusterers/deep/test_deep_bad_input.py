@@ -129,7 +129,7 @@ def test_the_command_line_groups_a_folder_of_odd_pictures_with_pcl(
     assert asked.code == 0, asked.err
     assert "2 answers are saved" in asked.out
     told = cli("simulate", odd_folder, "--method", "pcl")
-    assert told.code == 3 and "no label columns" in told.err
+    assert told.code == 3 and "file with labels" in told.err
 
 
 def test_the_command_line_simulates_on_pictures_of_different_sizes(
