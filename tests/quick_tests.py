@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 DURATIONS = Path(__file__).parent / "durations.json"
-SECONDS_PER_FILE = 0.6
+SECONDS_PER_FILE = 0.45
 """Enough for a real test of almost every file; `make check` has 90 seconds for all of them."""
 MIN_RECORDED_SECONDS = 0.02
 
