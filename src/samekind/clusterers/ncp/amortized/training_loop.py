@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -40,7 +41,7 @@ class History:
     nll_per_point: list[float] = field(default_factory=list)
 
 
-class TrainingLoop:
+class TrainingLoop(ABC):
     """Trains a network in place on what a generator draws; subclasses say what one step is.
 
     Parameters
@@ -138,19 +139,19 @@ class TrainingLoop:
         given = (torch.full((), value, device=self.device) for value in self._inputs(rate))
         self.recorded[points](*given)
 
-    def _prepare(self, points: Sizes) -> None:
+    def _prepare(self, points: Sizes) -> None:  # noqa: B027  (an optional hook)
         """Called before a step with these sizes is recorded."""
 
-    def _after_step(self, done: float) -> None:
+    def _after_step(self, done: float) -> None:  # noqa: B027  (an optional hook)
         """Called after each step, when this share of the training is done."""
 
     def _inputs(self, rate: float) -> tuple[float, ...]:
         """Numbers that differ from step to step."""
         return (rate,)
 
+    @abstractmethod
     def _step(self, points: Sizes, rate: Tensor, *others: Tensor) -> Tensor:
         """Do all work on the device, without waiting for it, so that it can be recorded."""
-        raise NotImplementedError
 
     def _follow_gradient(self, rate: Tensor, loss: Tensor, total: Sequence[Tensor]) -> None:
         """Take a step along the gradients, and note loss and totals on the device."""
@@ -177,7 +178,7 @@ class TrainingLoop:
             self._make_room()
         return float(total / max(count, 1.0))
 
-    def _make_room(self) -> None:
+    def _make_room(self) -> None:  # noqa: B027  (an optional hook)
         """Called when recorded steps had no room for some data sets."""
 
 
