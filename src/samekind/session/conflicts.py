@@ -90,21 +90,21 @@ def _path(
     ties: dict[int, list[tuple[int, SourcedLink]]], start: int, end: int
 ) -> list[SourcedLink]:
     """Find the shortest path between two items; each link points along the path."""
-    came: dict[int, tuple[int, SourcedLink] | None] = {start: None}
+    reached_from: dict[int, tuple[int, SourcedLink] | None] = {start: None}
     queue = deque([start])
-    while queue and end not in came:
+    while queue and end not in reached_from:
         item = queue.popleft()
         for other, said in ties.get(item, ()):
-            if other not in came:
-                came[other] = (item, said)
+            if other not in reached_from:
+                reached_from[other] = (item, said)
                 queue.append(other)
     way: list[SourcedLink] = []
-    at = came.get(end)
+    at = reached_from.get(end)
     item = end
     while at is not None:
         before, said = at
         way.append(SourcedLink(said.answer, Link(before, item, True)))
-        item, at = before, came[before]
+        item, at = before, reached_from[before]
     return way[::-1]
 
 

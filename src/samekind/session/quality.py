@@ -182,7 +182,7 @@ def share_moved(clustering: Clustering) -> float | None:
     """Share of items that the last refit moved to another group; None before the first refit."""
     if not clustering.lineage:
         return None
-    stayed = sum(came.get(number, 0) for number, came in clustering.lineage.items())
+    stayed = sum(sources.get(number, 0) for number, sources in clustering.lineage.items())
     return 1 - stayed / max(len(clustering.labels), 1)
 
 

@@ -180,8 +180,8 @@ class Snapshots:
         except (ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
             raise SourceError(f"{place} is not a file of snapshots. {advice}") from problem
         if str(found.get("format", "")) != FORMAT:
-            came = str(found.get("format", "no format at all"))
-            raise SourceError(f"{place} should have the format {FORMAT}, but has {came}. {advice}")
+            given = str(found.get("format", "no format at all"))
+            raise SourceError(f"{place} should have the format {FORMAT}, but has {given}. {advice}")
         try:
             return cls._from_arrays(found)
         except (KeyError, IndexError) as problem:
