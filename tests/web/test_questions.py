@@ -273,9 +273,9 @@ def test_a_finished_session_says_that_nothing_is_left(
     # Held up: on a quick machine it would be over before we look.
     go, refit = threading.Event(), Session.refit
 
-    def held_up(session: Session) -> Clustering:
+    def held_up(session: Session, *, check: bool = True) -> Clustering:
         assert go.wait(PATIENCE)
-        return refit(session)
+        return refit(session, check=check)
 
     monkeypatch.setattr(Session, "refit", held_up)
     answer(client, "same")
