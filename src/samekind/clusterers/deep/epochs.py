@@ -6,42 +6,26 @@ import hashlib
 import math
 from abc import abstractmethod
 from contextlib import ExitStack
-from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from samekind.clusterers.deep.base import Floats, Learner, NetworkClusterer
-from samekind.clusterers.deep.pretraining import (
-    fit_frozen_head,
-    guess_groups,
-    placed,
-    pretraining_steps,
-    resume,
-    save_state,
-)
+from samekind.clusterers.deep.fast import FAST_LEARNER, FastLearner
+from samekind.clusterers.deep.pretraining import resume, save_state
 from samekind.clusterers.deep.settings import FAST, Setting
 from samekind.constraints import Constraints
 from samekind.errors import InputError
-from samekind.training.answered import Answered, Guesses, to_device
-from samekind.training.bank import Bank, Reader
+from samekind.training.answered import Guesses
+from samekind.training.bank import Bank
 from samekind.training.checkpoints import load_checkpoint
-from samekind.training.finetune import Tuner, Tuning
-from samekind.training.heads import ClusterHead, fit_head
-from samekind.training.loop import Objective, Plan, Trainer
-from samekind.training.network import Network
-from samekind.training.simclr import simclr_loss, simclr_plan
+from samekind.training.loop import Trainer
 
 STEPS_PER_FIT = 60
 """Steps of a fit on plain vectors when no epochs are given."""
-VALIDATION_SHARE = 0.15
-"""Share of the answers that decide between the frozen head and the tuned network."""
-TUNING_EPOCHS = 20
-"""Epochs of tuning on the answers in the fast profile when none are given."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -50,9 +34,10 @@ class EpochClusterer(NetworkClusterer):
 
     Parameters
     ----------
-    profile : ``paper`` trains from scratch as published. ``fast`` (pictures only) pre-trains
-        without answers, fits groups to the answers on frozen features, and trains the whole
-        network on them only where that agrees better with answers held out.
+    profile : ``paper`` trains from scratch as published. ``fast`` (pictures only) is another
+        learner, SimCLR + head + FixMatch, without the loss or the attention of the method: it
+        pre-trains without answers, fits groups to the answers on frozen features, and trains the
+        whole network on them only where that agrees better with answers held out.
     epochs : per fit; None: one for pictures, some sixty steps for plain vectors.
     first_epochs : of the first fit, before the first answers; None: like `epochs`.
     horizon : epochs over all fits that schedules run over; None: those of each fit.
@@ -60,12 +45,13 @@ class EpochClusterer(NetworkClusterer):
     tune_seconds : for ``fast``, the time for training on the answers; None: `epochs`, or 20.
     tune_from : for ``fast``, number of answers from which the whole network is trained on them.
     batch_size, learning_rate : None: as published.
-    attention : whether items of a batch attend to each other; None: as published.
+    attention : whether items of a batch attend to each other; None: as published, and on plain
+        vectors not; not with ``fast``.
     extension : last share of the horizon in which confident guesses count as links; None: as
         published. certain : how confident.
     linked_share : share of each batch that may be partners of its answered items.
     keep_views : also keep vectors of two random views of each item, ``views_``, for strategies.
-    objective : a loss in place of the published one.
+    objective : a loss in place of the published one; not with ``fast``.
     checkpoint : file that is written after each epoch and resumed from if it exists. In the
         profile ``fast`` it keeps the pre-training.
 
@@ -97,6 +83,25 @@ class EpochClusterer(NetworkClusterer):
     def published_objective(self) -> Any:
         """Make the loss of the method, from the output for a batch to its parts."""
 
+    @property
+    def learner_name(self) -> str:
+        """Name of what really learns: the method by its own loss, or what stands in for it.
+
+        Before a fit it follows `profile`; after it, the learner that was used: on plain vectors
+        ``fast`` trains as ``paper`` does.
+
+        >>> from samekind.clusterers.deep.occ import OCC
+        >>> OCC().learner_name, OCC(profile="fast").learner_name
+        ('OCC', 'SimCLR + head + FixMatch')
+        """
+        learner: Learner | None = getattr(self, "_learner", None)
+        fast = self.profile == "fast" if learner is None else isinstance(learner, FastLearner)
+        if fast:
+            return FAST_LEARNER
+        own = type(self).__name__
+        loss = "" if self.objective is None else f" with {type(self.objective).__name__}"
+        return own + loss
+
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
         setting = self._setting(data)
         if setting.profile == "fast":
@@ -118,6 +123,13 @@ class EpochClusterer(NetworkClusterer):
         if self.profile not in ("paper", "fast"):
             raise InputError(
                 f"Expected the profile 'paper' or 'fast', got {self.profile!r}. Choose one of them."
+            )
+        if self.profile == "fast" and (self.objective is not None or self.attention):
+            given_one = "objective=..." if self.objective is not None else "attention=True"
+            raise InputError(
+                f"Expected neither an objective nor attention with the profile 'fast', got "
+                f"{given_one}: 'fast' is {FAST_LEARNER} and uses neither. Omit it, or choose the "
+                "profile 'paper'."
             )
         own = ("batch_size", "learning_rate", "backbone", "stem", "channels", "size", "family")
         names = (*own, "attention", "extension", "certain", "linked_share", "device", "compile")
@@ -217,151 +229,6 @@ class EpochLearner(Learner):
         self._fits = int(facts["fits"])
         if facts["answers"] == _digest(known):
             self._resumed = int(facts["done"])
-
-
-class FastLearner(Learner):
-    """Pre-trained features; at each refit a linear head on them; a tuned network if better.
-
-    1. On the first fit the backbone learns from views alone (SimCLR).
-    2. At each fit a linear head on the frozen features learns the groups from the answers.
-    3. From ``tune_from`` answers on, a copy of the whole network is trained on them. It replaces
-       the frozen one only if it agrees better with answers held out: with few answers it is
-       usually worse.
-    """
-
-    def __init__(self, setting: Setting, data: NDArray[Any], seed: int) -> None:
-        setting = replace(setting, attention=False)  # items are grouped one by one here
-        super().__init__(setting, data, seed)
-        self.objective: Objective = simclr_loss()
-        self._tuned: Network | None = None
-        self._tuned_at = 0
-        self.scores: dict[str, float] = {}
-        """Agreement with the answers held out, of the head and of the tuned network."""
-
-    def fit(self, known: Constraints, k: int | None) -> Bank:
-        """Group the items by these answers."""
-        with ExitStack() as stack:
-            trainer = self._with_features(stack, known, k)
-            bank, features = self._by_head(trainer, known, k)
-            groups = trainer.network.k
-            if len(known.answers) >= self.setting.tune_from and groups > 1:
-                best = self._tune_if_better(trainer, features, known, groups)
-                if best is not trainer.network:
-                    bank = self._read_by(best, trainer).bank(trainer.data)
-        self._fits += 1
-        return bank
-
-    def stopped(self, known: Constraints, k: int | None) -> Bank | None:
-        """Group by a head on the features as they are; the next fit pre-trains further."""
-        trainer, unfinished = self._trainer, self._frozen is None
-        if trainer is None:
-            return None
-        self._frozen = self._frozen or self._reading(trainer)
-        bank, _ = self._by_head(trainer, known, k)
-        if unfinished:
-            self._trainer = self._frozen = None
-        return bank
-
-    def _plan(self) -> Plan:
-        return simclr_plan(super()._plan())
-
-    def _bar_steps(self, trainer: Trainer) -> int | None:
-        return pretraining_steps(trainer, self.setting)
-
-    def _by_head(
-        self, trainer: Trainer, known: Constraints, k: int | None
-    ) -> tuple[Bank, torch.Tensor]:
-        """Group by a head on frozen features; also return these features on the device."""
-        assert self._frozen is not None
-        features = torch.from_numpy(self._frozen.h).to(trainer.device)
-        k = k or max(2, guess_groups(self._frozen.h, self.seed))
-        head: Any = fit_frozen_head(features, known, k, self.seed)
-        trainer.network.cluster = head
-        self._read_by(trainer.network, trainer)
-        with torch.no_grad():
-            p = head(features).float().cpu().numpy()
-        return replace(self._frozen, p=p), features
-
-    def _read_by(self, network: Network, trainer: Trainer) -> Reader:
-        self._reader = Reader.of(
-            network, trainer.data, trainer.views.plain, trainer.compute, peers=0, seed=self.seed
-        )
-        return self._reader
-
-    def _tune_if_better(
-        self, trainer: Trainer, features: torch.Tensor, known: Constraints, k: int
-    ) -> Network:
-        """Return the frozen network, or one tuned on most of the answers if the rest prefer it."""
-        learnt, kept = _split(known, np.random.default_rng((self.seed, 3)))
-        if self._tuned is None or len(known.answers) >= 1.5 * self._tuned_at:
-            self._tuned = self._tune(trainer, features, learnt, k)
-            self._tuned_at = len(known.answers)
-        frozen = deepcopy(trainer.network)
-        head: Any = fit_frozen_head(features, learnt, k, self.seed)
-        frozen.cluster = head
-        self.scores = {
-            "frozen": _agreement(frozen, trainer, kept),
-            "tuned": _agreement(self._tuned, trainer, kept),
-        }
-        better = self.scores["tuned"] > self.scores["frozen"] and self._tuned.k == k
-        return self._tuned if better else trainer.network
-
-    def _tune(
-        self, trainer: Trainer, features: torch.Tensor, known: Constraints, k: int
-    ) -> Network:
-        setting, network = self.setting, deepcopy(trainer.network)
-        labels = placed(fit_frozen_head(features, known, k, self.seed), features, known)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self.seed)
-            network.cluster = ClusterHead(network.width, k).to(trainer.device)
-        fit_head(network.cluster, features, labels)
-        tuning = Tuning(
-            answered=min(256, setting.batch_size),
-            unlabelled=setting.batch_size,
-            seconds=setting.tune_seconds,
-            epochs=TUNING_EPOCHS if setting.epochs is None else setting.epochs,
-        )
-        rows = known.touched
-        return Tuner(
-            network,
-            trainer.data,
-            rows,
-            labels.cpu().numpy()[rows].astype(np.intp),
-            Answered.from_constraints(known),
-            setting.view_family(),
-            tuning,
-            compute=trainer.compute,
-            seed=self.seed,
-            compiled=setting.compile,
-            monitor=trainer.monitor,
-        ).run()
-
-
-def _split(known: Constraints, rng: np.random.Generator) -> tuple[Constraints, Any]:
-    """Hold out the links of some items that few answers mention; return the rest and these."""
-    links = known.links()
-    n_links = np.bincount(np.concatenate([links.a, links.b]), minlength=known.n_items)
-    few = np.flatnonzero((n_links > 0) & (n_links <= np.median(n_links[n_links > 0])))
-    aside = np.zeros(known.n_items, dtype=bool)
-    aside[rng.permutation(few)[: int(VALIDATION_SHARE * len(known.touched))]] = True
-    out = aside[links.a] | aside[links.b]
-    rest = zip(links.a[~out], links.b[~out], links.same[~out], strict=True)
-    learnt = Constraints.from_links(known.n_items, [(int(a), int(b), bool(s)) for a, b, s in rest])
-    return learnt, (links.a[out], links.b[out], links.same[out])
-
-
-def _agreement(network: Network, trainer: Trainer, kept: Any) -> float:
-    """Share of links that the groups of a network agree with, same and different weighted alike."""
-    a, b, same = kept
-    items, index = np.unique(np.concatenate([a, b]), return_inverse=True)
-    if not len(items):
-        return 0.0
-    reader = Reader(network, trainer.views.plain, trainer.compute)
-    chosen = trainer.data[to_device(items.astype(np.int64), trainer.device)]
-    group = reader.bank(chosen).p.argmax(axis=1)[index]
-    right = (group[: len(a)] == group[len(a) :]) == same
-    shares = [right[part].mean() for part in (same, ~same) if part.any()]
-    return float(np.mean(shares))
 
 
 def _digest(known: Constraints) -> str:
