@@ -14,7 +14,7 @@ from samekind.reports.measures import Reached, area, final, span
 from samekind.reports.results import Block, Result, read_results
 from samekind.reports.statistics import signed_rank
 from samekind.reports.study import Study
-from synthetic_rows import Row, synthetic_rows, write_rows
+from synthetic_rows import Row, synthetic_row, synthetic_rows, write_rows
 
 
 def run(scores: dict[int, float], *, seed: int = 0, budget: int | None = None) -> Result:
@@ -103,6 +103,16 @@ def test_systems_are_ordered_by_rank_and_people_by_how_they_err(tmp_path: Path) 
     assert found.people == ["perfect", "wrong-5", "wrong-20"]
     assert found.ranks["b"] == 1.0
     assert [block.person for block in found.blocks] == found.people
+
+
+def test_a_report_names_the_learner_that_stood_in_for_a_method(tmp_path: Path) -> None:
+    about = {"method": "pcl", "encoder": "resnet18"}
+    rows = [synthetic_row("pcl", **about, parameters={"profile": "fast"})]
+    rows += [synthetic_row("whole", **about), synthetic_row("dcc", groups_given=2)]
+    found = study(tmp_path, rows)
+    assert [found.name(system) for system in ("pcl", "whole", "dcc")] == [
+        "SimCLR + head + FixMatch as pcl", "whole", "dcc (K)",
+    ]  # fmt: skip
 
 
 def test_with_six_blocks_the_units_are_blocks_with_their_seeds_averaged(tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ from samekind.simulation.suite import Run
 from samekind.simulation.suite_file import parsed
 
 FIELDS = {
-    "schema", "run", "suite", "set", "orientation", "encoder", "items", "width", "kinds", "system", "method",
-    "strategy", "parameters", "strategy_with", "groups_given", "person", "noise", "unsure", "seed",
+    "schema", "run", "suite", "set", "orientation", "encoder", "items", "width", "kinds", "system",
+    "learner", "method", "strategy", "parameters", "strategy_with", "groups_given", "person", "noise", "unsure", "seed",
     "budget", "questions", "curve", "choices", "conflicts", "ask_seconds", "tell_seconds",
     "refit_seconds", "seconds", "memory_mib", "protocol", "complete", "command", "commit", "when",
     "machine", "versions",
@@ -58,6 +58,16 @@ def test_a_row_has_all_that_was_agreed_upon() -> None:
     assert (point["questions"], point["pairs"], point["person_seconds"]) == (5, 5, 10.0)
     assert 0 < row["refit_seconds"]["p50"] <= row["refit_seconds"]["p95"] and row["memory_mib"] > 0
     assert row["protocol"]["score_at"] == (0, 5) and row["protocol"]["person"] == {"kind": "shown"}
+
+
+def test_a_row_names_what_learnt() -> None:
+    assert row_of({"score_at": [5]})["learner"] == "kmeans"
+    vectors = {"method": "pcl", "encoder": "default", "epochs": 1, "questions": 2}
+    assert row_of(vectors)["learner"] == "PCL"
+    assert row_of({**vectors, "without": ["balance"]})["learner"] == "PCL without balance"
+    fast = {**DEEP, "method": "pcl", "profile": "fast", "first_epochs": 1, "questions": 2}
+    row = row_of(fast, set="tiles", orientations=["shape"])
+    assert (row["method"], row["learner"]) == ("pcl", "SimCLR + head + FixMatch")
 
 
 def test_scores_come_after_the_numbers_of_answers_that_are_wanted_and_learn_first() -> None:

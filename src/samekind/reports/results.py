@@ -64,6 +64,13 @@ class Result:
         """Whether the method was given the number of groups."""
         return self.row.get("groups_given") is not None
 
+    @property
+    def stand_in(self) -> str:
+        """The learner, if it is not the method that the row names; else empty."""
+        method, learner = (str(self.row.get(key) or "") for key in ("method", "learner"))
+        own = learner.lower().startswith(method.lower())
+        return "" if own else learner
+
     def curve(self, metric: str) -> Curve:
         """The points with this score; a run that ran out of questions keeps its last score."""
         rows = [dict(point) for point in self.points if metric in point]

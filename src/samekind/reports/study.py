@@ -161,9 +161,21 @@ class Study:
         """The number of a system in the report, from 1."""
         return self.systems.index(system) + 1
 
+    @cached_property
+    def stand_ins(self) -> dict[str, str]:
+        """What learnt under the name of a system that is called after another method."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for run in self.results.runs:
+            found[run.system] |= {run.stand_in} - {""}
+        return {system: " or ".join(sorted(names)) for system, names in found.items() if names}
+
     def name(self, system: str) -> str:
-        """The name of a system, marked (K) if it was given the number of groups."""
-        return f"{system} (K)" if self.groups_given[system] != "no" else system
+        """The name of a system, marked (K) if it was given the number of groups.
+
+        A system in which something else than its method learnt is named after that, too.
+        """
+        named = f"{self.stand_ins[system]} as {system}" if system in self.stand_ins else system
+        return f"{named} (K)" if self.groups_given[system] != "no" else named
 
     def place_name(self, place: Place) -> str:
         """``digits, digit``; with the suite when there are several."""

@@ -1,7 +1,7 @@
 """Rows: the one format of results, its version, its reader and its writer.
 
 A row is one line of JSON for one run, appended when the run ends, so that a suite that was killed
-can continue. Its fields, as of :data:`SCHEMA` 2:
+can continue. Its fields, as of :data:`SCHEMA` 3:
 
 ======================================  ========================================================
 field                                   meaning
@@ -11,6 +11,8 @@ field                                   meaning
 ``suite``, ``set``, ``orientation``     what was run, and the label column that people have in mind
 ``system``                              name of the variant; ``method``, ``strategy``, ``encoder``,
                                         ``parameters``, ``strategy_with`` say what it consists of
+``learner``                             what learnt: the name of the method, or of what stood in for
+                                        it, such as the profile ``fast`` of PCL and OCC
 ``items``, ``width``, ``kinds``         size of the set
 ``groups_given``                        number of groups that the method was told, or null
 ``person``, ``noise``, ``unsure``       who answered, with the shares of wrong and unsure answers
@@ -31,7 +33,8 @@ field                                   meaning
 
 Version 1 has several dialects: what ``samekind simulate --json`` prints, the rows of recipes
 (scores called ``train_acc`` and ``test_acc``), those of the first runner (``variant``, ``told``),
-and rows of ``samekind bench`` from before the field existed. :func:`upgraded` converts them all.
+and rows of ``samekind bench`` from before the field existed. Version 2 has no ``learner``.
+:func:`upgraded` converts them all.
 Rows of other benchmarks, which have no curve, share only the provenance.
 """
 
@@ -45,7 +48,9 @@ from typing import Any
 
 from samekind.errors import SourceError
 
-SCHEMA = 2
+SCHEMA = 3
+FAST_LEARNER = "SimCLR + head + FixMatch"
+"""What the profile ``fast`` of PCL, OCC and CC is on pictures; it has none of their losses."""
 Row = Mapping[str, Any]
 
 
@@ -135,13 +140,44 @@ def upgraded(row: Row) -> dict[str, Any]:
     >>> new["system"], new["budget"], new["questions"], new["curve"]
     ('pcl', 20, 10, [{'questions': 0, 'heldout_acc': 0.5, 'acc': 0.6}])
     """
-    curve = row.get("curve")
-    if row.get("schema", 1) >= SCHEMA or not isinstance(curve, list):
+    version = row.get("schema", 1)
+    if version >= SCHEMA or not isinstance(row.get("curve"), list):
         return dict(row)
+    new = _from_version_1(row) if version < 2 else dict(row)
+    learner = new.get("learner") or earlier_learner(new)
+    return {**new, **({"learner": learner} if learner else {}), "schema": SCHEMA}
+
+
+def earlier_learner(row: Row) -> str | None:
+    """The learner of a row that does not name it, by its method, profile and encoder.
+
+    On plain vectors the profile ``fast`` trained as ``paper`` does.
+
+    >>> earlier_learner({"method": "pcl", "parameters": {"profile": "fast"}})
+    'SimCLR + head + FixMatch'
+    >>> earlier_learner({"method": "occ", "protocol": {"without": ["assignment"]}})
+    'OCC without assignment'
+    >>> earlier_learner({"method": "dcc"})
+    'dcc'
+    """
+    method = row.get("method")
+    if method not in _OWN_NAMES:
+        return None if method is None else str(method)
+    profile = (row.get("parameters") or {}).get("profile") or row.get("profile")
+    if profile == "fast" and row.get("encoder") in _OF_PICTURES:
+        return FAST_LEARNER
+    own = _OWN_NAMES[method]
+    name = own if profile in (None, "paper", "fast") else f"{own} {profile}"
+    without = (row.get("protocol") or {}).get("without") or ()
+    return name + (f" without {' and '.join(without)}" if without else "")
+
+
+def _from_version_1(row: Row) -> dict[str, Any]:
+    """The row under the names of version 2."""
     new = {_RENAMED.get(key, key): value for key, value in row.items()}
     if "told" in new and "budget" not in new:
         new |= {"budget": new.get("questions"), "questions": new["told"]}
-    new["curve"] = [_point(point) for point in curve if isinstance(point, dict)]
+    new["curve"] = [_point(point) for point in row["curve"] if isinstance(point, dict)]
     if "suite" not in new or not new.get("person"):
         new["person"] = person_name(
             str(new.get("person") or "shown"), new.get("noise") or 0.0, new.get("unsure") or 0.0
@@ -151,7 +187,7 @@ def upgraded(row: Row) -> dict[str, Any]:
         new["system"] = system
     keys = ("suite", "set", "orientation", "person", "system", "seed")
     name = "/".join(str(new.get(key, "-")) for key in keys)
-    return {"schema": SCHEMA, "run": name, "complete": True, **new}
+    return {"run": name, "complete": True, **new}
 
 
 def person_name(kind: str, noise: float, unsure: float) -> str:
@@ -166,6 +202,10 @@ def person_name(kind: str, noise: float, unsure: float) -> str:
     return "+".join(parts) or "perfect"
 
 
+_OWN_NAMES = {"pcl": "PCL", "occ": "OCC", "cc": "CC"}
+"""Methods with profiles, and the name of each where it trains by its own loss."""
+_OF_PICTURES = (None, "pixels", "pixels of the pictures", "resnet18", "resnet34")
+"""Encoders of rows whose network was trained on pictures; recipes wrote none."""
 _RENAMED = {"variant": "system", "peak_memory_mb": "memory_mib"}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import asdict
 from inspect import signature
 from typing import Any
@@ -146,6 +147,7 @@ class Runner:
             "width": int(np.prod(self.dataset.X.shape[1:])),
             "kinds": self.n_kinds,
             "system": run.system,
+            "learner": learner_name(self.session.model, settings),
             "method": settings.method,
             "strategy": settings.strategy,
             "parameters": dict(settings.parameters),
@@ -215,6 +217,18 @@ def make_model(settings: Settings, n_kinds: int) -> tuple[int | None, Any]:
 
         model.set_params(objective=Without(model.published_objective(), settings.without))
     return parameters.get("n_clusters"), model
+
+
+def learner_name(model: Any, settings: Settings) -> str:
+    """What learnt: the name that the estimator gives, else that of the method.
+
+    Parts of the loss that were left out belong to the name.
+    """
+    if not settings.without:
+        return str(getattr(model, "learner_name", settings.method))
+    whole = copy(model).set_params(objective=None)
+    name = getattr(whole, "learner_name", settings.method)
+    return f"{name} without {' and '.join(settings.without)}"
 
 
 def latency(seconds: Sequence[float]) -> dict[str, float]:

@@ -61,10 +61,15 @@ def test_lines_are_named_by_what_differs_and_silent_on_what_is_off() -> None:
     rows += [row(strategy="pcl", attention=a) for a in (True, False)]
     names = ["csd", "csd + wrong-5", "pcl + attention", "pcl + no attention"]
     assert list(lines(rows)) == names
-    assert list(lines([row(strategy="csd")])) == ["pcl + csd"]
+    assert list(lines([row(strategy="csd")])) == ["PCL + csd"]
     assert list(lines(rows, by=["strategy"])) == ["csd", "pcl"]
     with pytest.raises(InputError, match="No row has the key 'colour'"):
         lines(rows, by=["colour"])
+
+
+def test_lines_are_named_after_what_learnt_not_after_what_the_row_was_called() -> None:
+    rows = [row(strategy="pcl"), row(strategy="pcl", parameters={"profile": "fast"})]
+    assert list(lines(rows)) == ["PCL", "(SimCLR + head + FixMatch)"]
 
 
 def test_two_runs_with_one_seed_are_not_averaged() -> None:

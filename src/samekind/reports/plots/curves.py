@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DISTINGUISHING = (
-    "method", "strategy", "profile", "encoder", "attention", "groups_given", "person",
+    "learner", "strategy", "profile", "encoder", "attention", "groups_given", "person",
 )  # fmt: skip
 """Keys that separate lines when rows differ in them and no keys are given."""
 PANELS = {"items that were sorted": "{}", "held-out items": "heldout_{}"}
@@ -82,7 +82,7 @@ def lines(rows: Sequence[Row], by: Sequence[str] = ()) -> dict[str, list[Row]]:
             known = sorted({name for row in rows for name in row} - {"curve"})
             raise InputError(f"No row has the key {key!r}. Known: {', '.join(known)}.")
     keys = by or [key for key in DISTINGUISHING if len({str(row.get(key)) for row in rows}) > 1]
-    keys = keys or [key for key in ("method", "strategy") if any(row.get(key) for row in rows)]
+    keys = keys or [key for key in ("learner", "strategy") if any(row.get(key) for row in rows)]
     found: dict[str, list[Row]] = {}
     for row in rows:
         name = " + ".join(filter(None, (_label(key, row.get(key)) for key in keys)))
@@ -116,6 +116,7 @@ def check_seeds(named: Mapping[str, Sequence[Row]]) -> None:
 def _label(key: str, value: Any) -> str:
     """A value in a legend; empty for what is off, not given, zero or usual."""
     if isinstance(value, str):
+        value = f"({value})" if " + " in value else value
         usual = (key, value) == ("person", "perfect")
         return f"{key} {value}" if value in ("auto", "on", "off") else "" if usual else value
     if not value:

@@ -26,10 +26,11 @@ def origin_section(study: Study) -> Section:
         _facts(runs, commits),
         Table(
             "Systems",
-            ["system", "method", "strategy", "K given", "settings"],
+            ["system", "method", "learner", "strategy", "K given", "settings"],
             [_system(study, name) for name in study.systems],
-            "K given: whether the method was given the number of groups.",
-            words=5,
+            "K given: whether the method was given the number of groups. The learner is what "
+            "really trained, which a profile of a method can replace.",
+            words=6,
         ),
         *_missing(study),
     ]
@@ -111,6 +112,7 @@ def _system(study: Study, system: str) -> list[str]:
     return [
         study.name(system),
         _counts(str(run.row.get("method") or "-") for run in runs),
+        _counts(str(run.row.get("learner") or "-") for run in runs),
         _counts(str(run.row.get("strategy") or "-") for run in runs),
         study.groups_given[system],
         "; ".join(shown) or "defaults",
