@@ -1,13 +1,17 @@
 """Make the recorded rows: ``PYTHONPATH=src:tests python tests/recorded/record.py``.
 
 The rows were made at commit 3e4e0db and must not be made again when a refactoring changes them. They
-are replaced only with ``--force``, and only after a decision that results are to change.
+are replaced only after a decision that results are to change, and replaced.md says which and why:
+
+    python tests/recorded/record.py --only pictures-pcl-0 pictures-pcl-1 --why "..."
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
+from datetime import date
 
 from making import (
     COMMANDS,
@@ -18,13 +22,24 @@ from making import (
     make_row,
     one_core,
     private_home,
+    read_rows,
     recordings,
 )
 
 
+REPLACED = ROWS.with_name("replaced.md")
+
+
 def main() -> None:
-    if ROWS.exists() and "--force" not in sys.argv[1:]:
-        sys.exit(f"{ROWS.name} is there already. Rows of 0.1 are kept; --force replaces them.")
+    parser = argparse.ArgumentParser(description="Make the recorded rows.")
+    parser.add_argument("--only", nargs="+", default=(), help="rows to replace")
+    parser.add_argument("--why", default="", help="the decision, for replaced.md")
+    wanted = parser.parse_args()
+    if wanted.only:
+        replace(wanted.only, wanted.why)
+        return
+    if ROWS.exists():
+        sys.exit(f"{ROWS.name} is there already. Rows of 0.1 are kept; see --only.")
     with one_core(), private_home():
         rows = [make_row(recording) for recording in recordings().values()]
         commands = command_rows()
@@ -32,6 +47,19 @@ def main() -> None:
     ROWS.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     COMMANDS.write_text(json.dumps(commands, indent=1) + "\n", encoding="utf-8")
     FINGERPRINT.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+
+
+def replace(names: list[str], why: str) -> None:
+    """Make some rows again and say why."""
+    if not why:
+        sys.exit("Expected the reason for replacing recorded rows. Give --why.")
+    rows, runs = read_rows(), recordings()
+    with one_core(), private_home():
+        for name in names:
+            rows[name] = make_row(runs[name])
+    ROWS.write_text("".join(json.dumps(row) + "\n" for row in rows.values()), encoding="utf-8")
+    with REPLACED.open("a", encoding="utf-8") as file:
+        file.write(f"* {date.today()}: {', '.join(f'`{name}`' for name in names)}. {why}\n")
 
 
 if __name__ == "__main__":

@@ -72,6 +72,20 @@ def test_answered_items_meet_far_more_often_than_by_chance() -> None:
     assert met(0.25) > 5 * max(1, met(0.0))
 
 
+def test_no_partner_comes_for_an_item_that_gave_way() -> None:
+    table = Answered.from_constraints(known_by_kind(5000, 1500))
+    batches = LinkedBatches(5000, 64, seed=0, share=0.25)
+    in_vain = []
+    for step in range(batches.steps):
+        items = batches.items(step, table)
+        drawn = LinkedBatches(5000, 64, seed=0).items(step)
+        partners = np.flatnonzero(~np.isin(items, drawn))
+        linked = np.concatenate(table.pairs(items)).ravel()
+        in_vain.append(np.setdiff1d(partners, linked))
+        assert set(drawn[:48].tolist()) <= set(items.tolist()), "three quarters stay"
+    assert not len(np.concatenate(in_vain))
+
+
 def test_both_sorts_of_partners_are_brought() -> None:
     table = Answered.from_constraints(
         Constraints.from_links(1000, [(0, 500, True), (1, 501, False), (2, 502, True)])

@@ -19,8 +19,8 @@ class LinkedBatches:
     """Which items stand together in each step. A function of seed and step, so nothing is kept.
 
     Under full shuffling two answered items hardly ever meet in a batch. So a part of each batch
-    gives way to partners: items that an answer (or what follows from it) links to one that was
-    drawn. What gives way is drawn in other epochs.
+    gives way to partners: items that an answer (or what follows from it) links to one that stays.
+    What gives way is drawn in other epochs.
 
     Parameters
     ----------
@@ -70,13 +70,24 @@ class LinkedBatches:
         if known is None or not known.any or self.size == self.n or self.share == 0:
             return drawn
         rng = np.random.default_rng((self.seed, epoch, place))
-        partners = known.partners(drawn, int(self.share * self.size), rng)
-        return np.concatenate([drawn[: self.size - len(partners)], partners])
+        return with_partners(drawn, known, int(self.share * self.size), rng)
 
     def part(self, items: Ints, rank: int) -> Ints:
         """The part of a batch for one process; the parts in order of rank make up the batch."""
         width = len(items) // self.ranks
         return items[rank * width : (rank + 1) * width]
+
+
+def with_partners(drawn: Ints, known: Answered, count: int, rng: np.random.Generator) -> Ints:
+    """A batch in which at most `count` of the items drawn give way to partners of the others.
+
+    Partners are looked for among those linked to items that stay, so that none comes in vain.
+    """
+    kept = drawn[: len(drawn) - count]
+    partners = known.partners(kept, count, rng)
+    spare = drawn[len(kept) :]
+    spare = spare[~np.isin(spare, partners)][: count - len(partners)]
+    return np.concatenate([kept, spare, partners])
 
 
 @lru_cache(maxsize=4)

@@ -21,6 +21,7 @@ from torch.nn.functional import nll_loss
 from samekind.compute import COMPILE_MODES, Compute
 from samekind.training.answered import Answered, batch_links, to_device
 from samekind.training.augment import Draw, Family, Views
+from samekind.training.batches import with_partners
 from samekind.training.network import Network
 from samekind.training.progress import Monitor
 from samekind.training.rows import NoisyRows
@@ -243,9 +244,8 @@ class Tuner(FineTuning):
     def _answered(self) -> Ints:
         size = min(self.tuning.answered, len(self.rows))
         drawn = self.rng.choice(self.rows, size, replace=False)
-        partners = self.known.partners(drawn, int(self.tuning.linked_share * size), self.rng)
-        partners = partners[: max(0, size - 1)]
-        return np.concatenate([drawn[: size - len(partners)], partners])
+        count = min(int(self.tuning.linked_share * size), max(0, size - 1))
+        return with_partners(drawn, self.known, count, self.rng)
 
 
 def linked_loss(p: Tensor, links: Tensor) -> Tensor:
