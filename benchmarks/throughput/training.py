@@ -217,7 +217,7 @@ def questions(trainer: Trainer) -> dict[str, float]:
         began = time.perf_counter()
         reader = Reader.of(
             trainer.network, trainer.data, trainer.views.plain, trainer.compute,
-            peers=trainer.batches.size - 1, seed=0, compiled=trainer.compiled,
+            peers=trainer.batches.size - 1, seed=0, recorded=trainer.recorded_network,
         )  # fmt: skip
         bank = reader.bank(trainer.data)
         middle = time.perf_counter()

@@ -152,7 +152,7 @@ class Views(nn.Module):
     ----------
     family : what may happen.
     dtype : of the views; inside it is always float32, whatever autocast says.
-    compiled : compile the pass for each shape that comes; pays on a GPU.
+    compiled : compile the random pass for each shape that comes; pays on a GPU in training.
 
     >>> views = Views(FAMILIES["cc-small"])
     >>> images = torch.randint(256, (5, 3, 40, 50), dtype=torch.uint8)
@@ -169,10 +169,8 @@ class Views(nn.Module):
         super().__init__()
         self.family = family
         self.dtype = dtype
-        self._pass: Callable[[Tensor, Draw], Tensor] = self.render
         self._random: Callable[[Tensor, Tensor], Tensor] = self._both
         if compiled:
-            self._pass = torch.compile(self.render, dynamic=False)
             self._random = torch.compile(self._both, dynamic=False)
         normalised = family.mean is not None and family.std is not None
         mean = torch.tensor(family.mean).view(3, 1) if normalised else None
@@ -195,7 +193,7 @@ class Views(nn.Module):
         """The images (B, 3, S, S) without any chance: resized to the square and normalised."""
         _check(images)
         n, _, height, width = images.shape
-        return self._pass(images, Draw.nothing(n, height, width, images.device))
+        return self.render(images, Draw.nothing(n, height, width, images.device))
 
     def draw(
         self,

@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from samekind.compute import Compute, quick_kernels
 from samekind.objectives.similarity import full_precision
-from samekind.training.compiled import Compiled
 from samekind.training.loop import Trainer, TwoViews
 from samekind.training.network import Network, Output
+from samekind.training.recorded_network import RecordedNetwork
 from samekind.training.steps import NoMemory, autocast, memory_is_enough
 
 Floats = NDArray[np.float32]
@@ -48,7 +48,7 @@ class Reader:
     compute : where, and in which number format.
     reference : (R, width) features that items look at in place of a batch; None without attention.
     peers : items of a training batch less one.
-    compiled : the network compiled for batches of one size, or None.
+    recorded : the same network, recorded for batches of one size, or None.
     """
 
     network: Network
@@ -56,7 +56,7 @@ class Reader:
     compute: Compute
     reference: Tensor | None = None
     peers: int | None = None
-    compiled: Compiled | None = None
+    recorded: RecordedNetwork | None = None
 
     @classmethod
     def of(
@@ -68,22 +68,22 @@ class Reader:
         *,
         peers: int,
         seed: int,
-        compiled: Compiled | None = None,
+        recorded: RecordedNetwork | None = None,
     ) -> Reader:
         """A reader whose reference set is drawn from the items by a seed."""
         if network.attention is None:
-            return cls(network, prepare, compute, compiled=compiled)
+            return cls(network, prepare, compute, recorded=recorded)
         rows = np.sort(np.random.default_rng((seed, 7)).permutation(len(data))[:REFERENCE])
         chosen = data[torch.from_numpy(rows).to(data.device)]
         with autocast(compute):
             parts = (prepare(part) for part in torch.split(chosen, 64))
             reference = network.reference_features(parts)
         reference = reference.to(torch.promote_types(reference.dtype, torch.float32))
-        return cls(network, prepare, compute, reference, max(peers, 0), compiled)
+        return cls(network, prepare, compute, reference, max(peers, 0), recorded)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but compiled code, which belongs to this process."""
-        return {**self.__dict__, "compiled": None}
+        """All but the recording, which belongs to this process."""
+        return {**self.__dict__, "recorded": None}
 
     def bank(self, data: Tensor, *, chunk: int = READ_ITEMS) -> Bank:
         """Read items (n, ...) into arrays on the host."""
@@ -104,10 +104,10 @@ class Reader:
         return Bank(h, z, p)
 
     def _split(self, data: Tensor, chunk: int) -> Iterator[Tensor]:
-        """Batches of items; for a compiled network all of one size, the last one filled up."""
+        """Batches of items; for a recorded network all of one size, the last one filled up."""
         for part in torch.split(data, chunk):
             missing = chunk - len(part)
-            if self.compiled is None or not missing:
+            if self.recorded is None or not missing:
                 yield part
             else:
                 yield torch.cat([part, part[:1].expand(missing, *part.shape[1:])])
@@ -142,7 +142,7 @@ class Reader:
 
     @torch.no_grad()
     def _run(self, rows: Tensor) -> Output:
-        run: Callable[..., Output] = self.network if self.compiled is None else self.compiled
+        run: Callable[..., Output] = self.network if self.recorded is None else self.recorded
         with (
             in_use(self.network),
             memory_is_enough(len(rows)),

@@ -29,10 +29,10 @@ from samekind.objectives.links import LinkMasks
 from samekind.training.answered import Answered, Guesses, batch_links, to_device
 from samekind.training.batches import LinkedBatches
 from samekind.training.checkpoints import Checkpoint
-from samekind.training.compiled import Compiled
 from samekind.training.distributed import World
 from samekind.training.network import Network, Output
 from samekind.training.progress import Monitor, TrainingReport
+from samekind.training.recorded_network import RecordedNetwork
 from samekind.training.steps import (
     Plan,
     SchedulePoint,
@@ -143,7 +143,7 @@ class Trainer:
             self._run = compiled(self._parts, mode)
         else:  # processes talk to each other in between
             self._forward = compiled(self._forward, mode)
-        self.compiled = Compiled(self.network, mode) if mode else None
+        self.recorded_network = RecordedNetwork(self.network) if self._records else None
         self._recorded = Recorded(self._step, chances=[self._chance])
         self._broken = torch.zeros((), dtype=torch.bool, device=self.device)
         self._keep()
@@ -274,7 +274,10 @@ class Trainer:
         return Checkpoint(tensors, {"step": self.step, "plan": asdict(self.plan)})
 
     def load(self, checkpoint: Checkpoint) -> None:
-        """Go on from a state of the same network and plan."""
+        """Go on from a state of the same network and plan.
+
+        A compact one has no moments of the optimiser, which then begins anew.
+        """
         network: dict[str, Tensor] = {}
         moments: dict[int, dict[str, Tensor]] = {}
         for name, tensor in checkpoint.tensors.items():
@@ -286,8 +289,11 @@ class Trainer:
                 moments.setdefault(int(index), {})[key] = tensor
         check_fit(self.network, network)
         self.network.load_state_dict(network)
-        groups = self.optimiser.state_dict()["param_groups"]
-        self.optimiser.load_state_dict({"state": moments, "param_groups": groups})
+        if moments:
+            groups = self.optimiser.state_dict()["param_groups"]
+            self.optimiser.load_state_dict({"state": moments, "param_groups": groups})
+        elif self.step:  # a compact checkpoint: the optimiser begins anew
+            self.renew()
         self._recorded = Recorded(self._step, chances=[self._chance])  # its moments moved
         self.step = int(checkpoint.facts["step"])
         self._keep()

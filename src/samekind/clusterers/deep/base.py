@@ -207,6 +207,8 @@ class Learner(ABC):
     seed : of all randomness.
     """
 
+    epochs_done = 0
+    """Epochs over all fits, where a method counts them."""
     pretrains: ClassVar[bool] = True
     """Whether :meth:`_with_features` learns features by SimCLR where no file gives them."""
 
@@ -343,7 +345,7 @@ class Learner(ABC):
             trainer.compute,
             peers=trainer.batches.size - 1,
             seed=self.seed,
-            compiled=trainer.compiled if network is trainer.network else None,
+            recorded=trainer.recorded_network if network is trainer.network else None,
         )
         bank = self._reader.bank(trainer.data)
         # A last digit that differs would make processes ask different questions.

@@ -1,35 +1,32 @@
-"""A network compiled for use: batches of one size, results that stay."""
+"""A network whose launches are recorded: for reading many batches of one size."""
 
 from __future__ import annotations
 
 from torch import Tensor
 
-from samekind.compute import RECORDING, Recorded, compiled
+from samekind.compute import Recorded
 from samekind.training.network import Network, Output
 
 
-class Compiled:
-    """The network behind a compiled or recorded call. Give batches of one size.
+class RecordedNetwork:
+    """The network behind a recorded call. Give batches of one size.
+
+    It is not compiled: reading all items once takes a second either way, compiling a minute.
 
     Parameters
     ----------
     network : in training or not; its present weights are used at each call, without gradient.
-    mode : as in :class:`~samekind.training.steps.Plan`.
     """
 
-    def __init__(self, network: Network, mode: str) -> None:
-        self._network = compiled(network, mode)
+    def __init__(self, network: Network) -> None:
+        self._network = network
         self._recorded: Recorded | None = None
-        self._mode = mode
         self._peers: int | None = None
 
     def __call__(
         self, rows: Tensor, reference: Tensor | None, views: int, *, peers: int | None
     ) -> Output:
         """As :meth:`Network.forward`."""
-        if self._mode not in RECORDING:
-            result: Output = self._network(rows, reference, views, peers=peers)
-            return result
         if self._recorded is None or peers != self._peers:
             self._peers = peers
             self._recorded = Recorded(
