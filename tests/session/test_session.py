@@ -121,6 +121,27 @@ class _Fixed:
         return [SamePair(a, b) for a, b in self.pairs] if not view.constraints.answers else []
 
 
+def test_nothing_is_proposed_once_the_budget_is_spent(make_session: Make) -> None:
+    class Counted(_Fixed):
+        calls = 0
+
+        def propose(self, view: View, n: int = 1) -> list[Question]:
+            Counted.calls += 1
+            return super().propose(view, n)
+
+    session = make_session(strategy=Counted((0, 4), (4, 9)), budget=2)
+    for _ in range(2):
+        asked = session.ask()
+        assert asked is not None
+        session.tell(asked.number, "same")
+    before = Counted.calls
+    session.refit()
+    assert Counted.calls == before > 0
+    session.budget = 3
+    session.refit()
+    assert Counted.calls > before
+
+
 def test_many_questions_at_once_are_queued_and_implied_ones_dropped(make_session: Make) -> None:
     session = make_session(strategy=_Fixed((0, 4), (4, 8), (0, 8), (0, 1)))
     seen = []

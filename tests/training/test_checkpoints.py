@@ -13,7 +13,13 @@ from samekind.compute import Compute
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.training.augment import FAMILIES, Views
-from samekind.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
+from samekind.training.checkpoints import (
+    Checkpoint,
+    checkpoint_exists,
+    load_checkpoint,
+    save_checkpoint,
+)
+from samekind.training.compact import find_parts, save_compact
 from samekind.training.loop import Plan, Trainer
 from samekind.training.network import Network
 from samekind.training.resnet import ResNet
@@ -48,6 +54,43 @@ def test_a_training_resumed_in_the_middle_ends_bitwise_the_same(
     assert expected.tensors.keys() == found.tensors.keys()
     for name, tensor in expected.tensors.items():
         assert torch.equal(tensor, found.tensors[name]), name
+
+
+def test_a_compact_checkpoint_travels_in_parts_and_training_goes_on_from_it(tmp_path: Path) -> None:
+    first = picture_trainer(base=16)
+    first.run(1, horizon=2)
+    state = first.state()
+    files = save_compact(tmp_path / "run.safetensors", state, part_bytes=300_000)
+    weights = sum(t.numel() for n, t in state.tensors.items() if n.startswith("network."))
+    assert len(files) > 2 and files == find_parts(tmp_path / "run.safetensors")
+    assert sum(file.stat().st_size for file in files) < 2.5 * weights + 60_000, "16 bits each"
+    assert checkpoint_exists(tmp_path / "run.safetensors")
+    found = load_checkpoint(tmp_path / "run.safetensors", expected={"step": first.step})
+    for name, tensor in found.tensors.items():
+        assert tensor.dtype == state.tensors[name].dtype
+        assert torch.allclose(tensor, state.tensors[name], rtol=1e-3, atol=1e-6), name
+    second = picture_trainer(base=16)
+    second.load(found)
+    assert second.step == first.step
+    second.run(1, before=1, horizon=2)
+    first.run(1, before=1, horizon=2)
+    pairs = zip(first.network.parameters(), second.network.parameters(), strict=True)
+    assert all(torch.allclose(a, b, atol=0.02) for a, b in pairs), "a step moves by .001"
+
+
+def test_parts_of_two_checkpoints_are_not_mixed(tmp_path: Path) -> None:
+    path = tmp_path / "run.safetensors"
+    trainer = picture_trainer(base=16)
+    old = save_compact(path, trainer.state(), part_bytes=300_000)
+    kept = old[0].read_bytes()
+    trainer.run(1)
+    save_compact(path, trainer.state(), part_bytes=300_000)
+    old[0].write_bytes(kept)
+    with pytest.raises(InputError, match="parts of one compact checkpoint"):
+        load_checkpoint(path)
+    old[0].unlink()
+    with pytest.raises(InputError, match="parts of one compact checkpoint"):
+        load_checkpoint(path)
 
 
 def test_weights_of_another_network_are_refused_in_a_sentence(tmp_path: Path) -> None:

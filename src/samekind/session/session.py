@@ -349,6 +349,8 @@ class Session:
 
     def _warm_up(self, clustering: Clustering) -> None:
         """Let the strategy derive what it needs from a snapshot before anyone waits for it."""
+        if self.budget is not None and len(self._ledger.answers) >= self.budget:
+            return  # no more questions are planned
         with self._lock:
             view = self._state().view()
             if clustering is not self.clustering:

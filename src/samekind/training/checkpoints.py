@@ -1,7 +1,8 @@
 """Checkpoints: one safetensors file with the state of a training and its settings as JSON.
 
 The file appears whole or not at all. No pickle is written or read. Chance in training is a
-function of seed and step, so the step is all that has to be remembered of it.
+function of seed and step, so the step is all that has to be remembered of it. A compact checkpoint
+(:mod:`samekind.training.compact`) is read in the same way.
 """
 
 from __future__ import annotations
@@ -46,7 +47,31 @@ def save_checkpoint(path: str | Path, checkpoint: Checkpoint) -> None:
 
 
 def load_checkpoint(path: str | Path, *, expected: Mapping[str, Any] | None = None) -> Checkpoint:
-    """Read a checkpoint; `expected` facts must be the same, or a sentence says which differ."""
+    """Read a checkpoint; `expected` facts must be the same, or a sentence says which differ.
+
+    `path` may also be the name that a compact checkpoint was written under.
+    """
+    from samekind.training.compact import find_parts, joined
+
+    parts = [] if Path(path).exists() else find_parts(path)
+    tensors, facts = joined([_read(part) for part in parts]) if parts else _read(path)
+    different = _differences(facts, expected or {})
+    if different:
+        raise InputError(
+            f"The checkpoint {str(path)!r} belongs to another training: {'; '.join(different)}. "
+            "Use the same settings, or another file."
+        )
+    return Checkpoint(tensors, facts)
+
+
+def checkpoint_exists(path: str | Path) -> bool:
+    """Whether there is a checkpoint of this name, in one file or in parts."""
+    from samekind.training.compact import find_parts
+
+    return Path(path).exists() or bool(find_parts(path))
+
+
+def _read(path: str | Path) -> Checkpoint:
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -64,12 +89,6 @@ def load_checkpoint(path: str | Path, *, expected: Mapping[str, Any] | None = No
             "Give another file, or train anew without it."
         ) from error
     facts: dict[str, Any] = json.loads(metadata["facts"])
-    different = _differences(facts, expected or {})
-    if different:
-        raise InputError(
-            f"The checkpoint {str(path)!r} belongs to another training: {'; '.join(different)}. "
-            "Use the same settings, or another file."
-        )
     return Checkpoint(tensors, facts)
 
 

@@ -195,6 +195,22 @@ def test_a_fit_that_was_killed_is_resumed_and_ends_the_same(tmp_path: Path) -> N
         PCL(2, epochs=4, checkpoint=file, **{**SMALL, "stem": "7x7"}).fit(images, constraints=known)
 
 
+def test_a_training_moves_to_another_machine_in_compact_parts(tmp_path: Path) -> None:
+    images, kinds = pictures()
+    known, file = answers(40, kinds, 12), str(tmp_path / "run.safetensors")
+    there = PCL(2, epochs=3, horizon=6, **SMALL).fit(images, constraints=known)
+    parts = there.save_training(file)
+    assert [part.name for part in parts] == ["run-1-of-1.safetensors"]
+    here = PCL(2, epochs=3, horizon=6, checkpoint=file, **SMALL).fit(images, constraints=known)
+    assert (there.n_epochs_, here.n_epochs_) == (3, 3), "these answers were trained on already"
+    assert np.allclose(here.membership_, there.membership_, atol=0.01)
+    here.fit(images, constraints=answers(40, kinds, 14))
+    assert here.n_epochs_ == 6
+    fast = PCL(2, profile="fast", first_epochs=1, **SMALL).fit(images, constraints=known)
+    with pytest.raises(InputError, match=r"FixMatch.*another profile"):
+        fast.save_training(file)
+
+
 def test_a_pickled_model_predicts_the_same() -> None:
     images, _ = pictures()
     model = PCL(2, epochs=1, **SMALL).fit(images)

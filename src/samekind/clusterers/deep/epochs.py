@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import time
 from abc import abstractmethod
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -12,20 +13,24 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from samekind.clusterers.deep.base import Floats, Learner, NetworkClusterer
 from samekind.clusterers.deep.fast import FAST_LEARNER, FastLearner
-from samekind.clusterers.deep.pretraining import resume, save_state
+from samekind.clusterers.deep.pretraining import resume, save_state, state_of
 from samekind.clusterers.deep.settings import FAST, Setting
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.training.answered import Guesses
 from samekind.training.bank import Bank
-from samekind.training.checkpoints import load_checkpoint
+from samekind.training.checkpoints import checkpoint_exists, load_checkpoint
+from samekind.training.compact import save_compact
 from samekind.training.loop import Trainer
 
 STEPS_PER_FIT = 60
 """Steps of a fit on plain vectors when no epochs are given."""
+QUICK_SAVING, SAVING_SHARE = 0.2, 0.05
+"""Seconds of writing a checkpoint that are always spent after an epoch, else the largest share."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -52,10 +57,15 @@ class EpochClusterer(NetworkClusterer):
     linked_share : share of each batch that may be partners of its answered items.
     keep_views : also keep vectors of two random views of each item, ``views_``, for strategies.
     objective : a loss in place of the published one; not with ``fast``.
-    checkpoint : file that is written after each epoch and resumed from if it exists. In the
-        profile ``fast`` it keeps the pre-training.
+    checkpoint : file that is resumed from if it exists, also in the parts of
+        :meth:`save_training`, and written after each epoch; a large one less often, so that it
+        takes at most a twentieth of the time. In the profile ``fast`` it keeps the pre-training.
 
-    Other parameters and the attributes are those of
+    Attributes
+    ----------
+    n_epochs_ : epochs of training so far, over all fits.
+
+    Other parameters and attributes are those of
     :class:`~samekind.clusterers.deep.base.NetworkClusterer`.
     """
 
@@ -112,9 +122,23 @@ class EpochClusterer(NetworkClusterer):
 
     def _install(self, learner: Learner, bank: Bank, known: Constraints) -> Self:
         super()._install(learner, bank, known)
+        self.n_epochs_ = learner.epochs_done
         if self.keep_views:
             self.views_ = two_views(learner, self.space)
         return self
+
+    def save_training(self, path: str | Path) -> list[Path]:
+        """Write the state of the training in compact parts, to continue it on another machine.
+
+        Give the same path as `checkpoint` there. Returns the files.
+        """
+        check_is_fitted(self)
+        if not isinstance(self._learner, EpochLearner):
+            raise InputError(
+                f"Expected a training that can be continued elsewhere, got {self.learner_name!r}. "
+                "Use another profile, or save_features."
+            )
+        return self._learner.save_compact(path)
 
     def _space(self, bank: Bank) -> Floats:
         return bank.h if self.space == "h" else bank.z
@@ -155,9 +179,13 @@ def two_views(learner: Learner, space: str) -> Floats:
 class EpochLearner(Learner):
     """Trains the network on views and answers, a few epochs more at every fit."""
 
-    _epochs_done = 0
     _resumed = 0
     """Epochs of this fit that were done before an interruption."""
+    _known: Constraints | None = None
+    """The answers of the latest fit."""
+    _done = 0
+    """Epochs of the latest fit."""
+    _saved_at, _saving_took = -math.inf, 0.0
 
     def fit(self, known: Constraints, k: int | None) -> Bank:
         """Train for the epochs of one fit on these answers."""
@@ -186,8 +214,9 @@ class EpochLearner(Learner):
         trainer.learn_from(known)
         done, self._resumed = self._resumed, 0
         stepwise = setting.checkpoint is not None or self._pictures
+        self._known = known
         while done < epochs:
-            before = done if setting.horizon is None else self._epochs_done
+            before = done if setting.horizon is None else self.epochs_done
             span = epochs if setting.horizon is None else setting.horizon
             start = span - setting.extension * span
             if setting.extension > 0 and before >= start:
@@ -196,10 +225,31 @@ class EpochLearner(Learner):
             if not stepwise and setting.extension > 0 and before < start:
                 until = min(until, done + math.ceil(start - before))
             trainer.run(until - done, before=before, horizon=span)
-            self._epochs_done += until - done
-            done = until
-            counts = {"fits": self._fits, "done": done, "epochs_done": self._epochs_done}
-            save_state(trainer, setting, answers=_digest(known), seed=self.seed, **counts)
+            self.epochs_done += until - done
+            done = self._done = until
+            self._save_if_quick(trainer)
+
+    def _save_if_quick(self, trainer: Trainer) -> None:
+        """Write the checkpoint, unless that would take more than a share of the time."""
+        begun = time.monotonic()
+        if self.setting.checkpoint is None:
+            return
+        slow = self._saving_took > QUICK_SAVING
+        if slow and begun - self._saved_at < self._saving_took / SAVING_SHARE:
+            return
+        save_state(trainer, self.setting, **self._facts())
+        self._saved_at = time.monotonic()
+        self._saving_took = self._saved_at - begun
+
+    def save_compact(self, path: str | Path) -> list[Path]:
+        """Write weights and facts in parts; see :mod:`samekind.training.compact`."""
+        assert self._trainer is not None
+        return save_compact(path, state_of(self._trainer, self.setting, **self._facts()))
+
+    def _facts(self) -> dict[str, Any]:
+        assert self._known is not None
+        counts = {"fits": self._fits, "done": self._done, "epochs_done": self.epochs_done}
+        return {"answers": _digest(self._known), "seed": self.seed, **counts}
 
     def _epochs(self, trainer: Trainer) -> int:
         setting = self.setting
@@ -219,16 +269,17 @@ class EpochLearner(Learner):
     def _resume(self, trainer: Trainer, known: Constraints) -> None:
         """Continue a training that was interrupted, or one that finished on other answers."""
         path = self.setting.checkpoint
-        if path is None or not Path(path).exists():
+        if path is None or not checkpoint_exists(path):
             return
         expected = {"architecture": self.setting.architecture, "items": len(trainer.data)}
         checkpoint = load_checkpoint(path, expected=expected)
         resume(trainer, checkpoint)
         facts = checkpoint.facts
-        self.seed, self._epochs_done = int(facts["seed"]), int(facts["epochs_done"])
+        self.seed, self.epochs_done = int(facts["seed"]), int(facts["epochs_done"])
         self._fits = int(facts["fits"])
         if facts["answers"] == _digest(known):
-            self._resumed = int(facts["done"])
+            self._resumed = self._done = int(facts["done"])
+            self._known = known
 
 
 def _digest(known: Constraints) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,12 @@ from samekind.compute import synchronise
 from samekind.constraints import Constraints
 from samekind.training.answered import to_device
 from samekind.training.bank import in_use
-from samekind.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
+from samekind.training.checkpoints import (
+    Checkpoint,
+    checkpoint_exists,
+    load_checkpoint,
+    save_checkpoint,
+)
 from samekind.training.frozen import LinearHead, fit_labels, fit_pairs
 from samekind.training.heads import fit_head
 from samekind.training.loop import Trainer
@@ -60,7 +64,7 @@ def pretrain(trainer: Trainer, setting: Setting, seed: int) -> int:
     """
     done, epochs = 0.0, None
     path = setting.checkpoint
-    if path is not None and Path(path).exists():
+    if path is not None and checkpoint_exists(path):
         expected = {"architecture": setting.architecture, "items": len(trainer.data)}
         checkpoint = load_checkpoint(path, expected=expected)
         facts = checkpoint.facts
@@ -110,8 +114,12 @@ def resume(trainer: Trainer, checkpoint: Checkpoint) -> None:
 
 def save_state(trainer: Trainer, setting: Setting, **facts: Any) -> None:
     """Write the state of a training to the checkpoint of the setting, if it has one."""
-    if setting.checkpoint is None or trainer.world.rank:
-        return
+    if setting.checkpoint is not None and not trainer.world.rank:
+        save_checkpoint(setting.checkpoint, state_of(trainer, setting, **facts))
+
+
+def state_of(trainer: Trainer, setting: Setting, **facts: Any) -> Checkpoint:
+    """The state of a training, with the facts by which it is recognised."""
     tensors, state = trainer.state()
     state |= {
         "architecture": setting.architecture,
@@ -119,7 +127,7 @@ def save_state(trainer: Trainer, setting: Setting, **facts: Any) -> None:
         "groups": trainer.network.k,
         **facts,
     }
-    save_checkpoint(setting.checkpoint, Checkpoint(tensors, state))
+    return Checkpoint(tensors, state)
 
 
 # -- groups ---------------------------------------------------------------------------------------
