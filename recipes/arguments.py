@@ -29,7 +29,7 @@ def arguments(about: str, *, questions: int, strategy: str, epochs: int) -> argp
     """The command line of PCL and OCC; their published settings are the defaults."""
     parser = _parser(about, "cifar10-2", "personalized", questions, strategy)
     add = parser.add_argument
-    add("--profile", default="paper", choices=("paper", "fast"))
+    add("--profile", default="paper", choices=("paper", "repaired", "fast"))
     add("--epochs", type=int, default=epochs, help="of the paper profile")
     add("--first-epochs", type=int, default=None, help="paper: before the first question")
     add("--per-epoch", type=int, default=None, help="paper: questions between two epochs")
@@ -40,6 +40,8 @@ def arguments(about: str, *, questions: int, strategy: str, epochs: int) -> argp
     add("--attention", default="auto", choices=("auto", "on", "off"))
     add("--extension", type=float, default=None, help="last part of the epochs with guessed links")
     add("--score-every", type=int, default=10, help="paper: epochs between two scores")
+    add("--ledger", default=None, help="file of the answers; an interrupted run goes on from it")
+    add("--save-training", default=None, help="compact checkpoint, in parts, to go on elsewhere")
     return _checked(parser)
 
 

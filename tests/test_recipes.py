@@ -75,6 +75,20 @@ def test_a_recipe_runs_and_writes_its_result(
     assert result["curve"][0]["questions"] == 0 and len(result["curve"]) >= 2
 
 
+def test_an_interrupted_run_goes_on_with_its_answers_and_its_network(
+    folder: Path, tmp_path: Path
+) -> None:
+    out, weights = tmp_path / "result.json", str(tmp_path / "run.safetensors")
+    kept = ("--ledger", str(tmp_path / "run.db"), "--save-training", weights)
+    plan = ("--epochs", "16", "--questions", "6", "--score-every", "2")
+    first = run_recipe("pcl", folder, out, *plan, *kept, "--seconds", "0")
+    assert first["epochs"] == 13 and first["questions"] == 6 and first["epochs_planned"] == 16
+    second = run_recipe("pcl", folder, out, *plan, *kept, "--checkpoint", weights)
+    assert second["curve"][: len(first["curve"])] == first["curve"]
+    assert [row["epochs"] for row in second["curve"][len(first["curve"]) :]] == [15, 16]
+    assert second["learner"] == "PCL" and second["seconds"] > first["seconds"]
+
+
 def test_features_learnt_once_serve_another_recipe(folder: Path, tmp_path: Path) -> None:
     weights, fast = tmp_path / "features.safetensors", ("--profile", "fast")
     learning = ("--questions", "0", "--seconds", "2", "--save-features", str(weights))
