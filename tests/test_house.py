@@ -17,6 +17,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 GROUND = {
     "errors", "items", "questions", "constraints", "clustering", "protocols", "compute",
     "atomic_files", "superinstances", "evaluation", "registry", "neighbours",
+    "parameters",
 }  # fmt: skip
 SHELVES = {"sources", "encoders", "clusterers", "strategies", "exports", "training", "objectives"}
 SESSION = {"session", "ledger"}

@@ -40,21 +40,65 @@ def find(kind: str, name: str) -> Any:
         ) from problem
 
 
-def make_method(name: str, n_groups: int | None = None) -> Any:
-    """Create a method, with the number of groups if it is known and the method takes it."""
+def make_method(
+    name: str, n_groups: int | None = None, parameters: Mapping[str, Any] | None = None
+) -> Any:
+    """Create a method with its parameters, which may be given as texts.
+
+    The number of groups is one of them, if it is known and the method takes it.
+    """
     from inspect import signature
+
+    from samekind.parameters import read_parameters
 
     method = find("method", name)
     if not callable(getattr(method, "fit", None)):
         raise TypeError("it has no method fit")
+    given = read_parameters(name, parameters or {})
     if n_groups is None:
-        return method()
+        return method(**given)
     if "n_clusters" not in signature(method).parameters:
         raise InputError(
             f"Expected no number of groups, because the method {name!r} finds it itself, got "
             f"{n_groups}. Omit the number, or choose another method."
         )
-    return method(n_clusters=n_groups)
+    if "n_clusters" in given:
+        raise InputError(
+            f"Expected the number of groups once, got {n_groups} groups and the parameter "
+            f"n_clusters={given['n_clusters']}. Omit one of them."
+        )
+    return method(n_clusters=n_groups, **given)
+
+
+def own_strategy(method: str) -> str | None:
+    """The strategy that belongs to a method, such as that of its paper; None: it has none.
+
+    >>> own_strategy("cobras"), own_strategy("kmeans")
+    ('cobras', None)
+    """
+    named: str | None = getattr(find("method", method), "strategy", None)
+    return named
+
+
+def strategy_of(method: str) -> str:
+    """The strategy that is used with a method unless another is named.
+
+    >>> strategy_of("cobras"), strategy_of("kmeans")
+    ('cobras', 'live')
+    """
+    default: str = import_module(REGISTRIES["strategy"][0]).DEFAULT
+    return own_strategy(method) or default
+
+
+def strategy_words(method: str) -> str:
+    """Say which strategy is used with a method unless another is named, and why.
+
+    >>> strategy_words("cobras"), strategy_words("kmeans")
+    ("cobras, COBRAS's own", 'live, the default')
+    """
+    own = own_strategy(method) is not None
+    reason = f"{find('method', method).__name__}'s own" if own else "the default"
+    return f"{strategy_of(method)}, {reason}"
 
 
 def first_line(kind: str, name: str) -> str:

@@ -168,7 +168,7 @@ def test_a_wrong_order_gives_one_sentence_and_an_exit_code(cli: Cli, file: Path)
     assert cli("bench").code == 2
     assert cli("bench", file, "--only", "randem").code == 5
     assert "whole numbers" in cli("bench", file, "--seeds", "one").err
-    assert "KEY=VALUE" in cli("bench", file, "--with", "questions").err
+    assert "NAME=VALUE" in cli("bench", file, "--with", "questions").err
     assert "--workers 1 or more" in cli("bench", file, "--workers", "0").err
 
 

@@ -92,6 +92,20 @@ def test_list_shows_everything_that_can_be_named(cli: Cli) -> None:
     assert all(name in shown for members in shelves.values() for name in members)
 
 
+def test_list_describes_one_method_or_strategy(cli: Cli) -> None:
+    shown = cli("list", "--method", "pcl").out
+    assert "Strategy: pcl, PCL's own." in shown and "AAAI 2025" in shown
+    assert re.search(r"profile +paper.* paper ", shown) and "--with NAME=VALUE" in shown
+    found = json.loads(cli("list", "--method", "pcl", "--json").out)
+    profile = next(each for each in found["parameters"] if each["name"] == "profile")
+    assert profile["type"] == "choice" and "paper" in profile["choices"]
+    assert profile["default"] == "paper" and profile["line"].startswith("paper trains")
+    assert "It has no parameters." in cli("list", "--strategy", "cobras").out
+    assert "epsilon" in cli("list", "--strategy", "pcl").out
+    assert cli("list", "--method", "pcll").code == 5
+    assert "Omit one" in cli("list", "--method", "pcl", "--strategy", "pcl").err
+
+
 def test_help_is_given_without_loading_anything_heavy() -> None:
     code = (
         "import sys; sys.argv = ['samekind', '--help']\n"
@@ -128,6 +142,24 @@ def test_simulate_prints_the_agreed_json(cli: Cli, labelled: Path) -> None:
     for key in ("ask_seconds", "tell_seconds"):
         assert result[key]["p50"] <= result[key]["p95"]
     assert result["peak_memory_mb"] > 0
+
+
+def test_simulate_asks_the_questions_of_the_method_and_takes_its_parameters(
+    cli: Cli, labelled: Path
+) -> None:
+    order = ("simulate", labelled / "things.npz", "--questions", 4, "--method", "pckmeans")
+    done = cli(*order, "--with", "n_init=2", "--with", "w=none", "--json")
+    assert done.err == "Strategy: minmax, PCKMeans's own.\n"
+    result = json.loads(done.out)
+    assert result["strategy"] == "minmax"
+    assert result["parameters"] == {"n_init": 2, "w": None}
+    assert (
+        "pckmeans (n_init=2) + random"
+        in cli(*order, "--strategy", "random", "--with", "n_init=2").out
+    )
+    wrong = cli(*order, "--with", "n_inits=2")
+    assert wrong.code == 2 and "'n_init'" in wrong.err and "max_iter" in wrong.err
+    assert "a whole number, got 'many'" in cli(*order, "--with", "n_init=many").err
 
 
 def test_without_held_out_items_their_score_is_null(cli: Cli, tmp_path: Path) -> None:
@@ -361,3 +393,15 @@ def test_what_was_chosen_once_is_remembered_by_the_ledger(cli: Cli, table: Path)
     assert len(groups) == 3
     other = cli("ask", table, "--groups", 2, typed="q\n")
     assert "clouds: 2 groups" in other.out
+
+
+def test_parameters_of_the_method_are_given_to_every_door(cli: Cli, table: Path) -> None:
+    chosen = ("--method", "kmeans", "--groups", 3, "--with", "n_init=1", "--with", "max_iter=1")
+    first = cli("ask", table, *chosen, typed="y\nq\n")
+    assert first.code == 0 and "Strategy: live, the default." in first.err
+    (session,) = open_store(next((table.parent / "home").rglob("*.samekind"))).sessions()
+    assert session == "main"
+    assert cli("cluster", table, "--with", "n_init=1", "--groups", 3).code == 0
+    assert "no parameter 'init'" in cli("cluster", table, "--with", "init=1").err
+    assert "no parameter 'init'" in cli("ask", table, "--with", "init=1").err
+    assert "no parameter 'init'" in cli("serve", table, "--port", 0, "--with", "init=1").err

@@ -248,6 +248,29 @@ def test_parameters_of_a_strategy_are_checked_and_make_another_run() -> None:
         name(person="all-knowing")
 
 
+def test_a_suite_that_names_no_strategy_uses_that_of_the_method() -> None:
+    def strategy(**base: Any) -> str:
+        return suite_of({"questions": 4, **base}).runs()[0].settings.strategy
+
+    assert strategy(method="idc") == "value" and strategy(method="occ") == "csd"
+    assert strategy(method="kmeans") == "live" and strategy() == "pcl"
+    assert strategy(method="idc", strategy="random") == "random"
+
+
+def test_values_of_parameters_are_checked_and_kept_as_written() -> None:
+    def parameters(**base: Any) -> Any:
+        return suite_of({"questions": 4, "method": "pcl", **base}).runs()[0].settings.parameters
+
+    assert parameters(epochs=1.5, seconds=60) == {"epochs": 1.5, "seconds": 60}
+    assert type(parameters(seconds=60)["seconds"]) is int, "60.0 would be another run"
+    assert parameters(image_shape=[3, 8, 8], epochs="none") == {
+        "image_shape": (3, 8, 8),
+        "epochs": None,
+    }
+    with pytest.raises(InputError, match=r"\[variant\.one\]: Expected profile to be .*got 'fsat'"):
+        parameters(profile="fsat")
+
+
 def test_a_run_is_named_by_suite_set_orientation_system_person_questions_and_seed() -> None:
     run = suite_of({"questions": 4}, seeds=[7]).runs()[0]
     assert run.name.startswith("made/tiles/colour/one/perfect/4/7/") and len(run.name[-8:]) == 8

@@ -23,17 +23,21 @@ def ask(
     encoder: options.Encoder = None,
     method: options.Method = None,
     strategy: options.Strategy = None,
+    parameters: options.With = None,
     groups: options.Groups = None,
     seed: options.SessionSeed = None,
     ledger: options.Ledger = None,
 ) -> None:
     """Answer questions in this terminal, with one key per answer."""
     from samekind.cli.terminal import TerminalPerson
+    from samekind.parameters import parse_assignments
     from samekind.simulation.loop import run
     from samekind.workspace.pile import Request
 
-    request = Request(path, orientation, encoder, method, strategy, groups, seed, ledger, note)
-    request = request.remembered()
+    given = parse_assignments(parameters or [])
+    request = Request(
+        path, orientation, encoder, method, strategy, groups, seed, ledger, note, given
+    ).remembered()
     collection = request.items()
     store = request.store()
     with progress_bar("Encoding") as progress:
@@ -58,6 +62,7 @@ def cluster(
     path: options.Source,
     groups: options.Groups = None,
     method: options.Method = "kmeans",
+    parameters: options.With = None,
     encoder: options.Encoder = None,
     seed: options.Seed = 0,
     out: options.TableOut = None,
@@ -66,11 +71,18 @@ def cluster(
     from samekind.cli.export import write_groups
     from samekind.exports.placements import check_new
     from samekind.ledger.store import MemoryStore
+    from samekind.parameters import parse_assignments
     from samekind.workspace.pile import Request
 
     check_new([out])
     request = Request(
-        path, encoder=encoder, method=method, groups=groups, seed=seed, on_notice=note
+        path,
+        encoder=encoder,
+        method=method,
+        groups=groups,
+        seed=seed,
+        on_notice=note,
+        parameters=parse_assignments(parameters or []),
     )
     with progress_bar("Encoding") as progress:
         session = request.session(request.pile(request.items(), progress), MemoryStore())

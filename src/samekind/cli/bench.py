@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -43,12 +42,13 @@ def bench(
     ] = None,
     overrides: Annotated[
         Names,
-        typer.Option("--with", metavar="KEY=VALUE", help=r"Replace a key of \[base]; repeatable."),
+        typer.Option("--with", metavar="NAME=VALUE", help=r"Replace a key of \[base]; repeatable."),
     ] = None,
     commit: Annotated[str, typer.Option(help="Commit to record, without a git clone.")] = "",
     show_list: Annotated[bool, typer.Option("--list", help="List the suites.")] = False,
 ) -> None:
     """Run a suite of benchmarks with simulated people; finished runs are not repeated."""
+    from samekind.parameters import parse_assignments
     from samekind.simulation.suite_file import open_suite
 
     if show_list:
@@ -58,7 +58,7 @@ def bench(
         raise InputError(
             "Expected a suite: a TOML file, or a name that `samekind bench --list` shows."
         )
-    changed = parsed_overrides(overrides or [])
+    changed = parse_assignments(overrides or [])
     plan = open_suite(suite, changed)
     every = plan.runs(
         separated(only), _numbers(seeds) if seeds else None, separated(sets), separated(people)
@@ -144,24 +144,6 @@ def separated(words: Sequence[str] | None) -> list[str]:
     ['live', 'random', 'cobras']
     """
     return [name.strip() for word in words or () for name in word.split(",") if name.strip()]
-
-
-def parsed_overrides(words: Sequence[str]) -> dict[str, Any]:
-    """Parse KEY=VALUE, where VALUE is written as in TOML, or else taken as a string.
-
-    >>> parsed_overrides(["epochs=3", "start=weights.safetensors"])
-    {'epochs': 3, 'start': 'weights.safetensors'}
-    """
-    found: dict[str, Any] = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals:
-            raise InputError(f"Expected --with KEY=VALUE, got {word!r}.")
-        try:
-            found[key] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            found[key] = value
-    return found
 
 
 def _numbers(words: Sequence[str]) -> list[int]:

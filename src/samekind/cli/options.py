@@ -28,6 +28,14 @@ Method = Annotated[str | None, typer.Option(help="How vectors are grouped; see `
 Strategy = Annotated[
     str | None, typer.Option(help="How the next question is chosen; see `samekind list`.")
 ]
+With = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--with",
+        metavar="NAME=VALUE",
+        help="A parameter of the method; repeatable. See `samekind list --method NAME`.",
+    ),
+]
 Groups = Annotated[int | None, typer.Option(min=1, help="Number of groups, if you know it.")]
 RefitEvery = Annotated[int, typer.Option(min=1, help="Answers between two refits.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same result.")]

@@ -52,7 +52,6 @@ def evolution(
     from samekind.reports.plots.canvas import check_picture, new_figure, write_picture
     from samekind.reports.plots.evolution import draw_evolution
     from samekind.reports.plots.snapshots import Snapshots
-    from samekind.strategies import DEFAULT as DEFAULT_STRATEGY
 
     check_picture(out)
     new_figure(1, 1)  # a missing package fails early, before any long work
@@ -61,11 +60,11 @@ def evolution(
         found = found.under(orientation) if orientation else found
     elif saved is None and source is not None:
         from samekind.reports.plots.simulated import Evolution
+        from samekind.workspace.pile import chosen_names
 
         check_new([save])
-        plan = Evolution(
-            str(method), strategy or DEFAULT_STRATEGY, encoder, questions, groups, refit_every, seed
-        )
+        names = chosen_names(method, strategy, encoder, on_notice=note)
+        plan = Evolution(*names, encoder, questions, groups, refit_every, seed)
         with progress_bar("Encoding") as progress:
             found = plan.run(source, orientation or [], on_notice=note, progress=progress)
     else:

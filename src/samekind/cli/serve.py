@@ -25,6 +25,7 @@ def serve(
     encoder: options.Encoder = None,
     method: options.Method = None,
     strategy: options.Strategy = None,
+    parameters: options.With = None,
     groups: options.Groups = None,
     seed: options.SessionSeed = None,
     ledger: options.Ledger = None,
@@ -36,16 +37,20 @@ def serve(
     ] = True,
 ) -> None:
     """Answer questions on a page in your browser."""
+    from samekind.parameters import parse_assignments
     from samekind.web.server import listen
     from samekind.web.server import serve as run_server
     from samekind.workspace.pile import Request
     from samekind.workspace.workspaces import Workspaces
 
+    given = parse_assignments(parameters or [])
     if port:
         listen(host, port).close()  # fails early, before any long work, if the port is in use
     workspaces = Workspaces.at_home(paths=token and host in LOCAL_HOSTS)
     if path is not None:
-        request = Request(path, orientation, encoder, method, strategy, groups, seed, ledger, note)
+        request = Request(
+            path, orientation, encoder, method, strategy, groups, seed, ledger, note, given
+        )
         with progress_bar("Encoding") as progress:
             workspaces.open(request.remembered(), progress)
     run_server(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from samekind.cli import options
-from samekind.cli.console import progress_bar, say, show_table
+from samekind.cli.console import note, progress_bar, say, show_table
 
 if TYPE_CHECKING:
     from samekind.sources import LabelledSet
@@ -29,6 +29,7 @@ def simulate(
     ] = None,
     method: options.Method = None,
     strategy: options.Strategy = None,
+    parameters: options.With = None,
     encoder: options.Encoder = None,
     questions: Annotated[int, typer.Option(min=0, help="Number of answers.")] = 50,
     noise: options.Noise = 0.0,
@@ -48,15 +49,14 @@ def simulate(
     as_json: options.Json = False,
 ) -> None:
     """Let a simulated person answer, and score the groups against labels."""
-    from samekind.clusterers import DEFAULT as DEFAULT_METHOD
+    from samekind.parameters import parse_assignments
     from samekind.simulation import simulate as run_simulation
     from samekind.simulation.suite import Person
-    from samekind.strategies import DEFAULT as DEFAULT_STRATEGY
     from samekind.workspace.labelled import read_map
-    from samekind.workspace.pile import check_groups, check_names
+    from samekind.workspace.pile import check_groups, chosen_names
 
-    method, strategy = method or DEFAULT_METHOD, strategy or DEFAULT_STRATEGY
-    check_names(method, strategy, encoder)
+    having = parse_assignments(parameters or [])
+    method, strategy = chosen_names(method, strategy, encoder, having, note)
     mapping = None if map_file is None else read_map(map_file)
     labelled, column = _labelled(source, labels, orientation, second)
     check_groups(groups, labelled.collection)
@@ -68,6 +68,7 @@ def simulate(
     with progress_bar("Encoding") as progress:
         result = run_simulation(
             labelled, orientation=column, method=method, strategy=strategy, encoder=encoder,
+            parameters=having,
             questions=questions, person=Person(kind, kind, noise, unsure, given), groups=groups,
             refit_every=refit_every, seed=seed, mapping=mapping, progress=progress,
         )  # fmt: skip
@@ -81,7 +82,9 @@ def simulate(
 def show_curve(result: dict[str, Any]) -> None:
     """Print how the scores grow with the number of answers."""
     columns = [c for c in COLUMNS if result["curve"][0].get(c) is not None]
-    say(f"{result['set']}: {result['orientation']}, {result['method']} + {result['strategy']}")
+    parameters = ", ".join(f"{name}={value}" for name, value in result["parameters"].items())
+    method = f"{result['method']} ({parameters})" if parameters else result["method"]
+    say(f"{result['set']}: {result['orientation']}, {method} + {result['strategy']}")
     show_table(columns, ([row[column] for column in columns] for row in result["curve"]))
 
 

@@ -22,7 +22,8 @@ def simulate(
     *,
     orientation: str | None = None,
     method: str = "live",
-    strategy: str = "live",
+    strategy: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
     encoder: str | None = None,
     questions: int = 50,
     person: str | Person = "shown",
@@ -40,7 +41,9 @@ def simulate(
     ----------
     source : a labelled set, its name, or the path of a table with labels.
     orientation : the label column that the person has in mind; None takes the first one.
-    method, strategy, encoder : names from ``samekind list``; encoder None takes the default.
+    method, strategy, encoder : names from ``samekind list``; strategy None takes the method's own
+        (:func:`~samekind.registry.strategy_of`), encoder None the default.
+    parameters : of the method; ``samekind list --method NAME`` shows them.
     person : one of :data:`samekind.simulation.people.PERSONS`, or a
         :class:`~samekind.simulation.suite.Person`. noise : share of wrong answers.
     groups : the number of groups, if the method is to be told.
@@ -56,6 +59,7 @@ def simulate(
     >>> row["questions"], row["curve"][-1]["questions"]
     (5, 5)
     """
+    from samekind.registry import strategy_of
     from samekind.simulation.datasets import encoded_dataset, with_mapping
     from samekind.simulation.runner import Runner
     from samekind.simulation.suite import Person, Run
@@ -64,7 +68,8 @@ def simulate(
     column = orientation or next(iter(labelled.orientations))
     who = Person(person, person, noise) if isinstance(person, str) else person
     who.check()
-    settings = _settings(method, strategy, questions, groups, refit_every)
+    strategy = strategy or strategy_of(method)
+    settings = _settings(method, strategy, parameters or {}, questions, groups, refit_every)
     dataset = encoded_dataset(with_mapping(labelled, column, mapping), encoder, progress)
     run = Run("simulate", labelled.name, column, f"{method}+{strategy}", who, seed, settings)
     runner = Runner(run, dataset, retry=False, on_record=on_record)
@@ -75,13 +80,20 @@ def simulate(
 
 
 def _settings(
-    method: str, strategy: str, questions: int, groups: int | None, refit_every: int
+    method: str,
+    strategy: str,
+    parameters: Mapping[str, Any],
+    questions: int,
+    groups: int | None,
+    refit_every: int,
 ) -> Settings:
     """The protocol of ``samekind simulate``: questions one by one, a score after each refit."""
+    from samekind.parameters import read_parameters
     from samekind.registry import make_method
     from samekind.simulation.settings import Settings
 
-    make_method(method, groups)  # fails early, before any long work
+    make_method(method, groups, parameters)  # fails early, before any long work
+    given = read_parameters(method, parameters)
     return Settings(
         method,
         strategy,
@@ -89,7 +101,7 @@ def _settings(
         refit_every,
         score_at=tuple(range(refit_every, questions, refit_every)) or (questions,),
         groups="unknown",
-        parameters={} if groups is None else {"n_clusters": groups},
+        parameters=given if groups is None else {"n_clusters": groups, **given},
     )
 
 
@@ -113,7 +125,7 @@ def _summary(runner: Runner) -> dict[str, Any]:
         shown = {**scores, "groups": point["groups"], **other}
         shown = {k: v if isinstance(v, int) else round(float(v), 4) for k, v in shown.items()}
         curve.append({**shown, "heldout_acc": shown.get("heldout_acc")})
-    copied = ("set", "orientation", "encoder", "method", "strategy", "seed", "noise")
+    copied = ("set", "orientation", "encoder", "method", "strategy", "parameters", "seed", "noise")
     counts = ("items", "questions", "choices", "conflicts", "groups_given")
     return {
         **{key: row[key] for key in copied},

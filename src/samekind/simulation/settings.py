@@ -23,7 +23,8 @@ class Settings:
 
     Parameters
     ----------
-    method, strategy : names of ``samekind list``, or package.module:Class.
+    method, strategy : names of ``samekind list``, or package.module:Class. A suite that names no
+        strategy uses the method's own.
     questions : the budget.
     score_at : numbers of answers after which the groups are refitted if there are new answers, and
         scored. The first and the last state are always scored.

@@ -8,13 +8,15 @@ from difflib import get_close_matches
 from typing import Any
 
 from samekind.errors import InputError, UnknownName
+from samekind.parameters import parameters_of
 from samekind.registry import find
 from samekind.simulation.settings import GROUPS, HELD_OUT, KINDS, Settings
 
 PERSONS = ("shown", "matched")
 """People who need no table [person.NAME]."""
 NOT_IN_A_FILE = {"random_state", "monitor", "objective", "checkpoint"}
-"""Constructor parameters that the runner sets, or that TOML cannot express."""
+"""Constructor parameters that the runner sets, that TOML cannot express, or that runs cannot share.
+"""
 WANTED: dict[type, str] = {
     int: "a non-negative whole number",
     str: "a text",
@@ -25,10 +27,23 @@ WANTED: dict[type, str] = {
 }
 
 
-def parameters_of(method: str) -> tuple[str, ...]:
+def parameter_names(method: str) -> tuple[str, ...]:
     """The constructor parameters of a method that a file may set."""
     names = inspect.signature(find("method", method)).parameters
     return tuple(name for name in names if name not in NOT_IN_A_FILE)
+
+
+def checked_parameters(where: str, method: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters of a method; raise an error if a value has the wrong type."""
+    known = parameters_of("method", method)
+    found = {}
+    for key, written in given.items():
+        value = tuple(written) if isinstance(written, list) else written
+        try:
+            found[key] = known[key].read(value) if key in known else value
+        except InputError as problem:
+            raise InputError(f"{where}: {problem}") from None
+    return found
 
 
 def check_keys(where: str, table: Mapping[str, Any], allowed: Iterable[str]) -> None:
@@ -83,7 +98,7 @@ def check_share(where: str, key: str, value: Any) -> None:
 
 def check_strategy(where: str, merged: Mapping[str, Any]) -> None:
     """Raise an error for an unknown strategy, parameter of it, or person."""
-    strategy = find("strategy", str(merged.get("strategy", Settings.strategy)))
+    strategy = find("strategy", str(merged["strategy"]))
     given = merged.get("strategy_with", {})
     check_value(where, "strategy_with", given)
     check_keys(f"{where}: strategy_with", given, inspect.signature(strategy).parameters)

@@ -10,6 +10,7 @@ from typing import Any
 
 from samekind.errors import InputError, SourceError, UnknownName
 from samekind.evaluation import METRICS
+from samekind.registry import strategy_of
 from samekind.simulation.settings import KINDS, Settings
 from samekind.simulation.suite import PERSON_KEYS, PERSON_PARAMETERS, Person, Stage, Suite
 from samekind.simulation.suite_checks import (
@@ -20,7 +21,8 @@ from samekind.simulation.suite_checks import (
     check_strategy,
     check_tables,
     check_value,
-    parameters_of,
+    checked_parameters,
+    parameter_names,
 )
 from samekind.sources import CIFAR_SETS, SETS
 
@@ -161,13 +163,14 @@ def _settings(suite: str, variant: str, base: Table, differs: Table) -> tuple[Se
     where = f"{suite}: [variant.{variant}]"
     merged = {**base, **differs}
     method = str(merged.get("method", Settings.method))
-    known = (*KINDS, *parameters_of(method))
+    merged.setdefault("strategy", strategy_of(method))
+    known = (*KINDS, *parameter_names(method))
     check_keys(where, differs, known)
     check_keys(f"{suite}: [base] (for the method {method!r})", base, known)
     check_strategy(where, merged)
     budgets = merged.pop("questions", 0)
     protocol = {key: merged.pop(key) for key in KINDS if key in merged}
-    parameters = {key: tuple(v) if isinstance(v, list) else v for key, v in merged.items()}
+    parameters = checked_parameters(where, method, merged)
     found = []
     for questions in budgets if isinstance(budgets, list) else [budgets]:
         wanted = {**protocol, "questions": questions}

@@ -9,7 +9,7 @@ import hashlib
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -31,11 +31,11 @@ from samekind.encoders import (
 from samekind.errors import InputError, SourceError
 from samekind.items import Collection
 from samekind.ledger.fold import last_header
+from samekind.parameters import read_parameters
 from samekind.protocols import Progress
 from samekind.questions.wording import plural
-from samekind.registry import find, make_method
+from samekind.registry import find, make_method, strategy_of, strategy_words
 from samekind.sources import SETS, is_set, open_source
-from samekind.strategies import DEFAULT as DEFAULT_STRATEGY
 
 if TYPE_CHECKING:
     from samekind.items import Skipped
@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from samekind.session import Session
 
 SETTINGS = ("encoder", "method", "strategy", "groups")
-"""Settings that a ledger remembers, so that they need not be given again."""
+"""Settings that a ledger always remembers, so that they need not be given again; besides these, the
+parameters of the method and the polished vectors, where there are any."""
 MAX_NAMED_SKIPPED = 5
 """Skipped files that are named; the others are only counted."""
 
@@ -110,6 +111,7 @@ class Request:
     Parameters
     ----------
     on_notice : receives notices, such as which files were skipped; none by default.
+    parameters : of the method, also as texts; each is remembered as long as the method is the same.
     """
 
     path: str
@@ -121,6 +123,7 @@ class Request:
     seed: int | None = None
     ledger: str | None = None
     on_notice: Notify = field(default=_silent, compare=False)
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def target(self) -> str:
@@ -142,9 +145,13 @@ class Request:
         if self._has_ledger():
             kept = last_header(self.store(), self.orientation).get("settings", {})
         names: dict[str, Any] = {s: getattr(self, s) or kept.get(s) for s in SETTINGS}
-        names["method"] = names["method"] or DEFAULT_METHOD
-        names["strategy"] = names["strategy"] or DEFAULT_STRATEGY
-        return replace(self, **names)
+        if self.method and self.method != (kept.get("method") or DEFAULT_METHOD):
+            kept, names["strategy"] = {}, self.strategy  # those of another method do not fit
+        parameters = {**kept.get("parameters", {}), **self.parameters}
+        names["method"], names["strategy"] = chosen_names(
+            names["method"], names["strategy"], names["encoder"], parameters, self.on_notice
+        )
+        return replace(self, **names, parameters=read_parameters(names["method"], parameters))
 
     def store(self) -> Store:
         """Open the ledger; it is created if it does not exist."""
@@ -154,7 +161,7 @@ class Request:
 
     def items(self) -> Collection:
         """Open the items, after every name of the request has been checked."""
-        check_names(self.method or DEFAULT_METHOD, self.strategy or DEFAULT_STRATEGY, self.encoder)
+        chosen_names(self.method, self.strategy, self.encoder, self.parameters)
         check_source(self.path)
         collection = open_source(self.path)
         check_groups(self.groups, collection)
@@ -183,10 +190,11 @@ class Request:
             pile.X if better is None else better,
             store=store,
             name=name,
-            clusterer=_method(self.method or DEFAULT_METHOD, self.groups),
-            strategy=_strategy(self.strategy or DEFAULT_STRATEGY),
+            clusterer=_method(self.method or DEFAULT_METHOD, self.groups, self.parameters),
+            strategy=_strategy(self.strategy or strategy_of(self.method or DEFAULT_METHOD)),
             seed=self.seed,
             settings={s: getattr(self, s) for s in SETTINGS}
+            | ({"parameters": dict(self.parameters)} if self.parameters else {})
             | ({"polish": polish} if polish else {}),
         )
         for notice in change_notices(session):
@@ -233,6 +241,27 @@ class Request:
     def _has_ledger(self) -> bool:
         file = Path(self.target.removeprefix("sqlite:///")).expanduser()
         return self._in_database() or file.exists()
+
+
+def chosen_names(
+    method: str | None,
+    strategy: str | None,
+    encoder: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    on_notice: Notify = _silent,
+) -> tuple[str, str]:
+    """Return the method and the strategy to use; raise on an unknown name, before any long work.
+
+    Without a strategy it is the method's own, which a notice says if the method was named.
+    """
+    named, method = method is not None, method or DEFAULT_METHOD
+    read_parameters(method, parameters or {})
+    if strategy is None:
+        strategy = strategy_of(method)
+        if named and method != DEFAULT_METHOD:
+            on_notice(f"Strategy: {strategy_words(method)}.")
+    check_names(method, strategy, encoder)
+    return method, strategy
 
 
 def check_names(method: str, strategy: str, encoder: str | None) -> None:
@@ -289,9 +318,9 @@ def _strategy(name: str) -> Any:
         raise _misfit(name, "strategy", problem) from problem
 
 
-def _method(name: str, n_groups: int | None) -> Any:
+def _method(name: str, n_groups: int | None, parameters: Mapping[str, Any]) -> Any:
     try:
-        return make_method(name, n_groups)
+        return make_method(name, n_groups, parameters)
     except TypeError as problem:
         raise _misfit(name, "method", problem) from problem
 

@@ -70,7 +70,7 @@ class EpochClusterer(NetworkClusterer):
     """
 
     profile: Literal["paper", "fast"] = "paper"
-    epochs: int | None = None
+    epochs: float | None = None
     first_epochs: int | None = None
     horizon: int | None = None
     seconds: float | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from numpy.typing import NDArray
@@ -219,6 +219,8 @@ class IDC(NetworkClusterer):
     ----------
     Interactive Deep Clustering via Value Mining, NeurIPS 2024.
     """
+
+    strategy: ClassVar[str] = "value"
 
     profile: Literal["repaired", "program"] = "repaired"
     epochs: float | None = None

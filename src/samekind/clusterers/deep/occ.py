@@ -54,6 +54,7 @@ class OCC(EpochClusterer):
     Oracle-guided Contrastive Clustering, arXiv 2211.00409.
     """
 
+    strategy: ClassVar[str] = "csd"
     published: ClassVar[dict[str, Any]] = {
         "batch_size": 256,
         "learning_rate": 3e-4,

@@ -53,6 +53,7 @@ class PCL(EpochClusterer):
     Personalized Clustering via Targeted Representation Learning, AAAI 2025, arXiv 2412.13690.
     """
 
+    strategy: ClassVar[str] = "pcl"
     published: ClassVar[dict[str, Any]] = {
         "batch_size": 128,
         "learning_rate": 1e-5,

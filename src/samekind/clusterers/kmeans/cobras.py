@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,8 @@ class COBRAS(CentreEstimator):
     >>> COBRAS(random_state=0).fit(X, constraints=told).labels_.tolist()
     [0, 0, 1, 1]
     """
+
+    strategy: ClassVar[str] = "cobras"
 
     def __init__(self, *, random_state: Any = None) -> None:
         self.random_state = random_state
@@ -114,6 +116,8 @@ class COBRA(COBRAS):
     van Craenendonck, Dumancic, Blockeel: COBRA: a fast and simple method for active clustering with
     pairwise constraints. IJCAI 2017.
     """
+
+    strategy: ClassVar[str] = "cobra"
 
     def __init__(self, *, n_parts: int = 50, random_state: Any = None) -> None:
         self.n_parts = n_parts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,8 @@ class PCKMeans(CentreEstimator):
     ----------
     Basu, Banerjee, Mooney: Active semi-supervision for pairwise constrained clustering. SDM 2004.
     """
+
+    strategy: ClassVar[str] = "minmax"
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +89,8 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     >>> model.labels_.shape, bool(abs(model.n_clusters_posterior_.sum() - 1) < 1e-6)
     ((60,), True)
     """
+
+    strategy: ClassVar[str] = "posterior"
 
     def __init__(
         self,
