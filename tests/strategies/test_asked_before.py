@@ -22,7 +22,8 @@ from samekind.strategies.pairs.pcl_reference import known_answers
 from samekind.strategies.placement.placement import Nearest
 
 RECORDED = VECTORS / "asked.json"
-"""Runs of `questions_of`, recorded before anything was kept from one question to the next."""
+"""Runs of `questions_of`, recorded before anything was kept from one question to the next; those of
+`pcl` and `pcl-reference` again when r began to fall within a proposal."""
 BATCHES, BATCH, KINDS = 12, 5, 4
 
 

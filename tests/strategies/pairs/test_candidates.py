@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import tracemalloc
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
+from pair_views import large_view
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.protocols import View
 from samekind.questions import SamePair
 from samekind.registry import find, registered
-from samekind.strategies.pairs.candidates import Candidates, remaining, scaled
+from samekind.strategies.pairs.candidates import Candidates, scaled
+from samekind.strategies.pairs.choice import remaining
 from samekind.strategies.pairs.csd import CSD
 from samekind.strategies.pairs.entropy import Entropy
 from samekind.strategies.pairs.hardness import Hardness
@@ -30,25 +31,6 @@ PAIRWISE = sorted(
     for name in registered("strategy")
     if not name.startswith(PLACING + MIXED) and name not in ONE_BY_ONE
 )
-
-
-def large_view(n: int = 900, seed: int = 0, links: int = 40, views: bool = True) -> View:
-    rng = np.random.default_rng(seed)
-    kinds = np.arange(n) % 4
-
-    def bank() -> Any:
-        z = 0.2 * rng.normal(size=(n, 12)) + np.eye(4, 12)[kinds]
-        return (z / np.linalg.norm(z, axis=1, keepdims=True)).astype(np.float32)
-
-    before = Clustering.first(kinds, bank())
-    membership = rng.dirichlet(np.ones(4) / 2, n)
-    two = np.stack([bank(), bank()]) if views else None
-    now = before.followed_by(kinds, bank(), membership, two)
-    drawn = rng.integers(0, n, (links, 2))
-    known = Constraints.from_links(
-        n, [(int(a), int(b), bool(kinds[a] == kinds[b])) for a, b in drawn if a != b]
-    )
-    return View(now, known, np.random.default_rng(1), before, spent=links, budget=100, seed=seed)
 
 
 @pytest.mark.parametrize("name", PAIRWISE)

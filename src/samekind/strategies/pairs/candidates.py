@@ -6,7 +6,6 @@ near neighbours. It is made once per snapshot.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,14 +14,14 @@ from numpy.typing import NDArray
 
 from samekind.clustering import Clustering
 from samekind.protocols import View
-from samekind.questions import Question, SamePair
 
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
 CHUNK = 8192
 """Pairs whose vectors are loaded at a time."""
-AT_RANDOM = "Two items picked at random."
+_SEGMENT = 256
+"""Neighbouring entries of a row whose maximum is looked at first, to find the largest of all."""
 
 
 class Pool(NamedTuple):
@@ -31,15 +30,6 @@ class Pool(NamedTuple):
     a: Ints
     b: Ints
     similarity: Floats
-
-    def extended(self, a: Ints, b: Ints, similarity: Floats) -> Pool:
-        """The pool with more pairs at its end."""
-        low, high = np.minimum(a, b), np.maximum(a, b)
-        return Pool(
-            np.concatenate([self.a, low]),
-            np.concatenate([self.b, high]),
-            np.concatenate([self.similarity, similarity]),
-        )
 
 
 @dataclass(frozen=True)
@@ -93,7 +83,7 @@ class Candidates:
             a, b = np.triu_indices(n, 1)
         else:
             near = self._near(points, rng)
-            far = np.stack(_distinct(rng, n, self.random))
+            far = np.stack(distinct_pairs(rng, n, self.random))
             a, b = np.sort(np.concatenate([near, far], axis=1), axis=0)
         order = rng.permutation(len(a))  # ties are broken at random
         a, b = a[order].astype(np.intp), b[order].astype(np.intp)
@@ -105,63 +95,14 @@ class Candidates:
         anchors = rng.choice(n, min(n, self.anchors), replace=False)
         others = rng.choice(n, min(n, self.among), replace=False)
         k = min(self.neighbours + 1, len(others))  # an item may find itself
+        reference = points[others].T
         found = []
         for start in range(0, len(anchors), 256):
             some = anchors[start : start + 256]
-            nearest = np.argpartition(-(points[some] @ points[others].T), k - 1, axis=1)[:, :k]
-            found.append(np.stack([np.repeat(some, k), others[nearest].ravel()]))
+            row, nearest = largest(points[some] @ reference, k)
+            found.append(np.stack([some[row], others[nearest]]))
         pairs = np.concatenate(found, axis=1)
         return np.asarray(pairs[:, pairs[0] != pairs[1]], dtype=np.intp)
-
-
-def random_pairs(view: View, count: int, *, all_below: int = 300) -> tuple[Ints, Ints]:
-    """Pairs in random order: all of a small set, else up to `count` draws."""
-    n = view.constraints.n_items
-    if n > all_below:
-        return _distinct(view.rng, n, count)
-    a, b = np.triu_indices(n, 1)
-    order = view.rng.permutation(len(a))
-    return a[order].astype(np.intp), b[order].astype(np.intp)
-
-
-def best_pairs(
-    view: View, a: Ints, b: Ints, score: Floats, n: int, why: Callable[[int], str]
-) -> tuple[Question, ...]:
-    """The `n` highest pairs that can be asked: not implied, not passed on, no item twice.
-
-    `why` is called with the index of a pair. If too few candidates are left, random pairs are
-    added.
-    """
-    chosen = _askable(view, a, b, _falling(score, 64 + 16 * n), n, why, [])
-    n_items = view.constraints.n_items
-    if len(chosen) < n and len(a) < n_items * (n_items - 1) // 2:
-        a, b = random_pairs(view, 200 * n)
-        drawn = iter(range(len(a)))
-        chosen = _askable(view, a, b, drawn, n, lambda k: AT_RANDOM, chosen)
-    return tuple(chosen)
-
-
-def _askable(
-    view: View,
-    a: Ints,
-    b: Ints,
-    order: Iterator[int],
-    n: int,
-    why: Callable[[int], str],
-    chosen: list[Question],
-) -> list[Question]:
-    passed = {frozenset(question.items()) for question in view.passed}
-    used = {item for question in chosen for item in question.items()}
-    for k in order:
-        if len(chosen) >= n:
-            break
-        i, j = int(a[k]), int(b[k])
-        if i in used or j in used or frozenset((i, j)) in passed:
-            continue
-        if view.constraints.same(i, j) is None:
-            chosen.append(SamePair(i, j, why=why(k)))
-            used |= {i, j}
-    return chosen
 
 
 def scaled(values: Floats, over: NDArray[np.bool_] | None = None) -> Floats:
@@ -177,6 +118,30 @@ def scaled(values: Floats, over: NDArray[np.bool_] | None = None) -> Floats:
     return np.asarray((values - ranged.min()) / (ranged.max() - ranged.min()))
 
 
+def largest(values: Floats, k: int) -> tuple[Ints, Ints]:
+    """Rows and columns of the `k` largest values of each row of a matrix.
+
+    Long rows are not partitioned as a whole: at least `k` values reach the k-th largest maximum of
+    a segment, and usually hardly more do.
+    """
+    rows, width = values.shape
+    if width % _SEGMENT == 0 and width // _SEGMENT >= 2 * k:
+        segments = values.reshape(rows, -1, _SEGMENT)
+        tops = segments.max(axis=2)
+        bar = np.partition(tops, -k, axis=1)[:, -k]
+        row, segment = np.nonzero(tops >= bar[:, None])
+        if len(row) < 2 * k * rows:  # else too many are equal
+            some = segments[row, segment]
+            place, within = np.nonzero(some >= bar[row, None])
+            order = np.lexsort((-some[place, within], row[place]))
+            place, within = place[order], within[order]
+            row, column = row[place], segment[place] * _SEGMENT + within
+            wanted = np.arange(len(row)) - np.searchsorted(row, row) < k
+            return row[wanted], column[wanted]
+    nearest = np.argpartition(-values, k - 1, axis=1)[:, :k]
+    return np.repeat(np.arange(rows), k), nearest.ravel()
+
+
 def inner(X: Floats, a: Ints, Y: Floats, b: Ints) -> Floats:
     """(m,) inner products of rows ``X[a]`` and ``Y[b]``, in chunks."""
     found = np.empty(len(a), dtype=np.float32)
@@ -186,25 +151,8 @@ def inner(X: Floats, a: Ints, Y: Floats, b: Ints) -> Floats:
     return found
 
 
-def remaining(view: View) -> float:
-    """The share r of the budget that is left (Eq. 8); one half without a budget."""
-    if not view.budget:
-        return 0.5
-    return min(1.0, max(0.0, 1 - view.spent / view.budget))
-
-
-def _falling(score: Floats, first: int) -> Iterator[int]:
-    """Indices by falling score, ties in order; all but the first are sorted only if needed."""
-    score = np.round(score, 6)  # for the same ranking on every machine
-    if len(score) <= first:
-        yield from np.argsort(-score, kind="stable").tolist()
-        return
-    bar = np.partition(score, -first)[-first]
-    for part in (np.flatnonzero(score >= bar), np.flatnonzero(score < bar)):
-        yield from part[np.argsort(-score[part], kind="stable")].tolist()
-
-
-def _distinct(rng: np.random.Generator, n: int, count: int) -> tuple[Ints, Ints]:
+def distinct_pairs(rng: np.random.Generator, n: int, count: int) -> tuple[Ints, Ints]:
+    """Random pairs of two different items of `n`; a pair may come twice."""
     a = rng.integers(0, n, size=count)
     b = (a + rng.integers(1, n, size=count)) % n
     return a.astype(np.intp), b.astype(np.intp)

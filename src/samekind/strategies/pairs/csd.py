@@ -10,14 +10,8 @@ import numpy as np
 
 from samekind.protocols import View
 from samekind.questions import Question
-from samekind.strategies.pairs.candidates import (
-    AT_RANDOM,
-    Candidates,
-    Floats,
-    best_pairs,
-    inner,
-    random_pairs,
-)
+from samekind.strategies.pairs.candidates import Candidates, Floats, inner
+from samekind.strategies.pairs.choice import best_pairs, random_questions
 
 
 @dataclass(frozen=True)
@@ -41,8 +35,7 @@ class CSD:
         """The `n` pairs with the largest discrepancy among the candidates."""
         before = view.previous
         if before is None or len(before.labels) != len(view.clustering.labels):
-            a, b = random_pairs(view, 200 * n)
-            return best_pairs(view, a, b, np.zeros(len(a)), n, lambda k: AT_RANDOM)
+            return random_questions(view, n)
         pool = self.pairs.pool(view)
 
         def score() -> Floats:

@@ -12,7 +12,8 @@ from samekind.errors import InputError
 from samekind.protocols import View
 from samekind.questions import Question
 from samekind.strategies.exemplars import same_chance, soft
-from samekind.strategies.pairs.candidates import Candidates, Floats, Ints, best_pairs
+from samekind.strategies.pairs.candidates import Candidates, Floats, Ints
+from samekind.strategies.pairs.choice import best_pairs
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ class Evidence:
 
     def between(self, points: Floats, a: Ints, b: Ints) -> Floats:
         """(2, m) similarity of a to the evidence of b and the reverse; NaN without evidence."""
-        found = np.full((2, len(a)), np.nan)
+        found = np.full((2, len(a)), np.nan, dtype=np.float32)
         self.update(found, points, a, b, self.row >= 0)
         return found
 
@@ -150,7 +150,7 @@ class EvidenceCache:
         self._answers: tuple[Answer, ...] = ()
         self._n_gone = 0
         self._evidence = Evidence.of(points, Constraints(len(points)))
-        self._found: Floats = np.full((2, len(pool.a)), np.nan)
+        self._found: Floats = np.full((2, len(pool.a)), np.nan, dtype=np.float32)
 
     def after(self, known: Constraints) -> tuple[Evidence, Floats]:
         """The evidence of these answers, and (2, m) that of each pair in the pool."""

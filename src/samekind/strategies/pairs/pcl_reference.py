@@ -12,14 +12,12 @@ from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.protocols import View
 from samekind.questions import Question
-from samekind.strategies.pairs.candidates import (
-    Candidates,
-    Floats,
-    Ints,
-    best_pairs,
-    inner,
+from samekind.strategies.pairs.candidates import CHUNK, Candidates, Floats, Ints, inner, scaled
+from samekind.strategies.pairs.choice import (
+    RandomFirst,
+    ShiftingScores,
+    best_pairs_by_share,
     remaining,
-    scaled,
 )
 
 
@@ -33,7 +31,7 @@ class PairCosines(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PCLReference:
+class PCLReference(RandomFirst):
     """The questions of the released PCL program; for reproducing its tables.
 
     It differs from Eq. 6 to 8. The divergence is negated, so it asks about pairs whose similarity
@@ -42,23 +40,26 @@ class PCLReference:
     includes each item with itself, and answered pairs. Nothing is asked if the best score is 0.
     Without two views only the S_up part distinguishes pairs.
 
-    The program compares items of one fixed batch; here candidates come from the whole set.
+    The program compares items of one fixed batch; here candidates come from the whole set. When
+    many questions are proposed at once, each is chosen with the share r of the budget that is left
+    after those before it; the answers are those given before the proposal.
 
     Parameters
     ----------
     epsilon : the similarity at which a pair is most uncertain.
     pairs : how candidates are drawn.
+    random_first : random questions at the beginning; none in the program's default setting. Its
+        sampler also drew items with themselves and answered pairs, this one never does.
     """
 
     epsilon: float = 0.2
     pairs: Candidates = field(default_factory=Candidates)
 
-    def propose(self, view: View, n: int = 1) -> Sequence[Question]:
-        """The `n` highest pairs among the candidates."""
+    def best(self, view: View, n: int, begun: Sequence[Question]) -> Sequence[Question]:
+        """The highest pairs among the candidates, as r falls from question to question."""
         pool = self.pairs.pool(view)
-        items = np.arange(
-            0, len(view.clustering.labels), max(1, len(view.clustering.labels) // 1024)
-        )
+        n_items = len(view.clustering.labels)
+        items = np.arange(0, n_items, max(1, n_items // 1024))
         a, b = np.concatenate([pool.a, items]), np.concatenate([pool.b, items])
         key = ("pcl-reference", self.pairs, view.seed)
         alike = view.clustering.memo(key, lambda: self._cosines(view.clustering, a, b))
@@ -68,18 +69,28 @@ class PCLReference:
             ("pcl-reference unanswered", self, view.seed),
             lambda: Unanswered.of(alike, self.epsilon),
         )
-        score = reference_scores(alike, answers, remaining(view), self.epsilon, fixed)
-        score = score[: len(pool.a)]
-        if not (score > 0).any():
-            return ()
+        unclear, agreeing = reference_parts(alike, answers, self.epsilon, fixed)
+        scores = ShiftingScores(unclear, unclear + agreeing)
+        scores = ShiftingScores(*(part[: len(pool.a)] for part in scores))
+        if not (scores.at(remaining(view, len(begun))) > 0).any():
+            return begun
         why = "It is unclear how similar these two are."
-        return best_pairs(view, pool.a, pool.b, score, n, lambda k: why)
+        return best_pairs_by_share(view, pool.a, pool.b, scores, n, lambda k, r: why, begun)
 
     def _cosines(self, clustering: Clustering, a: Ints, b: Ints) -> PairCosines:
         first, second = (self.pairs.views(clustering) * 2)[:2]
-        same_view = inner(first, a, first, b)
-        mean = (same_view + inner(second, a, second, b)) / 2
-        return PairCosines(same_view, inner(first, a, second, b), inner(second, a, first, b), mean)
+        if first is second:
+            alike = inner(first, a, first, b)
+            return PairCosines(alike, alike, alike, alike)
+        found = np.empty((4, len(a)), dtype=np.float32)
+        for start in range(0, len(a), CHUNK):
+            part = slice(start, start + CHUNK)
+            one, two = ((view[a[part]], view[b[part]]) for view in (first, second))
+            pairs = ((one[0], one[1]), (one[0], two[1]), (two[0], one[1]), (two[0], two[1]))
+            for row, (left, right) in zip(found, pairs, strict=True):
+                np.einsum("ij,ij->i", left, right, out=row[part])
+        same_view, forth, back, other_view = found
+        return PairCosines(same_view, forth, back, (same_view + other_view) / 2)
 
 
 class Unanswered(NamedTuple):
@@ -95,22 +106,27 @@ class Unanswered(NamedTuple):
         return cls(np.asarray(unclear), _divergences(alike, np.zeros(1)))
 
 
-def reference_scores(
-    alike: PairCosines,
-    answers: Floats,
-    r: float,
-    epsilon: float = 0.2,
-    unanswered: Unanswered | None = None,
-) -> Floats:
+def reference_scores(alike: PairCosines, answers: Floats, r: float, epsilon: float = 0.2) -> Floats:
     """The program's score, for arrays of any one shape, scaled over all of them.
 
-    `answers` holds 1, -1 or 0. `unanswered`, if computed before, saves most of the work.
+    `answers` holds 1, -1 or 0.
+    """
+    unclear, agreeing = reference_parts(alike, answers, epsilon)
+    return np.asarray(unclear + (1 - r) * agreeing)
+
+
+def reference_parts(
+    alike: PairCosines, answers: Floats, epsilon: float, unanswered: Unanswered | None = None
+) -> tuple[Floats, Floats]:
+    """The two parts of the score: S_up with its tanh, and S_hp, which counts (1 - r) times.
+
+    `unanswered`, if computed before, saves most of the work.
     """
     fixed = Unanswered.of(alike, epsilon) if unanswered is None else unanswered
     divergence = fixed.divergence.copy()
     asked = np.nonzero(answers)
     divergence[asked] = _divergences(PairCosines(*(part[asked] for part in alike)), answers[asked])
-    return np.asarray(fixed.unclear + (1 - r) * scaled(-divergence))
+    return fixed.unclear, scaled(-divergence)
 
 
 def _divergences(alike: PairCosines, answers: Floats) -> Floats:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from samekind.protocols import View
 from samekind.questions import Question
-from samekind.strategies.pairs.candidates import AT_RANDOM, best_pairs, random_pairs
+from samekind.strategies.pairs.choice import random_questions
 
 
 @dataclass(frozen=True)
@@ -25,5 +23,4 @@ class Random:
 
     def propose(self, view: View, n: int = 1) -> Sequence[Question]:
         """`n` pairs, no item twice; fewer if the answers imply nearly all of them."""
-        a, b = random_pairs(view, self.tries * n)
-        return best_pairs(view, a, b, np.zeros(len(a)), n, lambda k: AT_RANDOM)
+        return random_questions(view, n, tries=self.tries)

@@ -9,13 +9,14 @@ import numpy as np
 
 from samekind.protocols import View
 from samekind.questions import Question
-from samekind.strategies.pairs.candidates import Candidates, Floats, best_pairs, scaled
+from samekind.strategies.pairs.candidates import Candidates, Floats, scaled
+from samekind.strategies.pairs.choice import RandomFirst, best_pairs
 
 UNCLEAR = "These two are neither clearly similar nor clearly different."
 
 
 @dataclass(frozen=True)
-class Uncertainty:
+class Uncertainty(RandomFirst):
     """Pairs that are neither similar nor different: similarity nearest to `epsilon` (PCL's S_up).
 
     It uses the vectors alone, so it works with every method: trained vectors are compared as they
@@ -34,16 +35,17 @@ class Uncertainty:
     ----------
     epsilon : above zero because "same" tells more than "different".
     pairs : how candidates are drawn, and how similarity is measured.
+    random_first : number of random questions at the beginning.
     """
 
     epsilon: float = 0.2
     pairs: Candidates = field(default_factory=Candidates)
 
-    def propose(self, view: View, n: int = 1) -> Sequence[Question]:
-        """The `n` most uncertain pairs among the candidates."""
+    def best(self, view: View, n: int, begun: Sequence[Question]) -> Sequence[Question]:
+        """The most uncertain pairs among the candidates."""
         pool = self.pairs.pool(view)
         score = uncertainty(pool.similarity, self.epsilon)
-        return best_pairs(view, pool.a, pool.b, score, n, lambda k: UNCLEAR)
+        return best_pairs(view, pool.a, pool.b, score, n, lambda k: UNCLEAR, begun)
 
 
 def uncertainty(similarity: Floats, epsilon: float = 0.2) -> Floats:

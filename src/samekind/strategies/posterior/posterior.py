@@ -13,7 +13,7 @@ from samekind.errors import InputError
 from samekind.protocols import View
 from samekind.questions import Question, SamePair, WhichGroup
 from samekind.strategies.exemplars import choose_exemplars
-from samekind.strategies.pairs.candidates import best_pairs
+from samekind.strategies.pairs.choice import best_pairs
 from samekind.strategies.pairs.entropy import entropy
 from samekind.strategies.posterior.draws import Draws, Floats, Ints, draws_of, items_key
 
