@@ -26,12 +26,18 @@ TITLES = {
     "pair_f1": "pair F1", "bcubed": "B-cubed F",
 }  # fmt: skip
 """Titles of the scores beside an axis."""
+Found = Mapping[tuple[str, str], Mapping[str, Mapping[str, Band]]]
+"""Bands by facet and score, by line, by panel."""
 _DASHES = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.6, 1.2, 1.6)))
 _WIDE, _HIGH = 4.1, 3.1  # inches of a panel with its axes
 
 
 def draw_curves(
-    rows: Sequence[Row], *, metric: str = "acc", by: Sequence[str] = (), log: bool = False
+    rows: Sequence[Row],
+    *,
+    metric: str | Sequence[str] = "acc",
+    by: Sequence[str] = (),
+    log: bool = False,
 ) -> Figure:
     """Draw the score over the number of answers: sorted items on the left, held-out on the right.
 
@@ -40,26 +46,37 @@ def draw_curves(
     rows : as :func:`samekind.simulate` returns them, or read by
         :func:`~samekind.simulation.rows.read_runs`. Each set and orientation gets a row of panels.
         Rows that differ only in their seed make one line: their mean, with a 95 % band.
-    metric : acc, nmi, ari, ...; by : keys that separate lines; empty: those that differ.
+    metric : acc, nmi, ari, ..., or several: each gets a row of panels, or a column where no items
+        were held out. by : keys that separate lines; empty: those that differ.
     log : use a logarithmic axis of answers, with 0 at its left end.
     """
     rows = [upgraded(row) for row in rows]
-    found = {name: _lines(some, metric, by) for name, some in facets(rows).items()}
+    metrics = [metric] if isinstance(metric, str) else list(metric)
+    some_rows = facets(rows)
+    found = {(facet, one): _lines(some, one, by) for facet, some in some_rows.items()
+             for one in metrics}  # fmt: skip
     panels = [p for p in PANELS if any(p in b for named in found.values() for b in named.values())]
     if not panels:
         known = sorted({key for row in rows for point in row["curve"] for key in point})
-        raise InputError(f"No curve has the score {metric!r}. Known: {', '.join(known)}.")
+        asked = " or ".join(map(repr, metrics))
+        raise InputError(f"No curve has the score {asked}. Known: {', '.join(known)}.")
     names = list(dict.fromkeys(name for named in found.values() for name in named))
-    figure = new_figure(_WIDE * max(len(panels), 1.35), _HIGH * len(found))
-    grid = figure.subplots(len(found), len(panels), squeeze=False, sharey="row")
-    for axes_row, (facet, named) in zip(grid, found.items(), strict=True):
-        for axes, panel in zip(axes_row, panels, strict=True):
-            _panel(axes, panel, log, _answer_range(found))
-            for name, by_panel in named.items():
-                if panel in by_panel:
-                    _line(axes, by_panel[panel], names.index(name), name)
-        axes_row[0].set_title(facet, loc="left", fontsize=11.5, color=INK, weight="bold", pad=22)
-        axes_row[0].set_ylabel(TITLES.get(metric, metric), color=INK, fontsize=10)
+    side_by_side = len(panels) == 1
+    columns = len(metrics) if side_by_side else len(panels)
+    high = len(some_rows) * (1 if side_by_side else len(metrics))
+    figure = new_figure(_WIDE * max(columns, 1.35), _HIGH * high)
+    grid = figure.subplots(high, columns, squeeze=False, sharey=False if side_by_side else "row")
+    cells = [(key, panel) for key in found for panel in panels]
+    for place, (axes, (key, panel)) in enumerate(zip(grid.flat, cells, strict=True)):
+        _panel(axes, panel, log, _answer_range(found))
+        for name, by_panel in found[key].items():
+            if panel in by_panel:
+                _line(axes, by_panel[panel], names.index(name), name)
+        first = place % columns == 0
+        if first and key[1] == metrics[0]:
+            axes.set_title(key[0], loc="left", fontsize=11.5, color=INK, weight="bold", pad=22)
+        if first or side_by_side:
+            axes.set_ylabel(TITLES.get(key[1], key[1]), color=INK, fontsize=10)
     for axes in grid[-1]:
         axes.set_xlabel("answers", color=INK, fontsize=10)
     _legend(figure, names, found)
@@ -130,7 +147,7 @@ def _lines(rows: Sequence[Row], metric: str, by: Sequence[str]) -> dict[str, dic
     return {name: bands(some, metric) for name, some in named.items()}
 
 
-def _answer_range(found: Mapping[str, Mapping[str, Mapping[str, Band]]]) -> tuple[float, float]:
+def _answer_range(found: Found) -> tuple[float, float]:
     """The smallest number of answers above 0, and the largest."""
     every = [x for f in found.values() for n in f.values() for b in n.values() for x in b.x]
     above = [x for x in every if x > 0] or [1.0]
@@ -178,9 +195,7 @@ def _dash(place: int) -> Any:
     return _DASHES[place % len(_DASHES)]
 
 
-def _legend(
-    figure: Figure, names: Sequence[str], found: Mapping[str, Mapping[str, Mapping[str, Band]]]
-) -> None:
+def _legend(figure: Figure, names: Sequence[str], found: Found) -> None:
     """Draw one legend below all panels, and a line that explains the bands."""
     from matplotlib.lines import Line2D
 
