@@ -7,7 +7,10 @@
 ``results/NAME.md`` (``{{part NAME if there}}`` where the file may be missing), ``{{table NAME}}`` a
 published table with our rows (``results/ours.toml`` says which), ``{{curves NAME}}`` scores over
 answers (``results/curves.toml``), ``{{suite NAME}}`` the summary of ``rows/NAME.jsonl`` if there is
-one, ``{{people NAME}}`` its table by person, ``{{contents}}`` the list of sections.
+one, ``{{people NAME}}`` its table by person, ``{{contents}}`` the list of sections. From
+``benchmarks/gpu``: ``{{own METHOD}}`` and ``{{epochs METHOD}}`` whole trainings by a paper's own
+loss, ``{{repaired METHOD}}`` its repaired profile, ``{{seconds}}`` seconds per epoch.
+``{{figure NAME}}`` is a figure of ``figures.py``, ``{{picture NAME}}`` a picture that may be there.
 """
 
 from __future__ import annotations
@@ -17,10 +20,13 @@ import difflib
 import re
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.results.figures import PICTURES, figure_text
+from benchmarks.results.gpu import GPU, recipe_rows
+from benchmarks.results.own import NOT_YET, epoch_table, epochs_table, own_table, repaired_table
 from benchmarks.results.rows import ROWS, read
 from benchmarks.results.suites import cost_table, curves_table, people_table, suite_table
 from benchmarks.results.tables import published_table
@@ -29,20 +35,31 @@ from samekind.simulation.rows import Row
 PARTS = Path(__file__).parent
 PAGE = PARTS.parents[1] / "docs" / "results.md"
 BOUND = {"table": ("ours", published_table), "curves": ("curves", curves_table)}
-SUITES = {"suite": suite_table, "people": people_table, "cost": cost_table}
+SUITES: dict[str, Callable[[str, Sequence[Row]], str]] = {
+    "suite": suite_table,
+    "people": people_table,
+    "cost": cost_table,
+    "own": own_table,
+    "epochs": epochs_table,
+    "repaired": repaired_table,
+    "figure": figure_text,
+    "seconds": lambda name, rows: epoch_table(),
+    "picture": lambda name, rows: picture(name),
+}
 PLACE = re.compile(r"^\{\{(\w+) ?([\w-]*)( if there)?\}\}$")
 FIRST = (
     "<!-- Written by benchmarks/results/page.py: change benchmarks/results/ or the rows. -->\n\n"
 )
 
 
-def page(parts: Path = PARTS, rows_folder: Path = ROWS) -> str:
+def page(parts: Path = PARTS, rows_folder: Path = ROWS, gpu: Path = GPU) -> str:
     """The whole page."""
     binding = {
         name: tomllib.loads((parts / f"{name}.toml").read_text(encoding="utf-8"))
         for name in ("ours", "curves")
     }
-    rows = read(rows_folder)
+    kept = read(rows_folder)
+    rows = [*kept, *recipe_rows(gpu, kept)]
     lines = filled((parts / "page.md").read_text(encoding="utf-8"), parts, binding, rows)
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
     return FIRST + text.replace("{{contents}}", contents(text))
@@ -70,6 +87,13 @@ def filled(text: str, parts: Path, binding: Mapping[str, Any], rows: Sequence[Ro
             known = ", ".join(["part", *BOUND, *SUITES])
             raise SystemExit(f"{line.strip()!r} is no place. Use one of: {known}.")
     return out
+
+
+def picture(name: str, folder: Path = PICTURES) -> str:
+    """A picture that a benchmark draws, or a sentence that there is none."""
+    alternative = name.replace("-", " ").capitalize()
+    there = (folder / f"{name}.png").is_file()
+    return f"![{alternative}](pictures/{name}.png)" if there else f"Picture: {NOT_YET.lower()}"
 
 
 def contents(text: str) -> str:

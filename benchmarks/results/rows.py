@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+from benchmarks.results.gpu import settled
 from samekind.reports.figures import score
 from samekind.simulation.rows import Row, read_rows
 
@@ -65,9 +66,14 @@ def place(row: Row) -> tuple[str, str]:
 
 
 def point(row: Row, at: int | None) -> Mapping[str, float] | None:
-    """The point at a number of answers (None: the last), if the run was scored there."""
+    """The point at a number of answers (None: the last), if the run was scored there.
+
+    The last point of a training by epochs is the mean of its last scores.
+    """
     curve: Sequence[Mapping[str, float]] = row["curve"]
-    return curve[-1] if at is None else next((p for p in curve[::-1] if p["questions"] == at), None)
+    if at is None or at == curve[-1]["questions"]:
+        return settled(row)
+    return next((p for p in curve[::-1] if p["questions"] == at), None)
 
 
 def scores(rows: Sequence[Row], at: int | None, metric: str) -> list[float]:

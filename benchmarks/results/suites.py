@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.results.labels import label, learner_label, questions_by
 from benchmarks.results.rows import (
     groups_given,
     machines,
@@ -99,8 +100,10 @@ def cost_table(name: str, rows: Sequence[Row]) -> str:
             asked, seconds = max(r["questions"] for r in runs), mean(r["seconds"] for r in runs)
             groups = "/".join(str(row["curve"][-1]["groups"]) for row in runs)
             cells = [spread(acc), short(mean(nmi)), short(mean(ari)), groups, f"{seconds:.0f}"]
-            lines.append((-mean(acc), [system, f"{asked:,}", str(len(runs)), *cells]))
-        head = ["system", "answers", "seeds", "ACC", "NMI", "ARI", "groups", "seconds"]
+            named = [learner_label(runs), questions_by(runs[0]), f"{asked:,}", str(len(runs))]
+            lines.append((-mean(acc), [*named, *cells]))
+        head = ["learner", "questions by", "answers", "seeds", "ACC", "NMI", "ARI", "groups"]
+        head.append("seconds")
         ordered = [line for _, line in sorted(lines, key=lambda line: line[0])]
         title = f"**{place[0]}, {place[1]}**, {'held-out' if part else 'all'} items:"
         out += [title, "", pipe_table(head, ordered), ""]
@@ -120,7 +123,7 @@ def curves_table(name: str, binding: Mapping[str, Any], rows: Sequence[Row]) -> 
         for row in about.get("rows", []):
             printed = [short(_printed(*which)) for which in row.get("published", [])]
             lines.append([row["label"], *printed, *row.get("cells", [])])
-        return pipe_table([about["corner"], *cells], lines)
+        return pipe_table([_corner(about, rows), *cells], lines)
     extra = [about["extra"]] if "extra" in about else []
     heads = ["none" if n == 0 else f"{n:,}" for n in points]
     lines = []
@@ -129,7 +132,16 @@ def curves_table(name: str, binding: Mapping[str, Any], rows: Sequence[Row]) -> 
         title = " ".join(w.upper() if w in ("acc", "ari", "nmi") else w for w in words)
         more = [line.get("extra", "")] if extra else []
         lines.append([line["label"], title, *cells[line["label"]], *more])
-    return pipe_table([about["corner"], "score", *heads, *extra], lines)
+    return pipe_table([_corner(about, rows), "score", *heads, *extra], lines)
+
+
+def _corner(about: Mapping[str, Any], rows: Sequence[Row]) -> str:
+    """What heads the first column; with ``by``, what learnt in all lines and who asked."""
+    corner = str(about["corner"])
+    if "by" not in about:
+        return corner
+    chosen = [row for line in about["line"] for row in matching(rows, line["where"])]
+    return f"{label(about['by'], chosen)}: {corner}"
 
 
 def _printed(table: str, method: str, name: str, orientation: str) -> float | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import mean
 from typing import Any
 
+from benchmarks.results.labels import is_by, label, learner_label, plain, questions_by
 from benchmarks.results.rows import (
     groups_given,
     machines,
@@ -38,6 +38,8 @@ NAMES = {
 SPACE = "\N{NO-BREAK SPACE}"
 SLASH = f"{SPACE}/{SPACE}"
 SPELLED = {"default": "default", "personalized": "personalised"}
+OTHERS = "*not in the published table:*"
+"""Heads the lines of learners that the paper does not have."""
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 Column = tuple[str, str]
 """Set and orientation."""
@@ -123,37 +125,49 @@ def bound(table: str, binding: Mapping[str, Any], rows: Sequence[Row]) -> list[M
             chosen, points = matching(rows, entry["where"]), entry.get("at")
             for at in points if isinstance(points, list) else [points]:
                 runs = _by_column(chosen, columns, at, entry["scores"])
-                line = Measured(entry["label"], entry.get("beside"), at, entry["scores"], runs)
-                found += [line] if runs else []
+                found += [_measured(entry, table, at, runs)] if runs else []
     for rule in binding.get("automatic", []):
         if table in rule["tables"]:
             found += _automatic(rule, table, columns, rows)
     return found
 
 
+def _measured(
+    entry: Mapping[str, Any], table: str, at: int | None, runs: Mapping[Column, Sequence[Row]]
+) -> Measured:
+    """The line of an entry of the binding, if it stands beside no other learner's name."""
+    rows, beside = [row for found in runs.values() for row in found], entry.get("beside")
+    named = label(entry["label"], rows)
+    if beside is not None and not all(is_by(row["learner"], beside, table) for row in rows):
+        raise SystemExit(
+            f"Expected rows of {beside!r} beside its published row in {table}, got rows of "
+            f"{named}. Omit `beside` in benchmarks/results/ours.toml."
+        )
+    return Measured(named, beside, at, entry["scores"], runs)
+
+
 def _automatic(
     rule: Mapping[str, Any], table: str, columns: Sequence[Column], rows: Sequence[Row]
 ) -> list[Measured]:
-    """Lines of a file whose systems are called like the published methods, one per setting."""
+    """Lines of a file whose learners are called like the published methods, one per setting."""
     methods = {plain(method): method for method in _methods(figures(table=table))}
-    others, settings = rule["others"], {}
+    others = rule["others"]
+    settings: dict[str, list[Row]] = {}
     for row in matching(rows, {"file": rule["file"]}):
-        known = others == "all" or row["system"] in others or plain(row["system"]) in methods
+        name = plain(row["learner"])
+        known = others == "all" or row["learner"] in others or name in methods
         if known and not row.get("noise") and not row.get("unsure"):
             given, parameters = row.get("groups_given") is not None, row.get("parameters")
-            same = (row["system"], row.get("strategy"), given, row.get("budget"), parameters)
+            same = (row["learner"], row.get("strategy"), given, row.get("budget"), parameters)
             settings.setdefault(json.dumps(same, sort_keys=True), []).append(row)
     lines = []
     for _, group in sorted(settings.items()):
-        system, runs = group[0]["system"], _by_column(group, columns, None, rule["scores"])
-        label, beside = f"`{system}`{rule.get('note', '')}", methods.get(plain(system))
-        lines += [Measured(label, beside, None, rule["scores"], runs)] if runs else []
+        runs = _by_column(group, columns, None, rule["scores"])
+        asked = f", questions by {by}" if (by := questions_by(group[0])) else ""
+        named = f"{learner_label(group)}{asked}{rule.get('note', '')}"
+        beside = methods.get(plain(group[0]["learner"]))
+        lines += [Measured(named, beside, None, rule["scores"], runs)] if runs else []
     return lines
-
-
-def plain(name: str) -> str:
-    """A name without differences of spelling; IDC that begins from TCL is simply IDC."""
-    return re.sub(r"[^a-z0-9+]", "", name.lower().removesuffix(" (tcl)"))
 
 
 def _by_column(
@@ -213,7 +227,9 @@ def _body(
         answers = _published_answers([row[c] for c in columns if c in row])
         out.append([method, answers, "yes", *cells, "published"])
         out += [x.line(columns, metrics, notes) for x in here if x.beside == method]
-    out += [x.line(columns, metrics, notes) for x in here if x.beside not in methods]
+    others = [x.line(columns, metrics, notes) for x in here if x.beside not in methods]
+    if others:
+        out += [[OTHERS, *[""] * (len(columns) + 3)], *others]
     corner = "ACC / NMI / ARI / F" if with_f else "ACC / NMI / ARI"
     return pipe_table([corner, "answers", "K told", *heads, "source"], out)
 

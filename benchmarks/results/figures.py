@@ -1,0 +1,170 @@
+"""Draws the figures of docs/results.md from rows: PCL's Figure 4 and OCC's Figure 3.
+
+    python -m benchmarks.results.figures            # draw those that can be drawn
+    python -m benchmarks.results.figures --check    # exit 1 when a figure was drawn from other rows
+
+Both papers show scores against the number of answers. Here each line is a learner with a way to
+choose pairs: runs on frozen vectors from ``benchmarks/rows``, and runs on pictures from
+``benchmarks/gpu``. A training by epochs has all its answers after the first epochs, so it is one
+point: the mean of its last scores. A figure keeps a digest of its rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.results.gpu import LAST_SCORES, SUITE, recipe_rows, settled
+from benchmarks.results.labels import learner_label
+from benchmarks.results.rows import matching, numbers, read
+from samekind.reports.plots.canvas import write_picture
+from samekind.reports.plots.curves import draw_curves
+from samekind.simulation.rows import Row
+
+PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
+DIGEST = "rows"
+"""The text chunk of a picture that says which rows it was drawn from."""
+SETS = {
+    "cifar10-frozen": "CIFAR-10, frozen vectors", "cifar10-2": "CIFAR10-2, pictures",
+    "cifar100-4": "CIFAR100-4, pictures",
+}  # fmt: skip
+SPELLED = {"default": "default", "personalized": "personalised"}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure: the suite on frozen vectors, the method on pictures, and its alternative text."""
+
+    suite: str
+    method: str
+    title: str
+    metrics: tuple[str, ...] = ("acc", "nmi")
+
+
+DRAWINGS = {
+    "pcl-figure-4": Drawing(
+        "pcl-figure4-frozen",
+        "pcl",
+        "ACC and NMI over the number of answers, by learner and strategy",
+    ),
+    "occ-figure-3": Drawing(
+        "occ-figure3-frozen", "occ", "ACC and NMI over the number of answers, by strategy"
+    ),
+}
+
+
+def figure_rows(name: str, rows: Sequence[Row]) -> list[Row]:
+    """The rows of a figure, each with its line and its panel, trainings by epochs as one point."""
+    about = DRAWINGS[name]
+    found = matching(rows, {"file": f"{about.suite}.jsonl"})
+    pictures = matching(rows, {"suite": SUITE, "method": about.method})
+    return [_drawn(row) for row in [*found, *(row for row in pictures if _whole(row))]]
+
+
+def _whole(row: Row) -> bool:
+    """Whether a run is no training by epochs, or one that came to its end."""
+    about = row["protocol"]
+    return not about.get("by_epochs") or about["epochs_done"] >= about["epochs_planned"]
+
+
+def _drawn(row: Row) -> Row:
+    learner = learner_label([row]).replace("`", "")
+    pairs = "random pairs" if row["strategy"] == "random" else f"pairs by {row['strategy']}"
+    place = f"{SETS[row['set']]}, {SPELLED[row['orientation']]}"
+    curve = [settled(row)] if row["protocol"].get("by_epochs") else row["curve"]
+    return {**row, "line": f"{learner}, {pairs}", "set": place, "orientation": "", "curve": curve}
+
+
+def digest(rows: Sequence[Row]) -> str:
+    """A digest of what is drawn, in any order of the rows."""
+    keys = ("line", "set", "seed", "curve")
+    texts = sorted(json.dumps([row.get(key) for key in keys], sort_keys=True) for row in rows)
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+
+
+def figure_text(name: str, rows: Sequence[Row], pictures: Path = PICTURES) -> str:
+    """The figure as Markdown with what was measured, or a sentence that there is none."""
+    about, found = DRAWINGS[name], figure_rows(name, rows)
+    if not found:
+        return f"Not measured yet: `samekind bench {about.suite}`."
+    said = [f"![{about.title}](pictures/{name}.png)", ""]
+    frozen = matching(found, {"suite": about.suite})
+    if frozen:
+        seeds = numbers(row["seed"] for row in frozen)
+        commits = ", ".join(sorted({str(row["commit"]) for row in frozen}))
+        said.append(
+            f"Frozen vectors: `samekind bench {about.suite}`, seeds {seeds}, commit {commits}, "
+            f"CPU, rows in `benchmarks/rows/{about.suite}.jsonl`."
+        )
+    trained = matching(found, {"suite": SUITE})
+    if trained:
+        files = ", ".join(f"`{row['protocol']['from']}`" for row in trained)
+        said.append(
+            f"Pictures: one NVIDIA H200, {files}. A point without a line is a whole training, the "
+            f"mean of its last {LAST_SCORES} scores."
+        )
+    return "\n".join(said)
+
+
+def draw(name: str, rows: Sequence[Row], folder: Path = PICTURES) -> Path | None:
+    """Draw a figure in place of the earlier one; None without rows."""
+    found = figure_rows(name, rows)
+    if not found:
+        return None
+    path = folder / f"{name}.png"
+    figure = draw_curves(found, metric=DRAWINGS[name].metrics, by=["line"], log=True)
+    path.unlink(missing_ok=True)
+    write_picture(figure, path)
+    _mark(path, {DIGEST: digest(found)})
+    return path
+
+
+def drawn_from(path: Path) -> str:
+    """The digest that a picture keeps; empty without one."""
+    from PIL import Image
+
+    if not path.is_file():
+        return ""
+    with Image.open(path) as picture:
+        return str(picture.info.get(DIGEST, ""))
+
+
+def _mark(path: Path, texts: Mapping[str, Any]) -> None:
+    from PIL import Image
+    from PIL.PngImagePlugin import PngInfo
+
+    about = PngInfo()
+    for key, text in texts.items():
+        about.add_text(key, str(text))
+    with Image.open(path) as picture:
+        picture.load()
+        picture.save(path, format="PNG", optimize=True, pnginfo=about)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="draw nothing; exit 1 on old figures")
+    parser.add_argument("--out", type=Path, default=PICTURES, help="folder of the pictures")
+    wanted = parser.parse_args(arguments)
+    kept = read()
+    rows = [*kept, *recipe_rows(kept=kept)]
+    old = []
+    for name in DRAWINGS:
+        found = figure_rows(name, rows)
+        if found and drawn_from(wanted.out / f"{name}.png") != digest(found):
+            old.append(name)
+            if not wanted.check:
+                print(f"Drew {draw(name, rows, wanted.out)}.")
+    if wanted.check and old:
+        sys.stderr.write(f"Old: {', '.join(old)}. Run: python -m benchmarks.results.figures\n")
+    return int(bool(wanted.check and old))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
