@@ -105,30 +105,30 @@ def repaired_table(name: str, rows: Sequence[Row]) -> str:
 
 
 def epoch_table(folder: Path = GPU) -> str:
-    """Seconds per epoch before and after, from ``epoch-*.json``."""
-    lines = []
-    for path in sorted(folder.glob("epoch-*.json")):
-        about: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        lines += [[str(about.get("what") or path.stem), *line] for line in _both(about)]
-    if not lines:
+    """Seconds per epoch, a column for each ``epoch-*.json`` of `benchmarks.throughput.epoch`."""
+    files = sorted(folder.glob("epoch-*.json"), key=lambda path: ("before" not in path.stem, path))
+    results = [json.loads(path.read_text(encoding="utf-8")) for path in files]
+    if not results:
         return NOT_YET
-    return pipe_table(["run", "", "before", "after"], lines)
+    columns = [dict(_figures(result)) for result in results]
+    names = dict.fromkeys(name for column in columns for name in column)
+    lines = [[name, *(_cell(column.get(name)) for column in columns)] for name in names]
+    heads = [f"{path.stem.removeprefix('epoch-')}, {result.get('label', path.stem)}"
+             for path, result in zip(files, results, strict=True)]  # fmt: skip
+    return pipe_table(["seconds per epoch", *heads], lines)
 
 
-def _both(about: Mapping[str, Any]) -> list[list[str]]:
-    """Figures that were measured before and after: two numbers, or two tables of numbers."""
-    before, after = about.get("before"), about.get("after")
-    if not isinstance(before, Mapping) or not isinstance(after, Mapping):
-        before, after = {"seconds per epoch": before}, {"seconds per epoch": after}
-        share = about.get("share of peak", about.get("share_of_peak"))
-        if isinstance(share, Mapping):
-            before |= {"share of peak": share.get("before")}
-            after |= {"share of peak": share.get("after")}
-        elif share is not None:
-            before, after = {**before, "share of peak": None}, {**after, "share of peak": share}
-    names = dict.fromkeys([*before, *after])
-    return [[name.replace("_", " "), _cell(before.get(name)), _cell(after.get(name))]
-            for name in names]  # fmt: skip
+def _figures(result: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """The seconds of a result by what they were spent on, and the share of the card's peak."""
+    found: list[tuple[str, Any]] = []
+    for title, value in result.items():
+        if title.endswith(", s"):
+            name = title.removesuffix(", s")
+            parts = value if isinstance(value, Mapping) else {"whole": value}
+            found += [(f"{name}: {part}" if part != "whole" else f"**{name}**", seconds)
+                      for part, seconds in parts.items()]  # fmt: skip
+    share = result.get("share of peak")
+    return found + ([] if share is None else [("share of the card's peak", f"{100 * share:.1f} %")])
 
 
 def _cell(value: object) -> str:

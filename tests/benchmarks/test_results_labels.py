@@ -178,17 +178,16 @@ def test_what_is_not_there_is_said_and_filled_in_later(tmp_path: Path) -> None:
     assert results_page.picture("epoch-profile", tmp_path) == "Picture: not measured yet."
     (tmp_path / "epoch-profile.png").touch()
     assert results_page.picture("epoch-profile", tmp_path).startswith("![Epoch profile](pictures/")
-    times = {
-        "what": "batch 128",
-        "before": {"seconds": 6.3},
-        "after": {"seconds": 3.4, "idle": 0.1},
-    }
-    (tmp_path / "epoch-128.json").write_text(json.dumps(times))
-    (tmp_path / "epoch-256.json").write_text(json.dumps(
-        {"before": 6.0, "after": 3.1, "share of peak": {"before": 0.15, "after": 0.26}}))  # fmt: skip
-    assert epoch_table(tmp_path).splitlines()[2:] == [
-        "| batch 128 | seconds | 6.3 | 3.4 |",
-        "| batch 128 | idle |  | 0.1 |",
-        "| epoch-256 | seconds per epoch | 6 | 3.1 |",
-        "| epoch-256 | share of peak | 0.15 | 0.26 |",
+    for name, whole in (("after", 3.4), ("before", 6.3)):
+        phases = {"whole": whole, "training": whole - 0.5}
+        times = {"label": f"commit {name}", "epoch with questions, s": phases, "items": 50_000,
+                 "first fit of one epoch, s": 107.2, "share of peak": 1.06 / whole}  # fmt: skip
+        (tmp_path / f"epoch-{name}.json").write_text(json.dumps(times))
+    assert epoch_table(tmp_path).splitlines() == [
+        "| seconds per epoch | before, commit before | after, commit after |",
+        "|---|---|---|",
+        "| **epoch with questions** | 6.3 | 3.4 |",
+        "| epoch with questions: training | 5.8 | 2.9 |",
+        "| **first fit of one epoch** | 107 | 107 |",
+        "| share of the card's peak | 16.8 % | 31.2 % |",
     ]

@@ -26,7 +26,6 @@ from making import (
     recordings,
 )
 
-
 REPLACED = ROWS.with_name("replaced.md")
 
 
