@@ -30,8 +30,10 @@ from samekind.simulation.rows import Row
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 DIGEST = "rows"
 """The text chunk of a picture that says which rows it was drawn from."""
+SPELLED_OUT = {"dcc": "DCC", "sdec": "SDEC", "dc-gmm": "DC-GMM", "pckmeans": "PCK-means"}
+"""Names of methods as their papers write them."""
 SETS = {
-    "cifar10-frozen": "CIFAR-10, frozen vectors", "cifar10-2": "CIFAR10-2, pictures",
+    "cifar10-frozen": "CIFAR10-2, frozen vectors", "cifar10-2": "CIFAR10-2, pictures",
     "cifar100-4": "CIFAR100-4, pictures",
 }  # fmt: skip
 SPELLED = {"default": "default", "personalized": "personalised"}
@@ -75,6 +77,7 @@ def _whole(row: Row) -> bool:
 
 def _drawn(row: Row) -> Row:
     learner = learner_label([row]).replace("`", "")
+    learner = SPELLED_OUT.get(learner, learner)
     pairs = "random pairs" if row["strategy"] == "random" else f"pairs by {row['strategy']}"
     place = f"{SETS[row['set']]}, {SPELLED[row['orientation']]}"
     curve = [settled(row)] if row["protocol"].get("by_epochs") else row["curve"]
@@ -118,7 +121,7 @@ def draw(name: str, rows: Sequence[Row], folder: Path = PICTURES) -> Path | None
     if not found:
         return None
     path = folder / f"{name}.png"
-    figure = draw_curves(found, metric=DRAWINGS[name].metrics, by=["line"], log=True)
+    figure = draw_curves(found, metric=DRAWINGS[name].metrics, by=["line"], log=True, seeds=True)
     path.unlink(missing_ok=True)
     write_picture(figure, path)
     _mark(path, {DIGEST: digest(found)})

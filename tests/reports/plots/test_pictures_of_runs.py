@@ -208,6 +208,39 @@ def test_without_held_out_scores_there_is_one_panel() -> None:
         draw_curves(for_one, metric="ari")
 
 
+def test_several_scores_are_rows_of_panels_or_columns_where_none_were_held_out() -> None:
+    both = [{**row, "curve": [{**point, "nmi": point["acc"] / 2} for point in row["curve"]]}
+            for row in rows()]  # fmt: skip
+    figure = draw_curves(both, metric=("acc", "nmi"))
+    assert [axes.get_ylabel() for axes in figure.axes[::2]] == ["accuracy", "NMI"] * 2
+    assert np.allclose(figure.axes[2].lines[0].get_ydata(), [0.205, 0.255, 0.305, 0.405])
+    one = [
+        {
+            "curve": [
+                {"questions": 0, "acc": 0.2, "nmi": 0.1},
+                {"questions": 5, "acc": 0.7, "nmi": 0.6},
+            ]
+        }
+    ]
+    figure = draw_curves(one, metric=("acc", "nmi"))
+    left, right = figure.axes
+    assert (left.get_ylabel(), right.get_ylabel()) == ("accuracy", "NMI")
+    assert left.get_position().x0 < right.get_position().x0
+    assert left.get_position().y0 == right.get_position().y0
+    with pytest.raises(InputError, match="No curve has the score 'ari' or 'fm'"):
+        draw_curves(one, metric=("ari", "fm"))
+
+
+def test_each_seed_can_be_drawn_in_place_of_the_band() -> None:
+    band, each = draw_curves(rows()).axes[0], draw_curves(rows(), seeds=True).axes[0]
+    assert len(band.collections) == 2 and not each.collections
+    assert (len(band.lines), len(each.lines)) == (2, 2 + 4)  # two seeds of each line
+    assert np.allclose(
+        np.mean([line.get_ydata() for line in each.lines[2:4]], axis=0), each.lines[0].get_ydata()
+    )
+    assert any("faint: each seed" in text for text in texts(draw_curves(rows(), seeds=True)))
+
+
 # -- files ----------------------------------------------------------------------------------------
 
 

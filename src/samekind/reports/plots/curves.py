@@ -38,6 +38,7 @@ def draw_curves(
     metric: str | Sequence[str] = "acc",
     by: Sequence[str] = (),
     log: bool = False,
+    seeds: bool = False,
 ) -> Figure:
     """Draw the score over the number of answers: sorted items on the left, held-out on the right.
 
@@ -49,6 +50,7 @@ def draw_curves(
     metric : acc, nmi, ari, ..., or several: each gets a row of panels, or a column where no items
         were held out. by : keys that separate lines; empty: those that differ.
     log : use a logarithmic axis of answers, with 0 at its left end.
+    seeds : draw the line of each seed faintly in place of the band, for few and scattered runs.
     """
     rows = [upgraded(row) for row in rows]
     metrics = [metric] if isinstance(metric, str) else list(metric)
@@ -71,7 +73,11 @@ def draw_curves(
         _panel(axes, panel, log, _answer_range(found))
         for name, by_panel in found[key].items():
             if panel in by_panel:
-                _line(axes, by_panel[panel], names.index(name), name)
+                _line(axes, by_panel[panel], names.index(name), name, band=not seeds)
+        for name, some in lines(some_rows[key[0]], by).items() if seeds else ():
+            for run in some:
+                if panel in (alone := bands([run], key[1])):
+                    _faint_line(axes, alone[panel], names.index(name))
         first = place % columns == 0
         if first and key[1] == metrics[0]:
             axes.set_title(key[0], loc="left", fontsize=11.5, color=INK, weight="bold", pad=22)
@@ -79,7 +85,7 @@ def draw_curves(
             axes.set_ylabel(TITLES.get(key[1], key[1]), color=INK, fontsize=10)
     for axes in grid[-1]:
         axes.set_xlabel("answers", color=INK, fontsize=10)
-    _legend(figure, names, found)
+    _legend(figure, names, found, seeds)
     return figure
 
 
@@ -179,12 +185,18 @@ def _round_numbers(low: float, high: float) -> list[float]:
     return [number for number in every if low <= number <= high]
 
 
-def _line(axes: Axes, band: Band, place: int, name: str) -> None:
+def _line(axes: Axes, line: Band, place: int, name: str, *, band: bool) -> None:
     look: dict[str, Any] = {"color": _ink(place)}
-    axes.fill_between(band.x, band.low, band.high, alpha=0.15, linewidth=0, **look)
-    dots = "o" if len(band.x) <= 12 else ""
-    axes.plot(band.x, band.mean, linestyle=_dash(place), linewidth=1.8, marker=dots,
-              markersize=3.6, label=name, **look)  # fmt: skip
+    if band:
+        axes.fill_between(line.x, line.low, line.high, alpha=0.15, linewidth=0, **look)
+    dots = "o" if len(line.x) <= 12 else ""
+    size = 3.6 if len(line.x) > 1 else 7.0  # a point by itself must be found
+    axes.plot(line.x, line.mean, linestyle=_dash(place), linewidth=1.8, marker=dots,
+              markersize=size, label=name, zorder=3, **look)  # fmt: skip
+
+
+def _faint_line(axes: Axes, line: Band, place: int) -> None:
+    axes.plot(line.x, line.mean, color=_ink(place), linewidth=0.8, alpha=0.28, zorder=2)
 
 
 def _ink(place: int) -> str:
@@ -195,7 +207,7 @@ def _dash(place: int) -> Any:
     return _DASHES[place % len(_DASHES)]
 
 
-def _legend(figure: Figure, names: Sequence[str], found: Found) -> None:
+def _legend(figure: Figure, names: Sequence[str], found: Found, each_seed: bool) -> None:
     """Draw one legend below all panels, and a line that explains the bands."""
     from matplotlib.lines import Line2D
 
@@ -205,7 +217,8 @@ def _legend(figure: Figure, names: Sequence[str], found: Found) -> None:
     ]
     runs = sorted({b.seeds for f in found.values() for n in f.values() for b in n.values()})
     seeds = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
-    foot = f"Mean over {seeds} seeds, with the 95 % interval of the mean (Student)."
+    shown = "faint: each seed" if each_seed else "with the 95 % interval of the mean (Student)"
+    foot = f"Mean over {seeds} seeds, {shown}."
     foot = "One seed, so there is no band." if runs == [1] else foot
     high = figure.get_size_inches()[1]
     wide = figure.get_size_inches()[0]

@@ -1,0 +1,82 @@
+"""Figures of the results: drawn from rows, named after what learnt, and known by their digest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.results import figures
+from benchmarks.results.gpu import SUITE, recipe_rows
+from benchmarks.results.rows import read
+
+KEPT = read()
+ROWS = [*KEPT, *recipe_rows(kept=KEPT)]
+
+
+def row(seed: int = 0, **more: Any) -> dict[str, Any]:
+    about = {
+        "suite": "pcl-figure4-frozen", "file": "pcl-figure4-frozen.jsonl", "set": "cifar10-frozen",
+        "orientation": "personalized", "method": "pcl", "learner": "PCL", "strategy": "pcl",
+        "seed": seed, "commit": "abc", "protocol": {}, "schema": 3, "budget": 200,
+        "curve": [{"questions": n, "acc": 0.5 + n / 1000 + seed / 100, "nmi": n / 1000}
+                  for n in (0, 100, 200)],
+    }  # fmt: skip
+    return {**about, **more}
+
+
+def trained(**more: Any) -> dict[str, Any]:
+    """A training by epochs on pictures, of which 20 scores were taken with all answers."""
+    curve = [{"questions": 10_000, "acc": 0.8, "heldout_acc": 0.7 + k / 100, "nmi": 0.3}
+             for k in range(20)]  # fmt: skip
+    about = {"by_epochs": True, "epochs_done": 501, "epochs_planned": 501, "from": "x.json"}
+    where = {"suite": SUITE, "file": "x.json", "set": "cifar10-2", "budget": 10_000}
+    return row(**where, **{"curve": curve, "protocol": about, **more})
+
+
+@pytest.mark.parametrize("name", figures.DRAWINGS)
+def test_the_figures_of_the_page_are_drawn_from_the_kept_rows(name: str) -> None:
+    found = figures.figure_rows(name, ROWS)
+    there = figures.drawn_from(figures.PICTURES / f"{name}.png")
+    assert there == (figures.digest(found) if found else "")
+
+
+def test_a_figure_keeps_the_digest_of_its_rows_and_is_drawn_again_for_others(
+    tmp_path: Path,
+) -> None:
+    first, more = [row(), row(1)], [row(), row(1), row(2)]
+    path = figures.draw("pcl-figure-4", first, tmp_path)
+    assert path is not None
+    digest = figures.drawn_from(path)
+    assert digest == figures.digest(figures.figure_rows("pcl-figure-4", first[::-1]))
+    figures.draw("pcl-figure-4", more, tmp_path)
+    assert figures.drawn_from(path) != digest
+    assert figures.draw("pcl-figure-4", [], tmp_path) is None
+
+
+def test_lines_are_named_after_the_learner_and_who_chose_the_pairs() -> None:
+    rows = [row(), row(learner="dcc", method="dcc", strategy="random")]
+    rows += [row(learner="SimCLR + head + FixMatch"), row(learner="PCL repaired")]
+    assert [one["line"] for one in figures.figure_rows("pcl-figure-4", rows)] == [
+        "PCL, pairs by pcl", "DCC, random pairs", "SimCLR + head + FixMatch, pairs by pcl",
+        "PCL repaired, pairs by pcl",
+    ]  # fmt: skip
+
+
+def test_a_whole_training_is_one_point_and_one_cut_short_none() -> None:
+    (drawn,) = figures.figure_rows("pcl-figure-4", [trained()])
+    (point,) = drawn["curve"]
+    assert point["questions"] == 10_000
+    assert point["heldout_acc"] == pytest.approx(0.7 + 0.145)  # the mean of the last ten
+    short = {"by_epochs": True, "epochs_done": 12, "epochs_planned": 501, "from": "x.json"}
+    assert figures.figure_rows("pcl-figure-4", [trained(protocol=short)]) == []
+
+
+def test_the_text_says_what_was_measured_or_that_nothing_was() -> None:
+    assert figures.figure_text("pcl-figure-4", []) == (
+        "Not measured yet: `samekind bench pcl-figure4-frozen`."
+    )
+    text = figures.figure_text("pcl-figure-4", [row(), row(1), trained()])
+    for words in ("![", "(pictures/pcl-figure-4.png)", "seeds 0, 1, commit abc", "`x.json`"):
+        assert words in text
