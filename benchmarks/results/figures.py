@@ -1,4 +1,4 @@
-"""Draws the figures of docs/results.md from rows: PCL's Figure 4 and OCC's Figure 3.
+"""Draws the figures of docs/results.md from rows: PCL's Figure 4, OCC's Figure 3, trainings.
 
     python -m benchmarks.results.figures            # draw those that can be drawn
     python -m benchmarks.results.figures --check    # exit 1 when a figure was drawn from other rows
@@ -23,6 +23,7 @@ from typing import Any
 from benchmarks.results.gpu import LAST_SCORES, SUITE, recipe_rows, settled
 from benchmarks.results.labels import learner_label
 from benchmarks.results.rows import matching, numbers, read
+from benchmarks.results.training_curves import draw_training, training_rows
 from samekind.reports.plots.canvas import write_picture
 from samekind.reports.plots.curves import draw_curves
 from samekind.simulation.rows import Row
@@ -41,29 +42,31 @@ SPELLED = {"default": "default", "personalized": "personalised"}
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure: the suite on frozen vectors, the method on pictures, and its alternative text."""
+    """A figure: the method on pictures, its alternative text, and the suite on frozen vectors.
 
-    suite: str
+    Without a suite it shows trainings over their epochs.
+    """
+
     method: str
     title: str
+    suite: str = ""
     metrics: tuple[str, ...] = ("acc", "nmi")
 
 
+ANSWERS = "ACC and NMI over the number of answers"
 DRAWINGS = {
-    "pcl-figure-4": Drawing(
-        "pcl-figure4-frozen",
-        "pcl",
-        "ACC and NMI over the number of answers, by learner and strategy",
-    ),
-    "occ-figure-3": Drawing(
-        "occ-figure3-frozen", "occ", "ACC and NMI over the number of answers, by strategy"
-    ),
+    "pcl-figure-4": Drawing("pcl", f"{ANSWERS}, by learner and strategy", "pcl-figure4-frozen"),
+    "occ-figure-3": Drawing("occ", f"{ANSWERS}, by strategy", "occ-figure3-frozen"),
+    "pcl-epochs": Drawing("pcl", "Accuracy of PCL over its epochs"),
+    "occ-epochs": Drawing("occ", "Accuracy of OCC over its epochs"),
 }
 
 
 def figure_rows(name: str, rows: Sequence[Row]) -> list[Row]:
     """The rows of a figure, each with its line and its panel, trainings by epochs as one point."""
     about = DRAWINGS[name]
+    if not about.suite:
+        return training_rows(about.method, rows)
     found = matching(rows, {"file": f"{about.suite}.jsonl"})
     pictures = matching(rows, {"suite": SUITE, "method": about.method})
     return [_drawn(row) for row in [*found, *(row for row in pictures if _whole(row))]]
@@ -86,7 +89,7 @@ def _drawn(row: Row) -> Row:
 
 def digest(rows: Sequence[Row]) -> str:
     """A digest of what is drawn, in any order of the rows."""
-    keys = ("line", "set", "seed", "curve")
+    keys = ("line", "set", "orientation", "strategy", "seed", "curve")
     texts = sorted(json.dumps([row.get(key) for key in keys], sort_keys=True) for row in rows)
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
@@ -95,9 +98,11 @@ def figure_text(name: str, rows: Sequence[Row], pictures: Path = PICTURES) -> st
     """The figure as Markdown with what was measured, or a sentence that there is none."""
     about, found = DRAWINGS[name], figure_rows(name, rows)
     if not found:
-        return f"Not measured yet: `samekind bench {about.suite}`."
+        return f"Not measured yet: `samekind bench {about.suite}`." if about.suite else ""
     said = [f"![{about.title}](pictures/{name}.png)", ""]
     frozen = matching(found, {"suite": about.suite})
+    if not about.suite:
+        return said[0]
     if frozen:
         seeds = numbers(row["seed"] for row in frozen)
         commits = ", ".join(sorted({str(row["commit"]) for row in frozen}))
@@ -120,8 +125,12 @@ def draw(name: str, rows: Sequence[Row], folder: Path = PICTURES) -> Path | None
     found = figure_rows(name, rows)
     if not found:
         return None
+    about = DRAWINGS[name]
+    if about.suite:
+        figure = draw_curves(found, metric=about.metrics, by=["line"], log=True, seeds=True)
+    else:
+        figure = draw_training(found)
     path = folder / f"{name}.png"
-    figure = draw_curves(found, metric=DRAWINGS[name].metrics, by=["line"], log=True, seeds=True)
     path.unlink(missing_ok=True)
     write_picture(figure, path)
     _mark(path, {DIGEST: digest(found)})

@@ -29,7 +29,7 @@ SPELLED = {"default": "default", "personalized": "personalised"}
 
 def own_table(name: str, rows: Sequence[Row]) -> str:
     """Whole trainings of a method by its own loss: the last score and the mean of the last ten."""
-    found = _of(rows, name, "paper")
+    found = whole_runs(rows, name)
     if not found:
         return NOT_YET
     lines = [_whole_run(row) for row in found]
@@ -42,7 +42,7 @@ def own_table(name: str, rows: Sequence[Row]) -> str:
 
 
 def _whole_run(row: Row) -> list[str]:
-    mean_of_last, part = settled(row), _part(row)
+    mean_of_last, part = settled(row), heldout_prefix(row)
     last = [p[f"{part}acc"] for p in row["curve"] if p["questions"] == row["questions"]]
     last = last[-LAST_SCORES:]
     about = row["protocol"]
@@ -51,27 +51,27 @@ def _whole_run(row: Row) -> list[str]:
     count = "" if len(last) == LAST_SCORES else f" ({len(last)} scores)"
     seconds = row.get("seconds")
     return [
-        _set(row), learner_label([row]), f"`{row['strategy']}`", f"{row['questions']:,}", epochs,
-        short(last[-1]), f"**{short(mean_of_last[part + 'acc'])}**{count}",
+        set_name(row), learner_label([row]), f"`{row['strategy']}`", f"{row['questions']:,}",
+        epochs, short(last[-1]), f"**{short(mean_of_last[part + 'acc'])}**{count}",
         f"{short(min(last))} to {short(max(last))}", short(mean_of_last.get(f"{part}nmi")),
         short(mean_of_last.get(f"{part}ari")), short(mean_of_last.get("acc")) if part else "",
-        short(_printed(row)), str(row.get("seed")), f"{seconds / 60:.0f}" if seconds else "",
+        short(printed(row)), str(row.get("seed")), f"{seconds / 60:.0f}" if seconds else "",
         f"`{row['protocol']['from']}`",
     ]  # fmt: skip
 
 
 def epochs_table(name: str, rows: Sequence[Row]) -> str:
     """ACC of whole trainings over the epochs, with the answers that were in force."""
-    found = _of(rows, name, "paper")
+    found = whole_runs(rows, name)
     done = max((row["protocol"]["epochs_done"] for row in found), default=0)
     shown = [epoch for epoch in EPOCHS if epoch <= done]
     if not found or not shown:
         return ""
     lines = []
     for row in found:
-        part = _part(row)
+        part = heldout_prefix(row)
         cells = [_at_epoch(row, epoch, f"{part}acc") for epoch in shown]
-        lines.append([f"{_set(row)}, `{row['strategy']}`, seed {row.get('seed')}", *cells])
+        lines.append([f"{set_name(row)}, `{row['strategy']}`, seed {row.get('seed')}", *cells])
     return pipe_table(["ACC after epoch", *map(str, shown)], lines)
 
 
@@ -95,11 +95,11 @@ def repaired_table(name: str, rows: Sequence[Row]) -> str:
     shown = [n for n in ANSWERS if any(point(row, n) for row in found)]
     lines = []
     for row in found:
-        metric = f"{_part(row)}acc"
+        metric = f"{heldout_prefix(row)}acc"
         scores = [p.get(metric) if (p := point(row, n)) else None for n in shown]
         cells = ["" if value is None else short(value) for value in scores]
-        about = [_set(row), learner_label([row]), f"`{row['strategy']}`", str(row.get("seed"))]
-        lines.append([*about, *cells, short(_printed(row)), f"`{row['protocol']['from']}`"])
+        about = [set_name(row), learner_label([row]), f"`{row['strategy']}`", str(row.get("seed"))]
+        lines.append([*about, *cells, short(printed(row)), f"`{row['protocol']['from']}`"])
     heads = ["set", "learner", "pairs by", "seed", *(f"{n:,}" for n in shown)]
     return pipe_table([*heads, "published, another learner", "file"], lines)
 
@@ -137,21 +137,28 @@ def _cell(value: object) -> str:
     return "" if value is None else str(value)
 
 
+def whole_runs(rows: Sequence[Row], method: str) -> list[Row]:
+    """Trainings by epochs of a method, by its own loss."""
+    return _of(rows, method, "paper")
+
+
 def _of(rows: Sequence[Row], method: str, profile: str) -> list[Row]:
     found = matching(rows, {"suite": SUITE, "method": method, "parameters.profile": profile})
     keys = ("set", "orientation", "strategy", "seed")
     return sorted(found, key=lambda row: tuple(str(row.get(key)) for key in keys))
 
 
-def _part(row: Row) -> str:
+def heldout_prefix(row: Row) -> str:
+    """The prefix of the scores that a run is reported by."""
     return "heldout_" if "heldout_acc" in row["curve"][-1] else ""
 
 
-def _set(row: Row) -> str:
+def set_name(row: Row) -> str:
+    """Set and orientation in words."""
     return f"{SETS.get(row['set'], row['set'])} {SPELLED[row['orientation']]}"
 
 
-def _printed(row: Row) -> float | None:
+def printed(row: Row) -> float | None:
     """The published accuracy on the set of a row."""
     table, method = PRINTED[row["method"], row["orientation"]]
     found = figures(row["set"], row["orientation"], table=table)

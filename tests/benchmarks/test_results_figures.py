@@ -10,6 +10,7 @@ import pytest
 from benchmarks.results import figures
 from benchmarks.results.gpu import SUITE, recipe_rows
 from benchmarks.results.rows import read
+from benchmarks.results.training_curves import draw_training
 
 KEPT = read()
 ROWS = [*KEPT, *recipe_rows(kept=KEPT)]
@@ -71,6 +72,29 @@ def test_a_whole_training_is_one_point_and_one_cut_short_none() -> None:
     assert point["heldout_acc"] == pytest.approx(0.7 + 0.145)  # the mean of the last ten
     short = {"by_epochs": True, "epochs_done": 12, "epochs_planned": 501, "from": "x.json"}
     assert figures.figure_rows("pcl-figure-4", [trained(protocol=short)]) == []
+
+
+def test_trainings_are_drawn_over_their_epochs_with_the_printed_figure(tmp_path: Path) -> None:
+    def run(**more: Any) -> dict[str, Any]:
+        curve = [{"questions": min(100, 50 * k), "epochs": 10 * k, "heldout_acc": 0.5 + k / 100}
+                 for k in range(1, 21)]  # fmt: skip
+        about = {"curve": curve, "parameters": {"profile": "paper"}, "questions": 100}
+        return trained(**about, **more)
+
+    rows = [run(), run(strategy="pcl-reference", orientation="default"), trained(seed=3)]
+    found = figures.figure_rows("pcl-epochs", rows)
+    assert len(found) == 2  # that without epochs is left out
+    drawing = draw_training(found)
+    default, personalised = drawing.axes
+    assert default.get_title(loc="left") == "CIFAR10-2 default"
+    score, mean, published = personalised.lines
+    assert list(score.get_xdata())[:2] == [10, 20] and mean.get_ydata()[-1] == pytest.approx(0.655)
+    assert published.get_ydata()[0] == 0.873
+    keys = [text.get_text() for text in drawing.legends[0].get_texts()]
+    assert sorted(keys) == ["pairs by pcl, seed 0", "pairs by pcl-reference, seed 0", "published"]
+    assert figures.draw("pcl-epochs", rows, tmp_path) == tmp_path / "pcl-epochs.png"
+    assert figures.figure_text("pcl-epochs", rows).startswith("![Accuracy of PCL over its epochs]")
+    assert figures.figure_text("occ-epochs", rows) == ""
 
 
 def test_the_text_says_what_was_measured_or_that_nothing_was() -> None:
