@@ -57,6 +57,7 @@ const job = (more: Partial<JobView> = {}): JobView => ({
 const result: PolishResult = {
   id: "a",
   method: "idc",
+  learner: "IDC",
   answers: 40,
   seconds: 60,
   kept_aside: "10 random checks",
@@ -83,6 +84,16 @@ const result: PolishResult = {
     { item: { id: "x.png", kind: "image", preview: "/api/items/x.png/preview" }, before: "Red", after: "Blue" },
   ],
 };
+const parameter = (name: string, more = {}) => ({
+  name,
+  type: "str",
+  words: "a text",
+  optional: false,
+  choices: [] as string[],
+  default: null,
+  line: `${name} line`,
+  ...more,
+});
 const polish = {
   offered: true,
   why_not: "",
@@ -91,7 +102,20 @@ const polish = {
   minutes: 30,
   estimate: "About 30 minutes.",
   advice: "Nothing changes before you accept it.",
-  methods: [{ name: "fixmatch", line: "FixMatch line" }],
+  methods: [
+    { name: "fixmatch", line: "FixMatch line", learner: "FixMatch", paper: "", parameters: [] as unknown[] },
+    {
+      name: "pcl",
+      line: "PCL line",
+      learner: "SimCLR + head + FixMatch",
+      paper: "A paper, 2025.",
+      parameters: [
+        parameter("profile", { type: "choice", choices: ["paper", "fast"], default: "fast" }),
+        parameter("epochs", { type: "float", words: "a number or none", optional: true }),
+        parameter("attention", { type: "bool", optional: true }),
+      ],
+    },
+  ],
   result: null as PolishResult | null,
   accepted: null as string | null,
 };
@@ -191,7 +215,61 @@ test("polish is offered with an estimate and started in the background", async (
   expect(sent.findLast((one) => one.path === "/api/polish")?.body).toEqual({
     method: "fixmatch",
     minutes: 30,
+    parameters: {},
   });
+});
+
+function write(name: string, value: string, kind: "input" | "change" = "input") {
+  const field = document.querySelector<HTMLInputElement | HTMLSelectElement>(`.polish-form [name=${name}]`);
+  if (field === null) throw new Error(`There is no field ${name}.`);
+  field.value = value;
+  field.dispatchEvent(new Event(kind, { bubbles: true }));
+}
+
+test("the page says which learner trains, and chosen parameters are sent", async () => {
+  replies["/api/polish/learner"] = [200, { learner: "PCL" }];
+  render(<FinishPage workspace={workspace} />, document.body);
+  await vi.waitFor(() => expect(text()).toContain("Trains: FixMatch"));
+  write("method", "pcl", "change");
+  await vi.waitFor(() => expect(text()).toContain("Trains: SimCLR + head + FixMatch"));
+  expect(text()).toContain("A paper, 2025.");
+  const options = [...document.querySelectorAll<HTMLOptionElement>("[name=profile] option")];
+  expect(options.map((option) => option.textContent)).toEqual(["fast", "paper"]);
+  write("profile", "paper", "change");
+  await vi.waitFor(() => expect(text()).toContain("Trains: PCL"));
+  write("epochs", "20");
+  await vi.waitFor(() =>
+    expect(sent.findLast((one) => one.path === "/api/polish/learner")?.body).toEqual({
+      method: "pcl",
+      parameters: { profile: "paper", epochs: "20" },
+    }),
+  );
+  replies["/api/polish"] = [202, job({ kind: "polish", title: "Polish", state: "running", share: 0.2 })];
+  document.querySelector(".polish-form")?.dispatchEvent(new Event("submit", { cancelable: true }));
+  await vi.waitFor(() => expect(text()).toContain("20%"));
+  expect(sent.findLast((one) => one.path === "/api/polish")?.body).toEqual({
+    method: "pcl",
+    minutes: 30,
+    parameters: { profile: "paper", epochs: "20" },
+  });
+});
+
+test("a wrong parameter is explained, and nothing starts with it", async () => {
+  const message = "Expected epochs to be a number or none, got 'many'.";
+  replies["/api/polish/learner"] = [422, { error: { type: "input", message, what_to_do: null } }];
+  render(<FinishPage workspace={workspace} />, document.body);
+  await vi.waitFor(() => expect(text()).toContain("Trains: FixMatch"));
+  write("method", "pcl", "change");
+  await vi.waitFor(() => expect(document.querySelector("[name=epochs]")).not.toBeNull());
+  write("epochs", "many");
+  await vi.waitFor(() => expect(text()).toContain(message));
+  expect(button("Start")?.disabled).toBe(true);
+  const before = sent.filter((one) => one.path === "/api/polish").length;
+  document.querySelector(".polish-form")?.dispatchEvent(new Event("submit", { cancelable: true }));
+  expect(sent.filter((one) => one.path === "/api/polish").length).toBe(before);
+  write("epochs", "");
+  await vi.waitFor(() => expect(button("Start")?.disabled).toBe(false));
+  expect(text()).toContain("Trains: SimCLR + head + FixMatch");
 });
 
 test("polished groups can be accepted", async () => {

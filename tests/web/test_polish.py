@@ -20,6 +20,7 @@ from samekind.workspace import polish as polish_work
 from samekind.workspace import polish_jobs
 from samekind.workspace import polished_vectors as polished
 from samekind.workspace.pile import Request
+from samekind.workspace.polish_methods import OFFERS, Training, choices_of
 from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
 
@@ -74,28 +75,26 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """In place of hours of training: a network that sees the shapes, all other work is real."""
 
     class Seeing:
-        def __init__(self, context: Any) -> None:
-            self.context = context
-
         def fit(self, pictures: Any, *, constraints: Any) -> None:
-            self.context.check()
             rng = np.random.default_rng(1)
             self.space_ = np.eye(3)[SHAPE] + rng.normal(0, 0.02, (N, 3))
 
     def features(*arguments: Any, **more: Any) -> tuple[str, int]:
         return "", 32
 
-    def network(method: str, start: str, seconds: float, seed: int, context: Any) -> Seeing:
-        return Seeing(context)
-
     monkeypatch.setattr(polish_work, "features", features)
-    monkeypatch.setattr(polish_work, "_network", network)
+    monkeypatch.setattr(Training, "network", lambda *arguments: Seeing())
 
 
 def polish(
-    client: TestClient, workspaces: Workspaces, method: str = "fixmatch", minutes: float = 0.1
+    client: TestClient,
+    workspaces: Workspaces,
+    method: str = "fixmatch",
+    minutes: float = 0.1,
+    **parameters: Any,
 ) -> Any:
-    reply = client.post("/api/polish", json={"method": method, "minutes": minutes})
+    wish = {"method": method, "minutes": minutes, "parameters": parameters}
+    reply = client.post("/api/polish", json=wish)
     assert reply.status_code == 202, reply.text
     job = workspaces.jobs.wait(reply.json()["id"])
     assert job.state == "finished", job.words
@@ -115,7 +114,7 @@ def test_polish_is_offered_with_an_estimate_once_there_is_something_to_learn(
     assert about["offered"] and f"{N} pictures" in about["estimate"]
     assert about["device"] in about["estimate"]
     assert "answers" in about["advice"] and about["result"] is None
-    assert {"pcl", "idc", "fixmatch"} <= {method["name"] for method in about["methods"]}
+    assert [method["name"] for method in about["methods"]] == list(OFFERS)
     assert client.post("/api/polish", json={"method": "kmeans"}).status_code == 422
     for act in ("accept",):
         assert client.post(f"/api/polish/{act}", json={}).status_code == 409
@@ -146,7 +145,7 @@ def test_accepted_groups_survive_a_restart_and_are_used_by_the_command_line(
     told = [(a.number, a.choice) for a in workspace.session().answers]
     polish(client, workspaces)
     about = client.post("/api/polish/accept", json={}).json()
-    assert about["accepted"] == "fixmatch" and about["result"] is None
+    assert about["accepted"] == "FixMatch" and about["result"] is None
     assert workspace.refitter.wait("main")
     shown = workspace.session().clustering
     assert _same_groups(shown.labels, SHAPE), "the groups are those of the network"
@@ -154,7 +153,7 @@ def test_accepted_groups_survive_a_restart_and_are_used_by_the_command_line(
     assert [(a.number, a.choice) for a in workspace.session().answers] == told
     workspaces.close()
     client, workspaces, workspace = opening()
-    assert client.get("/api/polish").json()["accepted"] == "fixmatch"
+    assert client.get("/api/polish").json()["accepted"] == "FixMatch"
     assert np.array_equal(workspace.session().clustering.labels, shown.labels)
     terminal = request_of.session(request_of.pile(request_of.items()), request_of.store())
     assert np.array_equal(terminal.clustering.labels, shown.labels)
@@ -269,15 +268,73 @@ def test_polishing_without_a_gpu_says_how_little_can_be_expected(
     assert "not even once" not in estimate_on("accelerator")
 
 
-@pytest.mark.parametrize("method", ["fixmatch", "idc", "pcl"])
-def test_a_real_network_is_trained_and_compared(opening: Opening, method: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "parameters", "learner"),
+    [
+        ("fixmatch", {"sure": 0.9}, "FixMatch"),
+        ("idc", {}, "IDC"),
+        ("pcl", {}, "SimCLR + head + FixMatch"),
+        ("pcl", {"profile": "paper"}, "PCL"),
+        ("occ", {"profile": "paper", "epochs": 1}, "OCC"),
+    ],
+)
+def test_a_real_network_is_trained_and_compared(
+    opening: Opening, method: str, parameters: dict[str, Any], learner: str
+) -> None:
     client, workspaces, workspace = opening()
     answered(workspace, 16)
-    about = polish(client, workspaces, method, minutes=0.01)
-    assert about["result"]["method"] == method
-    assert client.post("/api/polish/accept", json={}).json()["accepted"] == method
+    about = polish(client, workspaces, method, minutes=0.01, **parameters)
+    assert (about["result"]["method"], about["result"]["learner"]) == (method, learner)
+    (job,) = workspaces.jobs.all()
+    assert job.title == f"Polish main with {learner}" and job.spec["parameters"] == parameters
+    assert client.post("/api/polish/accept", json={}).json()["accepted"] == learner
     assert workspace.refitter.wait("main")
     assert len(workspace.session().clustering.labels) == N
+
+
+def test_the_learner_is_named_after_what_really_trains(opening: Opening) -> None:
+    client, _, _ = opening()
+
+    def named(method: str, **parameters: Any) -> Any:
+        wish = {"method": method, "parameters": parameters}
+        return client.post("/api/polish/learner", json=wish)
+
+    assert named("occ", profile="paper").json() == {"learner": "OCC"}
+    assert named("occ", profile="fast").json() == {"learner": "SimCLR + head + FixMatch"}
+    assert named("polish").json() == {"learner": "live, then FixMatch"}
+    unknown = named("pcl", profil="paper")
+    assert unknown.status_code == 422
+    assert "Did you mean 'profile'?" in unknown.json()["error"]["message"]
+    assert "a number or none, got 'fast'" in named("pcl", epochs="fast").text
+    for name in ("start", "checkpoint", "monitor", "random_state"):
+        assert named("pcl", **{name: "/etc/passwd"}).status_code == 422, "no files from the page"
+
+
+def test_parameters_are_listed_with_the_defaults_that_are_used_here(
+    opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, _, _ = opening()
+    methods = {each["name"]: each for each in client.get("/api/polish").json()["methods"]}
+    profile = next(each for each in methods["occ"]["parameters"] if each["name"] == "profile")
+    assert profile["default"] == OFFERS["occ"].parameters["profile"] in profile["choices"]
+    assert all(each["line"] for one in methods.values() for each in one["parameters"])
+    assert "arXiv 2211.00409" in methods["occ"]["paper"]
+    names = {each["name"] for one in methods.values() for each in one["parameters"]}
+    assert not names & {"start", "checkpoint", "device", "monitor", "random_state", "tune_seconds"}
+
+    def unlabelled_on(device: str) -> Any:
+        found = SimpleNamespace(device=device, reason=device)
+        monkeypatch.setattr("samekind.compute.best_device", lambda: found)
+        return choices_of("fixmatch")["unlabelled"].default
+
+    assert unlabelled_on("cpu") < unlabelled_on("accelerator") == 448
+
+
+def test_time_ends_a_training_that_does_not_keep_it(opening: Opening) -> None:
+    client, workspaces, workspace = opening()
+    answered(workspace, 12)
+    about = polish(client, workspaces, "pcl", minutes=0.02, profile="paper", epochs=100_000)
+    assert about["result"]["learner"] == "PCL" and about["result"]["seconds"] < 60
 
 
 def test_cancelled_training_changes_nothing(opening: Opening) -> None:

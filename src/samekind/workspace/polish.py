@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +31,9 @@ if TYPE_CHECKING:
     from samekind.items import Collection
     from samekind.questions import Answer
     from samekind.session import Session
+    from samekind.training.progress import TrainingReport
     from samekind.workspace.jobs import JobContext
+    from samekind.workspace.polish_methods import Training
 
 ASIDE = 0.15
 """Share of the answers that is held out if there are too few random checks."""
@@ -41,8 +42,6 @@ FEATURES = 0.6
 FEWEST_ANSWERS = 10
 MOST_MOVED = 24
 """Items shown as examples of those that change their group."""
-SMALL_STEPS = {"labelled": 32, "asked": 32, "unlabelled": 96}
-"""Pictures per step without a GPU, where a step of the papers takes seconds."""
 Ints = NDArray[np.intp]
 
 
@@ -89,18 +88,21 @@ def _honoured(answer: Answer, labels: Ints) -> bool:
 
 
 def polish(
-    session: Session, collection: Collection, method: str, minutes: float, context: JobContext
+    session: Session, collection: Collection, wish: Training, minutes: float, context: JobContext
 ) -> tuple[NDArray[np.float32], dict[str, Any]]:
     """Train a network; return its vectors of all items, and the comparison as plain JSON."""
+    from samekind.workspace.polish_methods import fit_in_time
+
     started = time.monotonic()
     known, before = session.constraints, session.clustering
     aside = kept_aside(session, known)
     start, size = features(collection, FEATURES * minutes, context, end=FEATURES * 0.9)
     pictures = _pictures(collection, size, context)
     tune = max(1.0, 60 * minutes * (1 - FEATURES))
-    model = _network(method, start, tune, session.seed, context)
-    context.tell(0.6, "Training on your answers …")
-    model.fit(pictures, constraints=aside.learnt)
+    report = _report(wish.learner, tune, context)
+    context.tell(0.6, f"Training {wish.learner} on your answers …")
+    model = wish.network(start, tune, session.seed, report, context.stop)
+    fit_in_time(model, pictures, aside.learnt, context.stop)
     context.tell(0.93, "Comparing with the current groups …")
     vectors = _unit(model.space_)
     own = fit_clusterer(session.clusterer, session.X, aside.learnt, session.seed).labels_
@@ -111,7 +113,9 @@ def polish(
     )
     after = before.followed_by(*groups, weight=answered_weight(known))
     facts = {
-        "method": method,
+        "method": wish.method,
+        "learner": wish.learner,
+        "parameters": dict(wish.parameters),
         "answers": len(known.answers),
         "seconds": round(time.monotonic() - started, 1),
         "kept_aside": aside.words,
@@ -180,38 +184,18 @@ def _pictures(collection: Collection, size: int, context: JobContext) -> NDArray
     return np.asarray(pictures, dtype=np.uint8).reshape(-1, 3, size, size)
 
 
-def _network(method: str, start: str, seconds: float, seed: int, context: JobContext) -> Any:
-    """Set up the method for this much time, starting from the features."""
-    from samekind.compute import best_device
-    from samekind.registry import find
-    from samekind.training.checkpoints import load_checkpoint
-    from samekind.training.progress import Monitor, TrainingReport
-
+def _report(learner: str, seconds: float, context: JobContext) -> Callable[[TrainingReport], None]:
+    """Tell the page which learner trains, and how far it is."""
     started = time.monotonic()
 
     def report(told: TrainingReport) -> None:
         passed = time.monotonic() - started
         share = told.share if told.share is not None else passed / (passed + seconds)
-        context.tell(0.6 + 0.33 * min(1.0, share), f"Training on your answers, step {told.step:,}")
+        context.tell(
+            0.6 + 0.33 * min(1.0, share), f"Training {learner} on your answers, step {told.step:,}"
+        )
 
-    facts = load_checkpoint(start).facts
-    shape: tuple[str, ...] = ("backbone", "stem", "channels", "size")
-    there = {name: facts[name] for name in shape if name in facts}
-    device = best_device().device
-    wanted: dict[str, Any] = {
-        "start": start,
-        "tune_seconds": seconds,
-        "profile": "fast" if method == "pcl" else None,
-        "random_state": seed,
-        "warm_start": False,
-        "monitor": Monitor(report=report, stop=context.stop, every=2 if device == "cpu" else 50),
-        "compile": "" if device in ("cpu", "mps") else "record",
-        **(there if method == "pcl" else {}),
-        **(SMALL_STEPS if device == "cpu" else {}),
-    }
-    kind = find("method", method)
-    names = signature(kind).parameters
-    return kind(**{k: v for k, v in wanted.items() if k in names and v is not None})
+    return report
 
 
 def _unit(space: NDArray[Any]) -> NDArray[np.float32]:

@@ -6,18 +6,17 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from samekind.errors import CannotPolish, InputError, NothingPolished, PicturesChanged
+from samekind.errors import CannotPolish, NothingPolished, PicturesChanged
 from samekind.workspace import polished_vectors
 from samekind.workspace.polish import FEWEST_ANSWERS, polish
 
 if TYPE_CHECKING:
     from samekind.session import Session
     from samekind.workspace.jobs import Job, JobContext
+    from samekind.workspace.polish_methods import Training
     from samekind.workspace.workspace import Workspace
     from samekind.workspace.workspaces import Workspaces
 
-METHODS = ("polish", "fixmatch", "idc", "pcl")
-"""In the order in which they are offered."""
 GPU_MINUTES = 5.0
 MIN_CPU_MINUTES, MAX_CPU_MINUTES = 2.0, 30.0
 CPU_SECONDS_PER_PICTURE = 0.1
@@ -36,13 +35,6 @@ class Estimate:
     device: str
     minutes: float
     words: str
-
-
-def offered_methods() -> list[str]:
-    """Methods that are installed, in the order in which they are offered."""
-    from samekind.registry import registered
-
-    return [name for name in METHODS if name in registered("method")]
 
 
 def reason_against(session: Session) -> str:
@@ -96,27 +88,24 @@ def advise(n_answers: int) -> str:
 
 
 def submit_polish(
-    workspaces: Workspaces, workspace: Workspace, name: str, method: str, minutes: float | None
+    workspaces: Workspaces, workspace: Workspace, name: str, wish: Training, minutes: float | None
 ) -> Job:
     """Train a network on the answers of an orientation, in the background."""
     session = workspace.session(name)
     if reason := reason_against(session):
         raise CannotPolish(reason)
-    if method not in offered_methods():
-        known = ", ".join(offered_methods())
-        raise InputError(f"There is no method {method!r} here. Known: {known}.")
     minutes = minutes or estimate(len(session.collection)).minutes
 
     def work(context: JobContext) -> dict[str, Any]:
         current = workspace.session(name)
-        vectors, facts = polish(current, workspace.collection, method, minutes, context)
+        vectors, facts = polish(current, workspace.collection, wish, minutes, context)
         id = secrets.token_hex(8)
         polished_vectors.keep(id, workspace.collection, vectors, facts)
         return {"words": "Ready to be compared with the current groups.", "polish": id}
 
     workspaces.jobs.forget_interrupted("polish", workspace.key, name)
-    spec = {"method": method, "minutes": minutes}
-    title = f"Polish {name} with {method}"
+    spec = {"method": wish.method, "minutes": minutes, "parameters": dict(wish.parameters)}
+    title = f"Polish {name} with {wish.learner}"
     return workspaces.jobs.submit(
         "polish", title, work, pile=workspace.key, session=name, spec=spec
     )

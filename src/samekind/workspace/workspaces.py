@@ -255,13 +255,13 @@ class Workspaces:
             return self.submit_open(str(spec["path"]), spec.get("encoder"), spec.get("minutes"))
         if job.kind == "polish":
             from samekind.workspace.polish_jobs import submit_polish
+            from samekind.workspace.polish_methods import Training
 
             workspace = self.find(job.pile or None)
             if workspace is None:
                 raise PileNotOpen(f"The pile of “{job.title}” is not open.")
-            return submit_polish(
-                self, workspace, job.session, str(spec["method"]), spec.get("minutes")
-            )
+            wish = Training.of(str(spec["method"]), spec.get("parameters"))
+            return submit_polish(self, workspace, job.session, wish, spec.get("minutes"))
         raise NotResumable(f"“{job.title}” cannot be resumed.")
 
     def close_events(self) -> None:

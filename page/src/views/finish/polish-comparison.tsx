@@ -41,7 +41,7 @@ export function PolishComparison({ result }: { result: PolishResult }) {
         <AgreementBar label="Polished" agreement={result.after} />
       </div>
       <p class="muted">
-        Measured on {result.kept_aside}, which neither was trained on. {number(result.changed)} of{" "}
+        Trained by {result.learner}. Measured on {result.kept_aside}, which neither was trained on. {number(result.changed)} of{" "}
         {count(result.items, "item")} would change groups.
       </p>
       <FlowTable result={result} />

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { ApiError, server } from "../../api/client";
-import type { JobView, PolishView } from "../../api/schema";
+import type { JobView } from "../../api/schema";
 import { useResource } from "../../api/use-resource";
 import { ErrorNotice } from "../../components/error-notice";
 import { JobBar } from "../../components/job-bar";
@@ -10,10 +10,8 @@ import { Notice } from "../../components/notice";
 import { isRunning, useJob } from "../../components/use-job";
 import type { Workspace } from "../../workspace/use-workspace";
 import { PolishComparison } from "./polish-comparison";
+import { PolishForm } from "./polish-form";
 import "./polish.css";
-
-const MIN_MINUTES = 0.1;
-const MAX_MINUTES = 1440;
 
 export function PolishSection({ workspace }: { workspace: Workspace }) {
   const { client, now } = workspace;
@@ -94,64 +92,13 @@ export function PolishSection({ workspace }: { workspace: Workspace }) {
         </div>
       ) : offered ? (
         <PolishForm
+          client={client}
           polish={polish.data}
-          start={(method, minutes) => start(client.post("/api/polish", { body: { method, minutes } }))}
+          start={(body) => start(client.post("/api/polish", { body }))}
         />
       ) : (
         <p>{why_not}</p>
       )}
     </section>
-  );
-}
-
-type Method = PolishView["methods"][number]["name"];
-
-interface FormProps {
-  polish: PolishView;
-  start: (method: Method, minutes: number) => void;
-}
-
-function PolishForm({ polish: { methods, minutes: suggested, estimate, advice }, start }: FormProps) {
-  const [method, setMethod] = useState(methods[0]);
-  const [minutes, setMinutes] = useState(suggested);
-  return (
-    <form
-      class="polish-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (method) start(method.name, Math.min(MAX_MINUTES, Math.max(MIN_MINUTES, minutes)));
-      }}
-    >
-      <p>{estimate}</p>
-      <p class="muted">{advice}</p>
-      <div class="polish-row">
-        <label>
-          Method
-          <select
-            value={method?.name}
-            onChange={(event) => setMethod(methods.find(({ name }) => name === event.currentTarget.value))}
-          >
-            {methods.map(({ name }) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Minutes
-          <input
-            type="number"
-            min={MIN_MINUTES}
-            max={MAX_MINUTES}
-            step="any"
-            value={minutes}
-            onInput={(event) => setMinutes(Number(event.currentTarget.value) || suggested)}
-          />
-        </label>
-        <button type="submit">Start</button>
-      </div>
-      <p class="muted">{method?.line.replaceAll("`", "")}</p>
-    </form>
   );
 }

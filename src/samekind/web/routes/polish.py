@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter
 
-from samekind.registry import first_line
+from samekind.parameters import paper
+from samekind.registry import find, first_line
 from samekind.session import Session
 from samekind.web.dependencies import CurrentSession, CurrentWorkspace, OpenWorkspaces
 from samekind.web.rendering import item_view, job_view
 from samekind.web.schemas import core, jobs
 from samekind.workspace import polish_jobs
 from samekind.workspace.polish import verdict
+from samekind.workspace.polish_methods import Training, choices_of, offers
 from samekind.workspace.polished_vectors import facts_of
 from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
@@ -38,10 +41,15 @@ def start_polish(
     session: CurrentSession,
 ) -> jobs.JobView:
     """Start polishing as a job."""
-    job = polish_jobs.submit_polish(
-        workspaces, workspace, session.name, wanted.method, wanted.minutes
-    )
+    wish = Training.of(wanted.method, wanted.parameters)
+    job = polish_jobs.submit_polish(workspaces, workspace, session.name, wish, wanted.minutes)
     return job_view(job)
+
+
+@router.post("/learner")
+def name_learner(wanted: jobs.LearnerRequest) -> jobs.LearnerView:
+    """Check parameters, and name what would learn with them."""
+    return jobs.LearnerView(learner=Training.of(wanted.method, wanted.parameters).learner)
 
 
 @router.post("/accept")
@@ -94,13 +102,29 @@ def polish_view(workspaces: Workspaces, workspace: Workspace, session: Session) 
         minutes=estimate.minutes,
         estimate=estimate.words,
         advice=polish_jobs.advise(len(session.answers)),
-        methods=[
-            jobs.PolishMethod(name=name, line=first_line("method", name))  # type: ignore[arg-type]
-            for name in polish_jobs.offered_methods()
-        ],
+        methods=[method_view(name) for name in offers()],
         result=None if job is None else result_view(workspace, str(job.result["polish"])),
-        accepted=None if facts is None else str(facts["method"]),
+        accepted=None if facts is None else learner_of(facts),
     )
+
+
+def method_view(name: str) -> jobs.PolishMethod:
+    """Render a network that can be trained, with the parameters that can be chosen."""
+    return jobs.PolishMethod(
+        name=name,  # type: ignore[arg-type]
+        line=first_line("method", name),
+        learner=Training.of(name).learner,
+        paper=paper(find("method", name)),
+        parameters=[
+            jobs.ParameterView.model_validate(parameter.as_json())
+            for parameter in choices_of(name).values()
+        ],
+    )
+
+
+def learner_of(facts: Mapping[str, Any]) -> str:
+    """Return what learnt; earlier versions kept only the name of the method."""
+    return str(facts.get("learner") or facts["method"])
 
 
 def result_view(workspace: Workspace, id: str) -> jobs.PolishResult | None:
@@ -120,6 +144,7 @@ def result_view(workspace: Workspace, id: str) -> jobs.PolishResult | None:
     return jobs.PolishResult(
         id=id,
         method=facts["method"],
+        learner=learner_of(facts),
         answers=facts["answers"],
         seconds=facts["seconds"],
         kept_aside=facts["kept_aside"],

@@ -14,7 +14,15 @@ EncoderName = Annotated[str, Line, Field(min_length=1, max_length=200)]
 PileKey = Annotated[str, Field(pattern=r"^[\w.\-]{1,200}$")]
 Minutes = Annotated[float, Field(ge=0.01, le=24 * 60, allow_inf_nan=False)]
 JobState = Literal["queued", "running", "finished", "failed", "cancelled", "interrupted"]
-Method = Literal["pcl", "idc", "fixmatch", "polish"]
+Method = Literal["polish", "fixmatch", "idc", "pcl", "occ"]
+ParameterName = Annotated[str, Field(pattern=r"^[a-z_]{1,40}$")]
+ParameterValue = (
+    bool
+    | Annotated[int, Field(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
+    | Annotated[float, Field(allow_inf_nan=False)]
+    | Annotated[str, Line, Field(max_length=200)]
+    | None
+)
 ExportFormat = Literal["csv", "json", "parquet", "folders", "orientation"]
 
 
@@ -149,11 +157,43 @@ class ReopenRequest(Schema):
     pile: PileKey
 
 
+class ParameterView(Schema):
+    """A parameter of a method that a person may choose."""
+
+    name: str
+    type: Literal["bool", "int", "float", "str", "tuple", "choice"]
+    words: str
+    """The values that it takes, in words."""
+    optional: bool
+    """Whether it can be left without a value."""
+    choices: list[str]
+    """All values of a choice."""
+    default: bool | int | float | str | list[int | float | str] | None
+    line: str
+
+
 class PolishMethod(Schema):
     """A network that can be trained on the answers."""
 
     name: Method
     line: str
+    learner: str
+    """What learns, unless parameters are chosen that change it."""
+    paper: str
+    parameters: list[ParameterView]
+
+
+class LearnerRequest(Schema):
+    """A network and the parameters that were chosen for it."""
+
+    method: Method
+    parameters: Annotated[dict[ParameterName, ParameterValue], Field(max_length=40)] = {}
+
+
+class LearnerView(Schema):
+    """The name of what would learn with these parameters."""
+
+    learner: str
 
 
 class Agreement(Schema):
@@ -194,6 +234,7 @@ class PolishResult(Schema):
 
     id: str
     method: str
+    learner: str
     answers: int
     seconds: float
     kept_aside: str
@@ -222,13 +263,12 @@ class PolishView(Schema):
     methods: list[PolishMethod]
     result: PolishResult | None
     accepted: str | None
-    """The method that polished the current groups; None: they are not polished."""
+    """The learner that polished the current groups; None: they are not polished."""
 
 
-class PolishRequest(Schema):
+class PolishRequest(LearnerRequest):
     """A network to train on the answers so far, in the background."""
 
-    method: Method
     minutes: Minutes | None = None
 
 
