@@ -15,12 +15,15 @@ from numpy.typing import NDArray
 
 from samekind.clusterers.deep.epochs import EpochClusterer
 from samekind.items import Collection
-from samekind.ledger.store import open_store
+from samekind.ledger.store import MemoryStore
+from samekind.protocols import Event
 from samekind.session import Session
 from samekind.simulation.loop import LoopLog, run, run_in_one_go
 from samekind.simulation.people import Truth
 
-SHOWN = ("questions", "epochs", "seconds", "acc", "test_acc", "test_nmi", "test_ari", "train_acc")
+SHOWN = (
+    "questions", "epochs", "seconds", "acc", "network_acc", "test_acc", "test_nmi", "train_acc",
+)  # fmt: skip
 SAVE_SECONDS = 120
 """Time between two compact checkpoints."""
 Scores = Callable[[Session], Mapping[str, float]]
@@ -56,7 +59,7 @@ class Experiment:
         self.session = Session(
             collection,
             images,
-            store=open_store(wanted.ledger),
+            store=remembered(wanted.ledger),
             clusterer=model,
             strategy=wanted.strategy,
             seed=wanted.seed,
@@ -137,6 +140,8 @@ class Experiment:
         return curve
 
     def _write(self) -> None:
+        if self.wanted.ledger:
+            remember(self.wanted.ledger, self.session)
         if self.wanted.json:
             model = self.session.model
             method: dict[str, Any] = {
@@ -146,3 +151,24 @@ class Experiment:
             result = {**vars(self.wanted), **method, "curve": self.curve, **self.curve[-1]}
             result["epochs_planned"] = self.wanted.epochs
             Path(self.wanted.json).write_text(json.dumps(result, default=str, indent=1))
+
+
+def remembered(path: str | None) -> MemoryStore:
+    """A store with the events of a file, if there is one; GPU machines often lack a database."""
+    store = MemoryStore()
+    if path and Path(path).exists():
+        for line in Path(path).read_text(encoding="ascii").splitlines():
+            event = json.loads(line)
+            store.append("main", Event(event["kind"], event["data"], event["at"]))
+    return store
+
+
+def remember(path: str, session: Session) -> None:
+    """Write the events of a session, one per line."""
+    lines = [
+        json.dumps({"kind": event.kind, "data": event.data, "at": event.at}) + "\n"
+        for event in session.store.read(session.name)
+    ]
+    written = Path(path).with_suffix(".part")
+    written.write_text("".join(lines), encoding="ascii")
+    written.replace(path)

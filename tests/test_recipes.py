@@ -79,7 +79,7 @@ def test_an_interrupted_run_goes_on_with_its_answers_and_its_network(
     folder: Path, tmp_path: Path
 ) -> None:
     out, weights = tmp_path / "result.json", str(tmp_path / "run.safetensors")
-    kept = ("--ledger", str(tmp_path / "run.db"), "--save-training", weights)
+    kept = ("--ledger", str(tmp_path / "run.jsonl"), "--save-training", weights)
     plan = ("--epochs", "16", "--questions", "6", "--score-every", "2")
     first = run_recipe("pcl", folder, out, *plan, *kept, "--seconds", "0")
     assert first["epochs"] == 13 and first["questions"] == 6 and first["epochs_planned"] == 16

@@ -118,6 +118,14 @@ def test_what_cannot_be_grouped_is_refused_in_a_sentence() -> None:
         model.predict(np.zeros((2, 3)))
 
 
+def test_what_the_network_alone_says_is_kept_beside_what_the_answers_force() -> None:
+    images, kinds = pictures()
+    wrong = np.random.default_rng(0).permutation(kinds)  # nothing that a network could learn
+    model = PCL(2, epochs=1, **SMALL).fit(images, constraints=answers(40, wrong, 60))
+    np.testing.assert_array_equal(model.predicted_labels_, model.predict(images))
+    assert (model.labels_ != model.predicted_labels_).any()
+
+
 def test_answers_that_need_more_groups_open_them_and_contradictions_change_nothing() -> None:
     images, _ = pictures(12)
     links = [(0, 1, False), (1, 2, False), (0, 2, False), (0, 3, True), (3, 0, False)]

@@ -68,7 +68,10 @@ class NetworkClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: 
 
     Attributes
     ----------
-    labels_ : (n,) group of each item. membership_ : (n, k). space_ : (n, d) learnt vectors.
+    labels_ : (n,) group of each item, with every answer honoured. membership_ : (n, k).
+    predicted_labels_ : (n,) group of each item by the network alone: what it has learnt, where
+        `labels_` also shows obedience.
+    space_ : (n, d) learnt vectors.
     """
 
     n_clusters: int | None = field(default=None, kw_only=False)
@@ -136,6 +139,7 @@ class NetworkClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: 
         self._learner = learner
         self._settled = settled(bank.p, known)
         self.labels_, self.membership_ = self._settled.labels, self._settled.membership
+        self.predicted_labels_ = self._settled.predict(bank.p)
         self.space_ = self._space(bank)
         self.n_clusters_ = self.membership_.shape[1]
         return self
