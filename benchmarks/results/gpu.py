@@ -20,6 +20,8 @@ LAST_SCORES = 10
 """Scores that the result of a training by epochs is the mean of."""
 GROUPS = {"cifar10-2": 2, "cifar100-4": 4}
 """Sets of the recipes of PCL and OCC, which give K to the method."""
+MACHINE = {"gpu": "NVIDIA H200", "cores": 16}
+"""The machine of this folder, where a file names none."""
 SETTINGS = (
     "profile", "start", "batch_size", "learning_rate", "size", "stem", "backbone", "channels",
     "first_epochs", "per_epoch", "extension", "attention", "items",
@@ -60,6 +62,7 @@ def _as_row(row: Row, path: Path) -> Row:
         "noise": row.get("noise", 0.0),
         "unsure": row.get("unsure", 0.0),
         "seconds": row["curve"][-1].get("seconds"),
+        "machine": row.get("machine") or MACHINE,
         "protocol": {"from": f"benchmarks/gpu/{path.name}", **about},
     }
 

@@ -54,7 +54,8 @@ def shown(learner: str) -> str:
 
 
 def _with_changes(row: Row) -> str:
-    return " ".join([shown(str(row["learner"])), *changes(row)])
+    changed = ", ".join(changes(row))
+    return shown(str(row["learner"])) + (f" ({changed})" if changed else "")
 
 
 def changes(row: Row) -> list[str]:
@@ -62,14 +63,17 @@ def changes(row: Row) -> list[str]:
 
     >>> changes({"method": "pcl", "learner": "PCL",
     ...          "parameters": {"attention": False, "learning_rate": 3e-4}})
-    ['without attention', 'at rate 0.0003']
+    ['no attention', 'rate 0.0003']
     """
     if row.get("method") not in WITH_PROFILES or stands_in(row):
         return []
     given: dict[str, Any] = row.get("parameters") or {}
-    words = ["without attention"] if given.get("attention") in (False, "off") else []
-    rate = given.get("learning_rate")
-    words += [f"at rate {rate:g}"] if rate is not None else []
+    words = ["no attention"] if given.get("attention") in (False, "off") else []
+    rate, size = given.get("learning_rate"), given.get("size")
+    words += [f"rate {rate:g}"] if rate is not None else []
+    backbone = str(given.get("backbone") or "").replace("resnet", "ResNet-")
+    words += [backbone] if backbone else []
+    words += [f"{size} x {size} pixels"] if size else []
     return words + (["from self-supervised weights"] if given.get("start") else [])
 
 

@@ -126,7 +126,7 @@ def test_tables_over_answers_are_headed_by_what_learnt() -> None:
 
 def test_settings_that_were_changed_belong_to_the_name() -> None:
     (row,) = matching(KEPT, {"suite": "deep-cifar10-2", "system": "pcl"})
-    assert learner_label([row]) == "PCL without attention at rate 0.0003"
+    assert learner_label([row]) == "PCL (no attention, rate 0.0003, ResNet-18, 32 x 32 pixels)"
     (occ,) = matching(KEPT, {"suite": "deep-cifar10-2", "system": "occ"})
     assert questions_by(occ) == "`random` (`csd` in one round)"
     frozen = matching(KEPT, {"suite": "occ-tables-frozen", "system": "both"})
