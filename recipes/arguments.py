@@ -40,9 +40,7 @@ def arguments(about: str, *, questions: int, strategy: str, epochs: int) -> argp
     add("--attention", default="auto", choices=("auto", "on", "off"))
     add("--extension", type=float, default=None, help="last part of the epochs with guessed links")
     add("--score-every", type=int, default=10, help="paper: epochs between two scores")
-    add(
-        "--ledger", default=None, help="file of events (.jsonl) that a run goes on from"
-    )
+    add("--ledger", default=None, help="file of events (.jsonl) that a run goes on from")
     add("--save-training", default=None, help="compact checkpoint, in parts, to go on elsewhere")
     return _checked(parser)
 

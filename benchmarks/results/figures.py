@@ -83,8 +83,16 @@ def _drawn(row: Row) -> Row:
     learner = SPELLED_OUT.get(learner, learner)
     pairs = "random pairs" if row["strategy"] == "random" else f"pairs by {row['strategy']}"
     place = f"{SETS[row['set']]}, {SPELLED[row['orientation']]}"
-    curve = [settled(row)] if row["protocol"].get("by_epochs") else row["curve"]
+    points = [settled(row)] if row["protocol"].get("by_epochs") else row["curve"]
+    curve = [_by_network(point) for point in points]
     return {**row, "line": f"{learner}, {pairs}", "set": place, "orientation": "", "curve": curve}
+
+
+def _by_network(point: Mapping[str, float]) -> dict[str, float]:
+    """A point with the scores of the network alone, as the papers have them, where it has any."""
+    alone = {name.removeprefix("network_"): value for name, value in point.items()
+             if name.startswith("network_")}  # fmt: skip
+    return {**point, **alone}
 
 
 def digest(rows: Sequence[Row]) -> str:

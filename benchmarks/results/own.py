@@ -35,14 +35,15 @@ def own_table(name: str, rows: Sequence[Row]) -> str:
     lines = [_whole_run(row) for row in found]
     head = ["set", "learner", "pairs by", "answers", "epochs", "last ACC",
             f"**mean of the last {LAST_SCORES}**", "lowest to highest", "NMI", "ARI",
-            "ACC on training items", "published ACC", "seed", "minutes", "file"]  # fmt: skip
+            "training items, answers honoured", "published ACC", "seed", "minutes",
+            "file"]  # fmt: skip
     blank = [at for at, _ in enumerate(head) if not any(line[at] for line in lines)]
     kept = [at for at, _ in enumerate(head) if at not in blank]
     return pipe_table([head[at] for at in kept], [[line[at] for at in kept] for line in lines])
 
 
 def _whole_run(row: Row) -> list[str]:
-    mean_of_last, part = settled(row), heldout_prefix(row)
+    mean_of_last, part = settled(row), score_prefix(row)
     last = [p[f"{part}acc"] for p in row["curve"] if p["questions"] == row["questions"]]
     last = last[-LAST_SCORES:]
     about = row["protocol"]
@@ -69,7 +70,7 @@ def epochs_table(name: str, rows: Sequence[Row]) -> str:
         return ""
     lines = []
     for row in found:
-        part = heldout_prefix(row)
+        part = score_prefix(row)
         cells = [_at_epoch(row, epoch, f"{part}acc") for epoch in shown]
         lines.append([f"{set_name(row)}, `{row['strategy']}`, seed {row.get('seed')}", *cells])
     return pipe_table(["ACC after epoch", *map(str, shown)], lines)
@@ -95,7 +96,7 @@ def repaired_table(name: str, rows: Sequence[Row]) -> str:
     shown = [n for n in ANSWERS if any(point(row, n) for row in found)]
     lines = []
     for row in found:
-        metric = f"{heldout_prefix(row)}acc"
+        metric = f"{score_prefix(row)}acc"
         scores = [p.get(metric) if (p := point(row, n)) else None for n in shown]
         cells = ["" if value is None else short(value) for value in scores]
         about = [set_name(row), learner_label([row]), f"`{row['strategy']}`", str(row.get("seed"))]
@@ -148,9 +149,9 @@ def _of(rows: Sequence[Row], method: str, profile: str) -> list[Row]:
     return sorted(found, key=lambda row: tuple(str(row.get(key)) for key in keys))
 
 
-def heldout_prefix(row: Row) -> str:
-    """The prefix of the scores that a run is reported by."""
-    return "heldout_" if "heldout_acc" in row["curve"][-1] else ""
+def score_prefix(row: Row) -> str:
+    """The prefix of the scores that are reported: of held-out items, else by the network alone."""
+    return next((p for p in ("heldout_", "network_") if f"{p}acc" in row["curve"][-1]), "")
 
 
 def set_name(row: Row) -> str:

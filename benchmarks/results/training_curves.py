@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.results.gpu import LAST_SCORES
-from benchmarks.results.own import heldout_prefix, printed, set_name, whole_runs
+from benchmarks.results.own import printed, score_prefix, set_name, whole_runs
 from samekind.reports.plots.canvas import FAINT, INK, PALETTES, PANEL, new_figure
 from samekind.simulation.rows import Row
 
@@ -58,7 +58,7 @@ def _panel(axes: Axes, place: str, rows: Sequence[Row], names: Sequence[str]) ->
     axes.tick_params(length=0, colors=FAINT, labelsize=9)
     axes.set_title(place, loc="left", fontsize=11, color=INK, weight="bold")
     axes.set_xlabel("epochs", color=INK, fontsize=10)
-    part = "held-out accuracy" if heldout_prefix(rows[0]) else "accuracy"
+    part = "held-out accuracy" if score_prefix(rows[0]) == "heldout_" else "accuracy"
     axes.set_ylabel(part, color=INK, fontsize=10)
     asking = [
         p["epochs"] for row in rows for p in row["curve"] if p["questions"] < row["questions"]
@@ -77,7 +77,7 @@ def _panel(axes: Axes, place: str, rows: Sequence[Row], names: Sequence[str]) ->
 
 
 def _points(row: Row) -> tuple[list[float], list[float]]:
-    metric = f"{heldout_prefix(row)}acc"
+    metric = f"{score_prefix(row)}acc"
     found = {float(p["epochs"]): float(p[metric]) for p in row["curve"] if p.get("epochs")}
     return list(found), list(found.values())
 

@@ -74,6 +74,14 @@ def test_a_whole_training_is_one_point_and_one_cut_short_none() -> None:
     assert figures.figure_rows("pcl-figure-4", [trained(protocol=short)]) == []
 
 
+def test_sorted_items_are_scored_by_the_network_alone_where_a_row_has_it() -> None:
+    point = {"questions": 0, "acc": 0.9, "network_acc": 0.6, "nmi": 0.5, "heldout_acc": 0.7}
+    (drawn,) = figures.figure_rows("pcl-figure-4", [row(curve=[point])])
+    assert {name: drawn["curve"][0][name] for name in ("acc", "nmi", "heldout_acc")} == {
+        "acc": 0.6, "nmi": 0.5, "heldout_acc": 0.7,
+    }  # fmt: skip
+
+
 def test_trainings_are_drawn_over_their_epochs_with_the_printed_figure(tmp_path: Path) -> None:
     def run(**more: Any) -> dict[str, Any]:
         curve = [{"questions": min(100, 50 * k), "epochs": 10 * k, "heldout_acc": 0.5 + k / 100}

@@ -161,6 +161,16 @@ def test_scores_before_the_last_question_are_not_averaged_in(tmp_path: Path) -> 
     assert "**.850** (2 scores)" in own_table("pcl", [row])
 
 
+def test_occ_is_scored_by_the_network_alone(tmp_path: Path) -> None:
+    curve = [{"questions": 50_000, "epochs": k, "acc": 0.99, "network_acc": 0.9} for k in (1, 2)]
+    (row,) = recipe(tmp_path, method="occ", learner="OCC", strategy="csd", curve=curve)
+    (line,) = bound("occ-2", OURS, [row])
+    assert (line.beside, line.cell(("cifar10-2", "personalized"), ("acc",))) == ("OCC", ".900")
+    assert "| **.900** (2 scores) |" in own_table("occ", [row]) and "| .990 |" in own_table(
+        "occ", [row]
+    )
+
+
 def test_a_new_file_of_a_recipe_finds_its_tables_by_itself(tmp_path: Path) -> None:
     (row,) = recipe(tmp_path / "a")
     (line,) = [x for x in bound("pcl-3", OURS, [row]) if x.beside == "PCL"]

@@ -70,6 +70,15 @@ def test_a_row_names_what_learnt() -> None:
     assert (row["method"], row["learner"]) == ("pcl", "SimCLR + head + FixMatch")
 
 
+def test_what_a_network_alone_says_is_scored_beside_groups_that_honour_the_answers() -> None:
+    base = {"method": "pcl", "encoder": "default", "epochs": 1, "questions": 40}
+    base |= {"held_out": "given"}
+    last = row_of(base, set="cifar10-frozen", orientations=["personalized"])["curve"][-1]
+    assert {"network_acc", "network_nmi", "network_ari"} <= set(last)
+    assert 0.5 <= last["network_acc"] < last["acc"]
+    assert "network_acc" not in row_of({"score_at": [5]})["curve"][-1]
+
+
 def test_scores_come_after_the_numbers_of_answers_that_are_wanted_and_learn_first() -> None:
     often = row_of({"score_at": [0, 3, 7], "questions_per_refit": 5})
     assert at(often) == [0, 3, 7, 12]

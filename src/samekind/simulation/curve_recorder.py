@@ -19,6 +19,9 @@ Kinds = NDArray[np.intp]
 NOT_IN_ROWS = ("unasked_fm", "unasked_pair_f1", "unasked_bcubed")
 """Scores that rows leave out, to keep files small."""
 
+NETWORK_SCORES = ("acc", "nmi", "ari")
+"""Scores of what a network alone says; papers report it, where our groups honour every answer."""
+
 
 class CurveRecorder:
     """Scores a session. Besides the person, the only part of a run that knows the kinds.
@@ -63,6 +66,10 @@ class CurveRecorder:
         if self.other is not None:
             other = score(self.other, session.clustering.labels)
             point |= {f"other_{name}": other[name] for name in ("acc", "ari")}
+        alone = getattr(session.model, "predicted_labels_", None)
+        if alone is not None:
+            found = score(self.truth, alone)
+            point |= {f"network_{name}": found[name] for name in NETWORK_SCORES}
         if (checks := checked(session, self.truth)) is not None:
             point["checks"] = checks
         self.points.append(point)

@@ -18,7 +18,8 @@ field                                   meaning
 ``person``, ``noise``, ``unsure``       who answered, with the shares of wrong and unsure answers
 ``seed``, ``budget``, ``questions``     questions allowed, and questions answered
 ``curve``                               points with ``questions`` and scores (``acc``, ``nmi``,
-                                        ``ari``, ...; ``unasked_acc``, ...; ``heldout_acc``, ...);
+                                        ``ari``, ...; ``unasked_acc``, ...; ``heldout_acc``, ...;
+                                        of deep methods ``network_acc``, ...: by the network alone);
                                         from the runner also ``pairs``, ``person_seconds``,
                                         ``seconds``, ``groups``, ``refits``, ``checks``
 ``choices``, ``conflicts``              counts of the answers, and of contradictions
