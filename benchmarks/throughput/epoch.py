@@ -40,6 +40,18 @@ PHASES: tuple[tuple[str, Any, str], ...] = (
     ("choosing questions", pcl.PCL, "propose"),
 )
 """What is timed, and which function does it."""
+FUSED = "norms, activations, loss, views (fused)"
+COLOURS = {
+    "training: convolutions": "#0072b2",
+    "training: norms, loss, views": "#56b4e9",
+    "training: optimiser, idle": "#bcd9ea",
+    "reading all items": "#e69f00",
+    "honouring the answers": "#cc79a7",
+    "choosing questions": "#009e73",
+    "other": "#55554f",
+    "not split": "#c4c4c0",
+}
+"""Parts of an epoch in the picture; colours after Okabe and Ito."""
 
 
 def main() -> None:
@@ -144,30 +156,43 @@ def draw(results: Sequence[dict[str, Any]], out: str) -> None:
     """Bars of an epoch by phase, one pair per result."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
     kinds = ("epoch with questions, s", "epoch after the last question, s")
-    names = [name for name, _, _ in PHASES] + ["other"]
-    figure = Figure(figsize=(9, 0.9 + 0.62 * len(results) * len(kinds)), layout="constrained")
+    figure = Figure(figsize=(9, 1.2 + 0.62 * len(results) * len(kinds)), layout="constrained")
     axes = figure.add_subplot()
-    rows = [
-        (f"{r['label']}\n{kind.removesuffix(', s')}", r[kind]) for r in results for kind in kinds
-    ]
-    colours = ("#3b6fb6", "#e0a13a", "#8a6fb0", "#4f9d69", "#b9b9b9")
-    for place, (_, row) in enumerate(rows):
+    pairs = [(result, kind) for result in results for kind in kinds]
+    for place, (result, kind) in enumerate(pairs):
         left = 0.0
-        for name, colour in zip(names, colours, strict=True):
-            width = row.get(name, 0.0)
-            label = name if place == 0 else None
-            axes.barh(place, width, left=left, color=colour, height=0.62, label=label)
-            left += width
-        axes.text(left + 0.06, place, f"{row['whole']:.2f} s", va="center", fontsize=9)
-    axes.set_yticks(range(len(rows)), [name for name, _ in rows], fontsize=9)
+        for name, seconds in segments(result, kind).items():
+            axes.barh(place, seconds, left=left, color=COLOURS[name], height=0.62)
+            left += seconds
+        axes.text(left + 0.06, place, f"{result[kind]['whole']:.2f} s", va="center", fontsize=9)
+    labels = [f"{one['label']}\n{kind.removesuffix(', s')}" for one, kind in pairs]
+    axes.set_yticks(range(len(pairs)), labels, fontsize=9)
     axes.invert_yaxis()
-    axes.set_xlim(0, 1.12 * max(row["whole"] for _, row in rows))
+    axes.set_xlim(0, 1.12 * max(result[kind]["whole"] for result, kind in pairs))
     axes.set_xlabel("seconds per epoch of 390 steps (50,000 pictures, two views each)", fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside lower center", ncols=5, frameon=False, fontsize=9)
-    FigureCanvasAgg(figure).print_png(out)
+    handles = [Patch(color=colour, label=name) for name, colour in COLOURS.items()]
+    figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    FigureCanvasAgg(figure)
+    figure.savefig(out, dpi=160)
+
+
+def segments(result: dict[str, Any], kind: str) -> dict[str, float]:
+    """Seconds of an epoch by name of a colour; training is split by the kernels of a step."""
+    spent = {name: seconds for name, seconds in result[kind].items() if name != "whole"}
+    kernels = dict(result.get("device time per step, ms", {}))
+    training = spent.pop("training", 0.0)
+    parts = {
+        "training: convolutions": kernels.pop("convolutions", 0.0),
+        "training: norms, loss, views": kernels.pop(FUSED, 0.0),
+    }
+    parts["training: optimiser, idle"] = sum(kernels.values())
+    whole = sum(parts.values()) or 1.0
+    split = {name: training * ms / whole for name, ms in parts.items()}
+    return {name: (split | spent).get(name, 0.0) for name in COLOURS}
 
 
 def arguments() -> argparse.Namespace:
