@@ -6,7 +6,7 @@ import { CurveChart, CurveTable, summary } from "../src/views/progress/curve";
 import { area, line, ticks } from "../src/views/progress/scale";
 import { heat } from "../src/views/compare/compare";
 import { confirmAnswer, readConfirmed } from "../src/views/conflicts/odd-answers";
-import { verdict } from "../src/views/progress/progress";
+import { Learner, verdict } from "../src/views/progress/progress";
 import { outcomeOf } from "../src/views/conflicts/settle";
 
 const point = (answers: number, agreed: number | null): CurvePoint => ({
@@ -54,6 +54,14 @@ test("without checks the table has no empty columns", () => {
   );
   render(<CurveTable points={points} />, document.body);
   expect(document.querySelectorAll("thead th")).toHaveLength(2);
+});
+
+test("the learner, its parameters and the strategy are named", () => {
+  const parameters = { profile: "repaired", epochs: "5" };
+  render(<Learner learner="PCL, repaired" strategy="pcl, PCL's own" parameters={parameters} />, document.body);
+  expect(document.body.textContent).toBe(
+    "Groups by PCL, repaired, profile=repaired, epochs=5. Questions by the strategy pcl, PCL's own.",
+  );
 });
 
 const report = (more: Partial<Report>): Report => ({ answers: 30, gain: null, enough: false, ...more }) as Report;

@@ -111,6 +111,17 @@ def parse_assignments(words: Sequence[str]) -> dict[str, Any]:
     return found
 
 
+def written(value: Any) -> str:
+    """Write a value as ``--with`` takes it.
+
+    >>> written(None), written(True), written((3, 32))
+    ('none', 'true', '3,32')
+    """
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
 def parameters_of(kind: str, name: str) -> dict[str, Parameter]:
     """Return the parameters of a method or strategy that a text can express.
 

@@ -153,6 +153,7 @@ def test_simulate_asks_the_questions_of_the_method_and_takes_its_parameters(
     result = json.loads(done.out)
     assert result["strategy"] == "minmax"
     assert result["parameters"] == {"n_init": 2, "w": None}
+    assert result["learner"] == "pckmeans"
     assert (
         "pckmeans (n_init=2) + random"
         in cli(*order, "--strategy", "random", "--with", "n_init=2").out

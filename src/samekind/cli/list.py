@@ -38,6 +38,8 @@ def list_all(
 
 def _show_member(found: dict[str, Any]) -> None:
     """Print a method or strategy with its parameters."""
+    from samekind.parameters import written
+
     say(f"{found['name']}: {found['line']}")
     if "strategy" in found:
         say(f"Strategy: {found['strategy_words']}.")
@@ -50,20 +52,13 @@ def _show_member(found: dict[str, Any]) -> None:
     show_table(
         ("parameter", "value", "default", "description"),
         (
-            (each["name"], each["words"], _written(each["default"]), each["line"])
+            (each["name"], each["words"], written(each["default"]), each["line"])
             for each in found["parameters"]
         ),
     )
     if "strategy" in found:
         screen.print()
         say(f"Set one:  samekind ask PATH --method {found['name']} --with NAME=VALUE")
-
-
-def _written(default: Any) -> str:
-    """Write a default as --with takes it."""
-    if default is None or isinstance(default, bool):
-        return str(default).lower()
-    return ",".join(map(str, default)) if isinstance(default, list) else str(default)
 
 
 def _show_all(as_json: bool) -> None:

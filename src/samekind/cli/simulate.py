@@ -81,10 +81,14 @@ def simulate(
 
 def show_curve(result: dict[str, Any]) -> None:
     """Print how the scores grow with the number of answers."""
+    from samekind.parameters import written
+
     columns = [c for c in COLUMNS if result["curve"][0].get(c) is not None]
-    parameters = ", ".join(f"{name}={value}" for name, value in result["parameters"].items())
+    parameters = ", ".join(f"{name}={written(v)}" for name, v in result["parameters"].items())
     method = f"{result['method']} ({parameters})" if parameters else result["method"]
     say(f"{result['set']}: {result['orientation']}, {method} + {result['strategy']}")
+    if result["learner"].casefold() != result["method"]:
+        say(f"Learner: {result['learner']}.")
     show_table(columns, ([row[column] for column in columns] for row in result["curve"]))
 
 

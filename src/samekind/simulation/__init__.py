@@ -125,7 +125,8 @@ def _summary(runner: Runner) -> dict[str, Any]:
         shown = {**scores, "groups": point["groups"], **other}
         shown = {k: v if isinstance(v, int) else round(float(v), 4) for k, v in shown.items()}
         curve.append({**shown, "heldout_acc": shown.get("heldout_acc")})
-    copied = ("set", "orientation", "encoder", "method", "strategy", "parameters", "seed", "noise")
+    names = ("set", "orientation", "encoder", "method", "learner", "strategy")
+    copied = (*names, "parameters", "seed", "noise")
     counts = ("items", "questions", "choices", "conflicts", "groups_given")
     return {
         **{key: row[key] for key in copied},

@@ -1,6 +1,6 @@
 /** How good the groups are, what more answers would bring, and the time spent. */
 
-import type { Curve, QualityView, Report } from "../../api/schema";
+import type { Curve, InUse, QualityView, Report } from "../../api/schema";
 import { useResource } from "../../api/use-resource";
 import { ErrorNotice } from "../../components/error-notice";
 import { Link } from "../../components/link";
@@ -21,6 +21,9 @@ export function ProgressPage({ workspace: { client, now } }: { workspace: Worksp
     refreshOn: [answers, snapshot],
     poll: (found) => (found && found.pending > 0 ? CURVE_POLL_MS : null),
   });
+  const learner = useResource((signal) => client.get("/api/progress/learner", { signal }), [client], {
+    refreshOn: [snapshot],
+  });
   const retry = () => {
     report.reload();
     curve.reload();
@@ -35,6 +38,7 @@ export function ProgressPage({ workspace: { client, now } }: { workspace: Worksp
           <Figures report={report.data} />
           <QualityCurve curve={curve.data} report={report.data} />
           <Breakdown report={report.data} />
+          {learner.data && <Learner {...learner.data} />}
         </>
       )}
     </main>
@@ -50,6 +54,16 @@ export function verdict({ answers, enough, gain }: Report): string {
     return `${gain.answers} more answers would probably place about ${count(gain.items, "more item")}.`;
   }
   return "The groups are still taking shape. After about 20 answers you will see what more would bring.";
+}
+
+/** What groups the items, and what chooses the questions. */
+export function Learner({ learner, strategy, parameters }: InUse) {
+  const given = Object.entries(parameters).map(([name, value]) => `${name}=${value}`);
+  return (
+    <p class="muted learner-in-use">
+      Groups by {[learner, ...given].join(", ")}. Questions by the strategy {strategy}.
+    </p>
+  );
 }
 
 function Figures({ report }: { report: Report }) {

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
+from samekind.parameters import written
 from samekind.session.quality import Quality
 from samekind.session.report import report
 from samekind.web.dependencies import CurrentSession, CurrentWorkspace
 from samekind.web.schemas import core, progress
+from samekind.workspace.learner import in_use
 
 router = APIRouter(prefix="/api/progress", responses=core.ERRORS)
 
@@ -16,6 +18,14 @@ router = APIRouter(prefix="/api/progress", responses=core.ERRORS)
 def get_report(session: CurrentSession) -> progress.Report:
     """Report on the session in detail."""
     return progress.Report.model_validate(report(session))
+
+
+@router.get("/learner")
+def get_learner(session: CurrentSession) -> progress.InUse:
+    """Name what groups the items and what chooses the questions."""
+    found = in_use(session)
+    parameters = {name: written(value) for name, value in found.parameters.items()}
+    return progress.InUse(learner=found.learner, strategy=found.strategy, parameters=parameters)
 
 
 @router.get("/curve")

@@ -69,6 +69,16 @@ class Report(Schema):
     words: str
 
 
+class InUse(Schema):
+    """What groups the items and what chooses the questions."""
+
+    learner: str
+    strategy: str
+    """Its name, and whether it is the method's own."""
+    parameters: dict[str, str]
+    """Parameters of the method that were given, in words."""
+
+
 class CurvePoint(Schema):
     """The groups as they were after the first `answers` answers."""
 
