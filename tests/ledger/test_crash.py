@@ -7,87 +7,110 @@ import os
 import random
 import signal
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from piles import clouds, points
-from samekind.ledger.store import MemoryStore, open_store
+from samekind.ledger.fold import Asked
+from samekind.ledger.store import open_store
 from samekind.questions import Question
+from samekind.questions.answers import Answer
 from samekind.session import Session
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
 
-N, ROUNDS, SEED = 400, 100, 11
+N, ROUNDS, SEED = 160, 100, 11
+MAX_ANSWERS, SPARE = 150, 40
+"""Answers of the reference, and how many of them a process may give before it is killed."""
+X, KINDS = clouds(N)
 
 
-def opened(store: Any) -> tuple[Session, np.ndarray]:
-    X, kinds = clouds(N)
-    return Session(points(N), X, store=store, seed=SEED, refit_every=7), kinds
+@dataclass(frozen=True)
+class Report:
+    """The answers that `tell` has confirmed, and the question that is open, if one is."""
+
+    answers: list[tuple[int, str]]
+    question: Question | None = None
 
 
-class Confirming:
-    """Answers truthfully and reports, through a pipe, each answer that was confirmed."""
+class ReportingSession(Session):
+    """Sends each answer through a pipe as soon as it is confirmed, and each question."""
 
-    def __init__(self, session: Session, kinds: np.ndarray, pipe: Connection) -> None:
-        self.session, self.truth, self.pipe = session, Truth(kinds), pipe
+    pipe: Connection
 
-    def answer(self, question: Question) -> str:
-        # Everything told before this question was asked has returned from `tell`.
-        self.pipe.send([(a.number, a.choice) for a in self.session.answers])
-        return self.truth.answer(question)
+    def ask(self) -> Asked | None:
+        asked = super().ask()
+        self.pipe.send(Report(self.confirmed(), None if asked is None else asked.question))
+        return asked
+
+    def tell(self, *args: Any, **options: Any) -> None:
+        super().tell(*args, **options)
+        self.pipe.send(Report(self.confirmed()))
+
+    def confirmed(self) -> list[tuple[int, str]]:
+        return [(a.number, a.choice) for a in self.answers]
 
 
 def person(path: Path, pipe: Connection) -> None:
-    session, kinds = opened(open_store(path))
-    run(session, Confirming(session, kinds, pipe), 40)
-    pipe.send([(a.number, a.choice) for a in session.answers])
+    store = open_store(path)
+    session = ReportingSession(points(N), X, store=store, seed=SEED, refit_every=7)
+    session.pipe = pipe
+    run(session, Truth(KINDS), SPARE)
     while True:  # until it is killed, however late that is
         signal.pause()
+
+
+def check(report: Report, confirmed: list[tuple[int, str]], expected: Mapping[int, Answer]) -> None:
+    """Nothing confirmed is lost, and all is as if no process had ever been killed."""
+    assert report.answers[: len(confirmed)] == confirmed, "a confirmed answer was lost"
+    assert report.answers == [(n, expected[n].choice) for n, _ in report.answers]
+    if report.question is not None:
+        upcoming = min(n for n in expected if n not in dict(report.answers))
+        assert report.question == expected[upcoming].question
+
+
+def received(pipe: Connection) -> list[Report]:
+    """What was sent before the process was killed."""
+    reports = []
+    while pipe.poll():
+        try:
+            reports.append(pipe.recv())
+        except EOFError:
+            break
+    return reports
 
 
 def test_killed_at_random_moments_nothing_told_is_lost_and_the_next_question_is_the_same(
     ledger: Path,
 ) -> None:
-    reference, kinds = opened(MemoryStore())
-    run(reference, Truth(kinds), 4 * ROUNDS)
+    store = open_store(ledger.with_name("reference.samekind"))
+    reference = Session(points(N), X, store=store, seed=SEED, refit_every=7)
+    run(reference, Truth(KINDS), MAX_ANSWERS)
     expected = {a.number: a for a in reference.answers}
+    assert len(expected) == MAX_ANSWERS
     rng = random.Random(3)
     context = multiprocessing.get_context("fork")
-    killed = answered = 0
+    confirmed: list[tuple[int, str]] = []
+    killed = continued = 0
     for _ in range(ROUNDS):
         mine, theirs = context.Pipe(duplex=False)
         process = context.Process(target=person, args=(ledger, theirs))
         process.start()
         theirs.close()
-        confirmed = mine.recv()  # it has opened the ledger and asks
+        first = mine.recv()  # it has opened the ledger and asks
         time.sleep(rng.uniform(0, 0.05))
         assert process.pid is not None
         os.kill(process.pid, signal.SIGKILL)
         process.join()
         killed += process.exitcode == -signal.SIGKILL
-        while mine.poll():
-            try:
-                confirmed = mine.recv()
-            except EOFError:
-                break
-        session, _ = opened(open_store(ledger))
-        kept = [(a.number, a.choice) for a in session.answers]
-        assert kept[: len(confirmed)] == confirmed, "a confirmed answer was lost"
-        for answer in session.answers:
-            assert answer.question == expected[answer.number].question
-            assert answer.choice == expected[answer.number].choice
-        answered = len(kept)
-        if answered < len(expected) - 50:
-            if session.due:
-                session.refit()
-            asked = session.ask()
-            assert asked is not None
-            upcoming = min(n for n in expected if n not in dict(kept))
-            assert (asked.number, asked.question) == (upcoming, expected[upcoming].question)
-        else:  # begin again before the reference runs out
-            ledger = ledger.with_name(f"{ledger.stem}x.samekind")
+        continued += bool(confirmed)
+        for report in (first, *received(mine)):
+            check(report, confirmed, expected)
+            confirmed = report.answers
+        if len(confirmed) > MAX_ANSWERS - SPARE:  # begin again before the reference runs out
+            ledger, confirmed = ledger.with_name(f"{ledger.stem}x.samekind"), []
     assert killed == ROUNDS
-    assert answered > 0
+    assert continued > ROUNDS / 2
