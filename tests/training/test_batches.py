@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -118,7 +121,69 @@ def test_guesses_link_sure_and_like_items_and_never_what_is_known() -> None:
     z = np.array([[1, 0], [1, 1e-4], [1, 2e-4], [0, 1], [1, 0]], dtype=np.float32)
     p = np.array([[1, 0], [1, 0], [1, 0], [1, 0], [0.6, 0.4]], dtype=np.float32)
     known = Answered.from_constraints(Constraints.from_links(5, [(0, 1, True)]))
-    guesses = Guesses.of(z, p)
+    guesses = Guesses.above(z, p)
     links = batch_links(np.arange(5), known, guesses)
     assert pairs_of(links.guessed) == {(0, 2), (1, 2)}, "not the answered, unlike or unsure ones"
-    assert len(Guesses.of(z, p, most=1).pairs(np.arange(5), known)) == 1
+    assert len(Guesses.above(z, p, most=1).pairs(np.arange(5), known)) == 1
+
+
+def certain_of(shares: list[float], k: int = 2) -> Any:
+    """Memberships (n, k) in the first group and the second, by turns."""
+    p = np.full((len(shares), k), 0.0)
+    p[np.arange(len(shares)), np.arange(len(shares)) % k] = shares
+    p[np.arange(len(shares)), (np.arange(len(shares)) + 1) % k] = 1 - np.array(shares)
+    return p
+
+
+def test_the_most_certain_share_of_each_group_guesses_however_unsure_it_is() -> None:
+    p = certain_of([0.9, 0.7, 0.8, 0.6, 0.7, 0.55, 0.6, 0.51])
+    z = np.ones((8, 2), dtype=np.float32)
+    assert (Guesses.above(z, p).group == -1).all(), "nobody is sure to four digits"
+    for share, expected in ((0.5, {0, 1, 2, 3}), (0.25, {0, 1}), (1.0, set(range(8))), (0, set())):
+        guesses = Guesses.most_certain(z, p, share=share)
+        assert set(np.flatnonzero(guesses.group >= 0).tolist()) == expected
+        assert (guesses.group[sorted(expected)] == np.array(sorted(expected)) % 2).all()
+    equal = Guesses.most_certain(z, certain_of([1.0] * 6 + [0.6] * 2), share=0.25)
+    assert np.flatnonzero(equal.group >= 0).tolist() == [0, 1, 2, 3, 4, 5], "as certain as the last"
+
+
+def test_guesses_hold_an_answered_item_and_what_it_was_linked_to() -> None:
+    angle = np.array([0.0, 0.1, 2.0, 0.2, 0.3])
+    z = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    p = np.array([[1, 0], [1, 0], [0, 1], [1, 0], [1, 0]])
+    known = Answered.from_constraints(Constraints.from_links(5, [(0, 2, True)]))
+    guesses = Guesses.most_certain(z, p, share=1.0, most=1)
+    links = batch_links(np.arange(5), known, guesses)
+    # 0 and 1 are the most alike with an answer; 2 is like 0, though it is in another group.
+    assert pairs_of(links.guessed) == {(0, 1), (1, 2)}
+    assert not len(guesses.pairs(np.arange(5), Answered.from_constraints(Constraints(5))))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([1, 7, 64]), st.booleans())
+def test_no_guess_contradicts_or_repeats_an_answer(seed: int, most: int, near: bool) -> None:
+    rng = np.random.default_rng(seed)
+    n, kinds = 40, rng.integers(0, 3, 40)
+    links = [(int(a), int(b), bool(kinds[a] == kinds[b])) for a, b in rng.integers(0, n, (50, 2))]
+    constraints = Constraints.from_links(n, [link for link in links if link[0] != link[1]])
+    known = Answered.from_constraints(constraints)
+    z, p = rng.normal(size=(n, 3)), rng.dirichlet(np.ones(2), n)
+    guesses = Guesses.most_certain(z, p, share=0.8, most=most)
+    guesses = replace(guesses, near_answers=near)
+    items = rng.permutation(n)[:30]
+    found = items[guesses.pairs(items, known)].tolist()
+    assert len({frozenset(pair) for pair in found}) == len(found) or near
+    assert all(a != b and constraints.same(a, b) is None for a, b in found)
+    if not near:
+        assert found == slow_guesses(guesses, items, constraints)
+
+
+def slow_guesses(guesses: Guesses, items: Any, constraints: Constraints) -> list[list[int]]:
+    """Every two items of the batch, one after the other."""
+    found = []
+    for place, a in enumerate(items.tolist()):
+        for b in items[place + 1 :].tolist():
+            same_group = guesses.group[a] == guesses.group[b] >= 0
+            if same_group and constraints.same(a, b) is None:
+                found.append((-float(guesses.z[a] @ guesses.z[b]), a, b))
+    return [[a, b] for _, a, b in sorted(found, key=lambda pair: pair[0])[: guesses.most]]

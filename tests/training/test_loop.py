@@ -83,7 +83,7 @@ def test_guessed_links_reach_the_loss_apart_from_answers() -> None:
     trainer = small_trainer(Spy())
     z = np.ones((60, 2), dtype=np.float32)
     p = np.tile(np.array([[1.0, 0.0]], dtype=np.float32), (60, 1))
-    trainer.learn_from(Constraints(60), Guesses.of(z, p, most=7))
+    trainer.learn_from(Constraints(60), Guesses.above(z, p, most=7))
     trainer.run(1)
     assert seen == [7, 7, 7]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -106,42 +107,90 @@ class Answered:
 class Guesses:
     """Links that the method itself takes for granted (label extension); never kept as answers.
 
-    PCL, section on extension, and OCC: two items of one group, both placed there with near
-    certainty, and alike. They are looked up like answers, but never go through the closure, so
-    that one wrong guess cannot spread.
+    Both papers extend the answers "after a number of iterations", without numbers: OCC "by pseudo
+    labeling the instances similar to annotated ones with a high confidence", PCL "by labeling
+    similar pairs with high confidence". Two rules are made of that:
+
+    * :meth:`most_certain`, the papers' words: the most certain share of each group, and of them the
+      most similar pairs with an answered item. The other item is then linked to all that the
+      answers call the same kind as that one. It always finds some, once there are answers.
+    * :meth:`above`, PCL's program: memberships and cosine above .9999. A network that is not yet
+      sure to four digits finds none.
+
+    Guesses are looked up like answers, and never contradict them. They do not go through the
+    closure, so that one wrong guess cannot spread.
 
     Parameters
     ----------
     group : (n,) the group of each item that is certain; -1 for all others.
     z : (n, M) unit vectors.
     alike : least cosine of a guessed pair. most : guessed pairs per batch, the most alike first.
+    near_answers : whether an answer must be known about one of the two items. The other one is then
+        linked to the whole component of that item, as far as it is in the batch.
     """
 
     group: Ints
     z: NDArray[np.float32]
     alike: float = 0.9999
     most: int = 64
+    near_answers: bool = False
 
     @classmethod
-    def of(cls, z: Any, p: Any, *, certain: float = 0.9999, most: int = 64) -> Self:
-        """Guesses from the vectors z (n, M) and memberships p (n, K) of all items."""
+    def above(cls, z: Any, p: Any, *, certain: float = 0.9999, most: int = 64) -> Self:
+        """Guess from vectors z (n, M) and memberships p (n, K), both above a threshold."""
         group = np.where(p.max(axis=1) > certain, p.argmax(axis=1), -1)
-        length = np.linalg.norm(z, axis=1, keepdims=True)
-        unit = np.asarray(z / np.maximum(length, 1e-12), dtype=np.float32)
-        return cls(group.astype(np.intp), unit, min(certain, 0.9999), most)
+        return cls(group.astype(np.intp), _unit(z), min(certain, 0.9999), most)
+
+    @classmethod
+    def most_certain(cls, z: Any, p: Any, *, share: float, most: int = 64) -> Self:
+        """Guess from the `share` of each group that has the largest memberships p (n, K).
+
+        Items that are as certain as the last of the share belong to it.
+        """
+        group, certainty = p.argmax(axis=1), p.max(axis=1)
+        for each in np.unique(group):
+            members = np.flatnonzero(group == each)
+            count = math.ceil(share * len(members))
+            if count < len(members):
+                least = np.partition(certainty[members], -count)[-count] if count else np.inf
+                group[members[certainty[members] < least]] = -1
+        return cls(group.astype(np.intp), _unit(z), -1.0, most, near_answers=True)
 
     def pairs(self, items: Ints, known: Answered) -> Ints:
         """Places (G, 2) in `items` that are guessed to be alike and of which nothing is known."""
         places = np.flatnonzero(self.group[items] >= 0)
         if len(places) < 2:
             return _NO_PAIRS
-        group, z = self.group[items[places]], self.z[items[places]]
-        cosine = z @ z.T  # (m, m)
-        home = known.component[items[places]]
-        open_pair = (group[:, None] == group) & (home[:, None] != home) & (cosine > self.alike)
-        a, b = np.nonzero(np.triu(open_pair, 1))
-        best = np.argsort(-cosine[a, b], kind="stable")[: self.most]
-        return np.stack([places[a[best]], places[b[best]]], axis=1)
+        best = places[self._most_alike(items[places], known)]
+        if not self.near_answers:
+            return best
+        home = known.component[items]
+        found = [best]
+        for near, other in (best.T, best.T[::-1]):
+            also = (home[near][:, None] == home) & (near[:, None] != np.arange(len(items)))
+            row, place = np.nonzero(also)
+            found.append(np.stack([other[row], place], axis=1))
+        return np.concatenate(found)
+
+    def _most_alike(self, items: Ints, known: Answered) -> Ints:
+        """Places (G, 2) of open pairs of one group, at most so many, the most alike first."""
+        group, home, z = self.group[items], known.component[items], self.z[items]
+        open_pair = np.triu((group[:, None] == group) & (home[:, None] != home), 1)
+        if self.near_answers:
+            open_pair &= known.touched[items][:, None] | known.touched[items]
+        a, b = known.pairs(items)[1].T
+        open_pair[np.minimum(a, b), np.maximum(a, b)] = False
+        cosine = np.where(open_pair, z @ z.T, -np.inf).ravel()  # (m * m,)
+        found = np.flatnonzero(cosine > self.alike)
+        if len(found) > self.most:
+            found = found[np.argpartition(-cosine[found], self.most - 1)[: self.most]]
+        best = found[np.argsort(-cosine[found], kind="stable")]
+        return np.stack(np.divmod(best, len(items)), axis=1)
+
+
+def _unit(z: Any) -> NDArray[np.float32]:
+    length = np.linalg.norm(z, axis=1, keepdims=True)
+    return np.asarray(z / np.maximum(length, 1e-12), dtype=np.float32)
 
 
 def batch_links(

@@ -29,6 +29,8 @@ from samekind.training.loop import Trainer
 
 STEPS_PER_FIT = 60
 """Steps of a fit on plain vectors when no epochs are given."""
+GUESSED_SHARE = 0.5
+"""Share of each group, its most certain items, that guesses are made about at the end."""
 QUICK_SAVING, SAVING_SHARE = 0.2, 0.05
 """Seconds of writing a checkpoint that are always spent after an epoch, else the largest share."""
 
@@ -53,7 +55,10 @@ class EpochClusterer(NetworkClusterer):
     attention : whether items of a batch attend to each other; None: as published, and on plain
         vectors not; not with ``fast``.
     extension : last share of the horizon in which confident guesses count as links; None: as
-        published. certain : how confident.
+        published.
+    certain : least membership and cosine of a guess, such as .9999 in PCL's program; None: the most
+        certain items of each group, a share that grows up to half of it. See
+        :class:`~samekind.training.answered.Guesses`.
     linked_share : share of each batch that may be partners of its answered items.
     keep_views : also keep vectors of two random views of each item, ``views_``, for strategies.
     objective : a loss in place of the published one; not with ``fast``.
@@ -80,7 +85,7 @@ class EpochClusterer(NetworkClusterer):
     learning_rate: float | None = None
     attention: bool | None = None
     extension: float | None = None
-    certain: float = 0.9999
+    certain: float | None = None
     linked_share: float = 0.25
     keep_views: bool = False
     objective: Any = None
@@ -219,9 +224,11 @@ class EpochLearner(Learner):
             before = done if setting.horizon is None else self.epochs_done
             span = epochs if setting.horizon is None else setting.horizon
             start = span - setting.extension * span
-            if setting.extension > 0 and before >= start:
-                trainer.guesses = self._guesses(trainer)
-            until = min(epochs, done + 1) if stepwise else epochs
+            extends = setting.extension > 0 and before >= start
+            if extends:
+                grown = (min(before + 1, span) - start) / (span - start)
+                trainer.guesses = self._guesses(trainer, grown)
+            until = min(epochs, done + 1) if stepwise or extends else epochs
             if not stepwise and setting.extension > 0 and before < start:
                 until = min(until, done + math.ceil(start - before))
             trainer.run(until - done, before=before, horizon=span)
@@ -258,10 +265,13 @@ class EpochLearner(Learner):
         first = setting.first_epochs
         return first if first is not None and self._fits == 0 else epochs
 
-    def _guesses(self, trainer: Trainer) -> Guesses:
-        bank = self._reading(trainer)
+    def _guesses(self, trainer: Trainer, grown: float) -> Guesses:
+        """Guess with the network as it is; `grown` is the part of the extension up to now."""
+        bank, certain = self._reading(trainer), self.setting.certain
         most = max(1, trainer.batches.size // 4)
-        return Guesses.of(bank.z, bank.p, certain=self.setting.certain, most=most)
+        if certain is not None:
+            return Guesses.above(bank.z, bank.p, certain=certain, most=most)
+        return Guesses.most_certain(bank.z, bank.p, share=GUESSED_SHARE * grown, most=most)
 
     def _bar_steps(self, trainer: Trainer) -> int | None:
         return (self._epochs(trainer) - self._resumed) * trainer.batches.steps

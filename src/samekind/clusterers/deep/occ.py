@@ -44,7 +44,8 @@ class OCC(EpochClusterer):
     """OCC: contrast in which items answered "same" join the positives, with a fading weight.
 
     Minimises Eq. 5 of the paper with the sign of its balance term repaired. Confident guesses
-    count as links in the second half of the training. Published for pictures of 224 x 224,
+    count as links in the second half of the training ("label extension", for which the paper gives
+    no numbers: :class:`~samekind.training.answered.Guesses`). Published for pictures of 224 x 224,
     ResNet-34 from scratch, batches of 256, Adam at 3e-4; questions by the strategy ``csd``.
 
     Parameters: see :class:`~samekind.clusterers.deep.epochs.EpochClusterer`.

@@ -46,6 +46,11 @@ class PCL(EpochClusterer):
     the groups at temperature 2, and balance. Published for pictures of 128 x 128, ResNet-34 from
     scratch, batches of 128, Adam at 1e-5; questions by the strategy ``pcl``.
 
+    The paper also says that "constraints were extended by labeling similar pairs with high
+    confidence after several iterations". The program can do so, but not by default, and neither
+    does this: ``extension=0.5`` extends them in the second half, and ``certain=0.9999`` with it
+    takes the program's threshold (:class:`~samekind.training.answered.Guesses`).
+
     Parameters: see :class:`~samekind.clusterers.deep.epochs.EpochClusterer`.
 
     References

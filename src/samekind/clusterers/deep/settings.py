@@ -48,7 +48,7 @@ class Setting:
     family: str | Family = "pcl"
     attention: bool = False
     extension: float = 0.0
-    certain: float = 0.9999
+    certain: float | None = None
     linked_share: float = 0.25
     epochs: int | None = None
     steps: int | None = None
