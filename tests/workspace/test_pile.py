@@ -11,6 +11,7 @@ import pytest
 from piles import clouds
 from samekind.errors import InputError
 from samekind.ledger.fold import last_header
+from samekind.protocols import Event
 from samekind.workspace.pile import Request
 
 
@@ -48,6 +49,18 @@ def test_another_method_forgets_the_parameters_and_the_strategy(request_of: Requ
     assert kept.strategy == "random" and kept.parameters == {"n_init": 2}
     other, _ = opened(replace(request_of, method="pckmeans"))
     assert (other.method, other.strategy, other.parameters) == ("pckmeans", "minmax", {})
+
+
+def test_parameters_of_another_version_are_left_out_with_a_notice(request_of: Request) -> None:
+    opened(replace(request_of, method="kmeans", parameters={"n_init": 2}))
+    header = last_header(request_of.store(), "main")
+    settings = {**header["settings"], "parameters": {"n_init": 2, "n_tries": 3, "tol": "small"}}
+    request_of.store().append("main", Event("opened", {**header, "settings": settings}, 0.0))
+    said: list[str] = []
+    again, _ = opened(replace(request_of, on_notice=said.append))
+    assert again.parameters == {"n_init": 2}
+    left_out = [words for words in said if "left out" in words]
+    assert len(left_out) == 2 and "'n_tries'" in left_out[0] and "tol" in left_out[1]
 
 
 def test_a_ledger_without_parameters_stays_as_it_was(request_of: Request) -> None:

@@ -147,11 +147,12 @@ class Request:
         names: dict[str, Any] = {s: getattr(self, s) or kept.get(s) for s in SETTINGS}
         if self.method and self.method != (kept.get("method") or DEFAULT_METHOD):
             kept, names["strategy"] = {}, self.strategy  # those of another method do not fit
-        parameters = {**kept.get("parameters", {}), **self.parameters}
         names["method"], names["strategy"] = chosen_names(
-            names["method"], names["strategy"], names["encoder"], parameters, self.on_notice
+            names["method"], names["strategy"], names["encoder"], self.parameters, self.on_notice
         )
-        return replace(self, **names, parameters=read_parameters(names["method"], parameters))
+        earlier = self._usable(names["method"], kept.get("parameters", {}))
+        given = read_parameters(names["method"], self.parameters)
+        return replace(self, **names, parameters={**earlier, **given})
 
     def store(self) -> Store:
         """Open the ledger; it is created if it does not exist."""
@@ -226,6 +227,16 @@ class Request:
         }
         given = [(f"--{name}", str(value)) for name, value in options.items() if value is not None]
         return shlex.join([self.path, *(word for pair in given for word in pair)])
+
+    def _usable(self, method: str, kept: Mapping[str, Any]) -> dict[str, Any]:
+        """Return remembered parameters; those of another version of the method are left out."""
+        found: dict[str, Any] = {}
+        for name, value in kept.items():
+            try:
+                found |= read_parameters(method, {name: value})
+            except InputError as problem:
+                self.on_notice(f"A parameter of the last time is left out. {problem}")
+        return found
 
     def _polished(self, polish: str, collection: Collection) -> Vectors | None:
         from samekind.workspace.polished_vectors import vectors_of
