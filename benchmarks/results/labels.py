@@ -114,7 +114,7 @@ def is_by(learner: str, method: str, table: str = "") -> bool:
 
     Parts that were left out of a loss make a variant of the method, not another learner.
 
-    >>> is_by("PCL", "PCL"), is_by("SimCLR + head + FixMatch", "PCL"), is_by("PCL repaired", "PCL")
+    >>> is_by("PCL", "PCL"), is_by("SimCLR + head + FixMatch", "PCL"), is_by("PCL, repaired", "PCL")
     (True, False, False)
     >>> is_by("OCC without assignment", "OCC R only", "occ-3")
     True

@@ -58,10 +58,10 @@ def test_a_figure_keeps_the_digest_of_its_rows_and_is_drawn_again_for_others(
 
 def test_lines_are_named_after_the_learner_and_who_chose_the_pairs() -> None:
     rows = [row(), row(learner="dcc", method="dcc", strategy="random")]
-    rows += [row(learner="SimCLR + head + FixMatch"), row(learner="PCL repaired")]
+    rows += [row(learner="SimCLR + head + FixMatch"), row(learner="PCL, repaired")]
     assert [one["line"] for one in figures.figure_rows("pcl-figure-4", rows)] == [
         "PCL, pairs by pcl", "DCC, random pairs", "SimCLR + head + FixMatch, pairs by pcl",
-        "PCL repaired, pairs by pcl",
+        "PCL, repaired, pairs by pcl",
     ]  # fmt: skip
 
 

@@ -176,10 +176,10 @@ def test_a_new_file_of_a_recipe_finds_its_tables_by_itself(tmp_path: Path) -> No
     (line,) = [x for x in bound("pcl-3", OURS, [row]) if x.beside == "PCL"]
     assert line.label == "PCL, 300 epochs, pairs by `pcl`, mean of the last ten scores"
     assert place(row) == ("cifar10-2", "personalized")
-    ours = {"profile": "repaired", "learner": "PCL repaired", "epochs": None}
+    ours = {"profile": "repaired", "learner": "PCL, repaired", "epochs": None}
     (row,) = recipe(tmp_path / "b", **ours)
     assert [x.beside for x in bound("pcl-3", OURS, [row])] == [None, None]  # at 1,000 and 10,000
-    assert "| PCL repaired |" in repaired_table("pcl", [row]) and own_table("pcl", [row]) == NOT_YET
+    assert "| PCL, repaired |" in repaired_table("pcl", [row]) and own_table("pcl", [row]) == NOT_YET
     assert recipe_rows(tmp_path / "a", [{"protocol": {"from": "x/pcl-new.json"}}]) == []
 
 

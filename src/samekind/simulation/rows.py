@@ -168,7 +168,7 @@ def earlier_learner(row: Row) -> str | None:
     if profile == "fast" and row.get("encoder") in _OF_PICTURES:
         return FAST_LEARNER
     own = _OWN_NAMES[method]
-    name = own if profile in (None, "paper", "fast") else f"{own} {profile}"
+    name = own if profile in (None, "paper", "fast") else f"{own}, {profile}"
     without = (row.get("protocol") or {}).get("without") or ()
     return name + (f" without {' and '.join(without)}" if without else "")
 
