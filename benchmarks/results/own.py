@@ -112,7 +112,8 @@ def epoch_table(folder: Path = GPU) -> str:
     if not results:
         return NOT_YET
     columns = [dict(_figures(result)) for result in results]
-    names = dict.fromkeys(name for column in columns for name in column)
+    fullest = sorted(columns, key=len, reverse=True)  # its order is that of the table
+    names = dict.fromkeys(name for column in fullest for name in column)
     lines = [[name, *(_cell(column.get(name)) for column in columns)] for name in names]
     heads = [f"{path.stem.removeprefix('epoch-')}, {result.get('label', path.stem)}"
              for path, result in zip(files, results, strict=True)]  # fmt: skip
@@ -127,7 +128,7 @@ def _figures(result: Mapping[str, Any]) -> list[tuple[str, Any]]:
             name = title.removesuffix(", s")
             parts = value if isinstance(value, Mapping) else {"whole": value}
             found += [(f"{name}: {part}" if part != "whole" else f"**{name}**", seconds)
-                      for part, seconds in parts.items()]  # fmt: skip
+                      for part, seconds in parts.items() if part != "not split"]  # fmt: skip
     share = result.get("share of peak")
     return found + ([] if share is None else [("share of the card's peak", f"{100 * share:.1f} %")])
 
