@@ -33,10 +33,10 @@ def arguments(about: str, *, questions: int, strategy: str, epochs: int) -> argp
     add("--epochs", type=int, default=epochs, help="of the paper profile")
     add("--first-epochs", type=int, default=None, help="paper: before the first question")
     add("--per-epoch", type=int, default=None, help="paper: questions between two epochs")
-    add("--seconds", type=float, default=None, help="stop (paper) or plan (fast) by this time")
-    add("--rounds", type=int, nargs="*", default=ROUNDS, help="fast: answers between refits")
-    add("--tune-from", type=int, default=2000, help="fast: answers from which all is trained")
-    add("--tune-seconds", type=float, default=None, help="fast: of each such training")
+    add("--seconds", type=float, default=None, help="stop (paper) or plan (others) by this time")
+    add("--rounds", type=int, nargs="*", default=ROUNDS, help="not paper: answers between refits")
+    add("--tune-from", type=int, default=2000, help="not paper: answers from which all is trained")
+    add("--tune-seconds", type=float, default=None, help="not paper: of each such training")
     add("--attention", default="auto", choices=("auto", "on", "off"))
     add("--extension", type=float, default=None, help="last part of the epochs with guessed links")
     add("--score-every", type=int, default=10, help="paper: epochs between two scores")
@@ -114,7 +114,7 @@ def monitor_of(wanted: argparse.Namespace) -> Monitor | None:
 
 def model_settings(wanted: argparse.Namespace) -> dict[str, Any]:
     """Parameters of the estimator that PCL and OCC pass on."""
-    fast = wanted.profile == "fast"
+    fast = wanted.profile != "paper"
     planned = wanted.seconds if fast else None
     return {
         "profile": wanted.profile,

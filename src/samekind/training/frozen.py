@@ -97,6 +97,29 @@ def fit_pairs(
         head.load_state_dict(best)
 
 
+def fit_pairs_around(
+    head: LinearHead,
+    x: Tensor,
+    same: Tensor,
+    different: Tensor,
+    *,
+    decay: float = 1e-3,
+    steps: int = 60,
+) -> float:
+    """Fit the head to pairs from where it is, with a penalty on its distance from there.
+
+    With few pairs it stays what it was; with many it becomes what they say. Arguments are those of
+    :func:`fit_pairs`. Returns the loss.
+    """
+    begun = head.linear.weight.detach().clone()
+
+    def loss() -> Tensor:
+        moved = (head.linear.weight - begun).square().sum()
+        return pair_loss(head(x), same, different) + decay * moved
+
+    return _minimise(head, loss, steps)
+
+
 def pair_loss(p: Tensor, same: Tensor, different: Tensor) -> Tensor:
     """Minus log-likelihood per pair of the answers under memberships p (m, k), in both senses.
 

@@ -41,6 +41,8 @@ def test_every_method_says_what_really_learns(method: Any) -> None:
     name = method.__name__
     assert method().learner_name == name
     assert method(profile="fast").learner_name == "SimCLR + head + FixMatch"
+    if method is not CC:
+        assert method(profile="repaired").learner_name == f"{name}, repaired"
     assert method(objective=Counted()).learner_name == f"{name} with Counted"
 
 

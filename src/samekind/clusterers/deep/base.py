@@ -211,7 +211,7 @@ class Learner(ABC):
     seed : of all randomness.
     """
 
-    epochs_done = 0
+    epochs_done: float = 0
     """Epochs over all fits, where a method counts them."""
     pretrains: ClassVar[bool] = True
     """Whether :meth:`_with_features` learns features by SimCLR where no file gives them."""

@@ -18,7 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 from samekind.clusterers.deep.base import Floats, Learner, NetworkClusterer
 from samekind.clusterers.deep.fast import FAST_LEARNER, FastLearner
 from samekind.clusterers.deep.pretraining import resume, save_state, state_of
-from samekind.clusterers.deep.settings import FAST, Setting
+from samekind.clusterers.deep.repaired import RepairedLearner
+from samekind.clusterers.deep.settings import FAST, REPAIRED, REPAIRED_ROWS, Setting
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.training.answered import Guesses
@@ -41,30 +42,40 @@ class EpochClusterer(NetworkClusterer):
 
     Parameters
     ----------
-    profile : ``paper`` trains from scratch as published. ``fast`` (pictures only) is another
-        learner, SimCLR + head + FixMatch, without the loss or the attention of the method: it
-        pre-trains without answers, fits groups to the answers on frozen features, and trains the
-        whole network on them only where that agrees better with answers held out.
-    epochs : per fit; None: one for pictures, some sixty steps for plain vectors.
+    profile : ``paper`` trains from scratch as published. ``repaired`` (PCL and OCC), which is ours,
+        adds the likelihood of the answers to the published loss and begins from learnt features
+        and from groups that fit the answers; see
+        :class:`~samekind.clusterers.deep.repaired.RepairedLearner`. ``fast`` (pictures only) is
+        another learner, SimCLR + head + FixMatch, without the loss or the attention of the method:
+        it pre-trains without answers, fits groups to the answers on frozen features, and trains
+        the whole network on them only where that agrees better with answers held out.
+    epochs : per fit; None: one for pictures, some sixty steps for plain vectors. In ``repaired``
+        and ``fast``, of the training of the whole network on answers: None: 60 and 20, and for
+        plain vectors in ``repaired`` until the groups stay.
     first_epochs : of the first fit, before the first answers; None: like `epochs`.
-    horizon : epochs over all fits that schedules run over; None: those of each fit.
-    seconds : for ``fast``, the time for pre-training; None: `first_epochs`, or 40.
-    tune_seconds : for ``fast``, the time for training on the answers; None: `epochs`, or 20.
-    tune_from : for ``fast``, number of answers from which the whole network is trained on them.
-    batch_size, learning_rate : None: as published.
-    attention : whether items of a batch attend to each other; None: as published, and on plain
-        vectors not; not with ``fast``.
+    horizon : for ``paper``, epochs over all fits that schedules run over; None: those of each fit.
+    seconds : for ``repaired`` and ``fast`` on pictures, the time for pre-training; None:
+        `first_epochs`, or 40.
+    tune_seconds : likewise for training on the answers; None: `epochs`.
+    tune_from : likewise, number of answers from which the whole network is trained on them.
+    batch_size, learning_rate : None: as published; in ``repaired`` 512 and 1e-3, on plain vectors
+        256 and 1e-3.
+    attention : whether items of a batch attend to each other; None: as published, but not on plain
+        vectors and not in ``repaired``. Not with ``fast``.
     extension : last share of the horizon in which confident guesses count as links; None: as
-        published.
+        published, in ``repaired`` none.
     certain : least membership and cosine of a guess, such as .9999 in PCL's program; None: the most
         certain items of each group, a share that grows up to half of it. See
         :class:`~samekind.training.answered.Guesses`.
-    linked_share : share of each batch that may be partners of its answered items.
+    linked_share : share of each batch that may be partners of its answered items, and in
+        ``repaired`` answered items with their partners.
     keep_views : also keep vectors of two random views of each item, ``views_``, for strategies.
-    objective : a loss in place of the published one; not with ``fast``.
+    objective : a loss in place of the published one; ``repaired`` adds the likelihood to it. Not
+        with ``fast``.
     checkpoint : file that is resumed from if it exists, also in the parts of
         :meth:`save_training`, and written after each epoch; a large one less often, so that it
-        takes at most a twentieth of the time. In the profile ``fast`` it keeps the pre-training.
+        takes at most a twentieth of the time. In the profiles ``repaired``
+        and ``fast`` it keeps the pre-training.
 
     Attributes
     ----------
@@ -74,7 +85,7 @@ class EpochClusterer(NetworkClusterer):
     :class:`~samekind.clusterers.deep.base.NetworkClusterer`.
     """
 
-    profile: Literal["paper", "fast"] = "paper"
+    profile: Literal["paper", "repaired", "fast"] = "paper"
     epochs: float | None = None
     first_epochs: int | None = None
     horizon: int | None = None
@@ -91,6 +102,8 @@ class EpochClusterer(NetworkClusterer):
     objective: Any = None
     checkpoint: str | None = None
 
+    profiles: ClassVar[tuple[str, ...]] = ("paper", "fast")
+    """Profiles that the method has."""
     space: ClassVar[Literal["z", "h"]] = "z"
     """Vectors that strategies look at: projections z or features h."""
 
@@ -115,14 +128,17 @@ class EpochClusterer(NetworkClusterer):
             return FAST_LEARNER
         own = type(self).__name__
         loss = "" if self.objective is None else f" with {type(self.objective).__name__}"
-        return own + loss
+        return own + loss + (", repaired" if self.profile == "repaired" else "")
 
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
         setting = self._setting(data)
         if setting.profile == "fast":
             return FastLearner(setting, data, seed)
+        loss = self.published_objective() if self.objective is None else self.objective
+        if setting.profile == "repaired":
+            return RepairedLearner(setting, data, seed, loss)
         learner = EpochLearner(setting, data, seed)
-        learner.objective = self.published_objective() if self.objective is None else self.objective
+        learner.objective = loss
         return learner
 
     def _install(self, learner: Learner, bank: Bank, known: Constraints) -> Self:
@@ -149,23 +165,28 @@ class EpochClusterer(NetworkClusterer):
         return bank.h if self.space == "h" else bank.z
 
     def _setting(self, data: NDArray[Any], **more: Any) -> Setting:
-        if self.profile not in ("paper", "fast"):
+        if self.profile not in self.profiles:
             raise InputError(
-                f"Expected the profile 'paper' or 'fast', got {self.profile!r}. Choose one of them."
+                f"Expected a profile of {type(self).__name__}, got {self.profile!r}. Choose one "
+                f"of: {', '.join(self.profiles)}."
             )
         if self.profile == "fast" and (self.objective is not None or self.attention):
             given_one = "objective=..." if self.objective is not None else "attention=True"
             raise InputError(
                 f"Expected neither an objective nor attention with the profile 'fast', got "
                 f"{given_one}: 'fast' is {FAST_LEARNER} and uses neither. Omit it, or choose the "
-                "profile 'paper'."
+                "profile 'paper' or 'repaired'."
             )
         own = ("batch_size", "learning_rate", "backbone", "stem", "channels", "size", "family")
         names = (*own, "attention", "extension", "certain", "linked_share", "device", "compile")
         wanted = {name: getattr(self, name) for name in (*names, "checkpoint", "start")}
         given = {name: value for name, value in wanted.items() if value is not None}
+        repaired = self.profile == "repaired"
         if data.ndim == 2:
-            return Setting(**{"extension": self.published.get("extension", 0.0), **given})
+            extension = {"extension": self.published.get("extension", 0.0)}
+            return Setting(**{**(REPAIRED_ROWS if repaired else extension), **given})
+        if repaired:
+            return Setting(**{**REPAIRED, **given})
         return Setting(**{**self.published, **(FAST if self.profile == "fast" else {}), **given})
 
     def _schedule(self) -> dict[str, Any]:

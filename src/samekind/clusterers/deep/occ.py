@@ -20,7 +20,13 @@ class OCCLoss(nn.Module):
     Parameters
     ----------
     contrast : Eq. 2-4. start : initial weight of answers "same".
+
+    Attributes
+    ----------
+    sizes : (K,) shares of the groups that the balance aims at; None: equal, as published.
     """
+
+    sizes: Tensor | None = None
 
     def __init__(self, contrast: ActiveContrast | None = None, *, start: float = 50.0) -> None:
         super().__init__()
@@ -35,7 +41,7 @@ class OCCLoss(nn.Module):
             "instance": self.contrast(out.z, links, lam),
             "assignment": self.contrast(out.p, links, lam),
             "groups": self.groups(out.p),
-            "balance": balance(out.p, views=1),
+            "balance": balance(out.p, views=1, sizes=self.sizes),
         }
 
 
@@ -48,6 +54,11 @@ class OCC(EpochClusterer):
     no numbers: :class:`~samekind.training.answered.Guesses`). Published for pictures of 224 x 224,
     ResNet-34 from scratch, batches of 256, Adam at 3e-4; questions by the strategy ``csd``.
 
+    With ``profile="repaired"``, which is ours, it begins from features learnt without answers and
+    from groups that fit the pairs. Then it minimises Eq. 5 plus the likelihood of the answers
+    (OCC itself does not use "different"), without guesses, and the balance aims at the sizes of
+    these groups: see :class:`~samekind.clusterers.deep.repaired.RepairedLearner`.
+
     Parameters: see :class:`~samekind.clusterers.deep.epochs.EpochClusterer`.
 
     References
@@ -56,6 +67,7 @@ class OCC(EpochClusterer):
     """
 
     strategy: ClassVar[str] = "csd"
+    profiles: ClassVar[tuple[str, ...]] = ("paper", "repaired", "fast")
     published: ClassVar[dict[str, Any]] = {
         "batch_size": 256,
         "learning_rate": 3e-4,

@@ -20,7 +20,13 @@ class PCLLoss(nn.Module):
     Parameters
     ----------
     contrast : Eq. 1-3; None: as in the published program.
+
+    Attributes
+    ----------
+    sizes : (K,) shares of the groups that the balance aims at; None: equal, as published.
     """
+
+    sizes: Tensor | None = None
 
     def __init__(self, contrast: ConstrainedContrast | None = None) -> None:
         super().__init__()
@@ -33,7 +39,7 @@ class PCLLoss(nn.Module):
             "instance": self.contrast.instance(out.z, links),
             "assignment": self.contrast.assignment(out.p, links),
             "groups": self.groups(out.p),
-            "balance": balance(out.p, views=2),
+            "balance": balance(out.p, views=2, sizes=self.sizes),
         }
 
 
@@ -51,6 +57,11 @@ class PCL(EpochClusterer):
     does this: ``extension=0.5`` extends them in the second half, and ``certain=0.9999`` with it
     takes the program's threshold (:class:`~samekind.training.answered.Guesses`).
 
+    With ``profile="repaired"``, which is ours, it begins from features learnt without answers and
+    from groups that fit the pairs. Then it minimises Eq. 5 plus the likelihood of the answers,
+    without attention, and the balance aims at the sizes of these groups: see
+    :class:`~samekind.clusterers.deep.repaired.RepairedLearner`.
+
     Parameters: see :class:`~samekind.clusterers.deep.epochs.EpochClusterer`.
 
     References
@@ -59,6 +70,7 @@ class PCL(EpochClusterer):
     """
 
     strategy: ClassVar[str] = "pcl"
+    profiles: ClassVar[tuple[str, ...]] = ("paper", "repaired", "fast")
     published: ClassVar[dict[str, Any]] = {
         "batch_size": 128,
         "learning_rate": 1e-5,

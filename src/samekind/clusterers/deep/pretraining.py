@@ -71,7 +71,7 @@ def pretrain(trainer: Trainer, setting: Setting, seed: int) -> int:
         resume(trainer, checkpoint)
         seed, done, epochs = int(facts["seed"]), float(facts["done"]), float(facts["epochs"])
     if epochs is None:
-        epochs = _planned_epochs(trainer, setting)
+        epochs = planned_epochs(trainer, setting)
     piece = max(1.0, epochs / CHECKPOINTS)
     while done < epochs:
         until = min(epochs, done + piece)
@@ -87,7 +87,7 @@ def pretraining_steps(trainer: Trainer, setting: Setting) -> int | None:
     return None if setting.seconds is not None else epochs * trainer.batches.steps
 
 
-def _planned_epochs(trainer: Trainer, setting: Setting) -> float:
+def planned_epochs(trainer: Trainer, setting: Setting) -> float:
     """Return how many epochs there is time for; trains a few steps to find out."""
     if setting.seconds is None:
         return DEFAULT_EPOCHS if setting.first_epochs is None else setting.first_epochs
