@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from samekind.sources import LabelledSet, open_labelled, open_source
-from samekind.sources.sets.tiles import SIDE, TRAITS, draw, tiles
+from samekind.sources.sets.tiles import SIDE, TRAITS, draw, drawn_pixels, tiles
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,9 @@ def pile() -> LabelledSet:
 
 
 def test_the_same_seed_draws_the_same_bytes(pile: LabelledSet) -> None:
+    drawn_pixels.cache_clear()
     again = open_source("tiles")
+    assert drawn_pixels.cache_info().misses == 512
     assert again.fingerprint == pile.collection.fingerprint
     assert all(a.preview() == b.preview() for a, b in zip(again, pile.collection, strict=True))
 

@@ -11,6 +11,7 @@ import colorsys
 import hashlib
 import itertools
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -81,7 +82,7 @@ def tiles(seed: int = 0) -> LabelledSet:
     pile = _shuffled(combinations + even, rng)
     apart = _shuffled(odd, rng)
     items = [
-        TileItem(f"tile-{number:04d}", draw(kinds, np.random.default_rng([seed, number])).tobytes())
+        TileItem(f"tile-{number:04d}", drawn_pixels(kinds, seed, number))
         for number, kinds in enumerate(pile + apart)
     ]
     return LabelledSet(
@@ -91,6 +92,12 @@ def tiles(seed: int = 0) -> LabelledSet:
         Collection("tiles (held out)", items[len(pile) :], location="tiles"),
         _orientations(apart),
     )
+
+
+@lru_cache(maxsize=512)
+def drawn_pixels(kinds: Kinds, seed: int, number: int) -> bytes:
+    """Draw each tile once per process, however often the set is opened."""
+    return draw(kinds, np.random.default_rng([seed, number])).tobytes()
 
 
 def draw(kinds: Kinds, rng: np.random.Generator) -> Image:
@@ -187,14 +194,22 @@ def _fill(
     wide, high = (np.ceil(corners.max(axis=0) * SCALE).astype(int) - low + 1).tolist()
     inside = Image.new("L", (wide, high), 0)
     ImageDraw.Draw(inside).polygon(_flat(corners - low / SCALE), fill=255)
-    y, x = np.mgrid[0:high, 0:wide] - np.asarray([high, wide])[:, None, None] / 2
+    y, x = np.arange(high)[:, None] - high / 2, np.arange(wide) - wide / 2
     angle = np.radians(turn + 45)
-    u, v = np.cos(angle) * x + np.sin(angle) * y, np.cos(angle) * y - np.sin(angle) * x
     period = SCALE * (4.4 + 0.17 * radius)
-    u, v = (u / period) % 1.0 - 0.5, (v / period) % 1.0 - 0.5
-    inked = np.abs(u) < 0.26 if pattern == "stripes" else u**2 + v**2 < 0.31**2
+    u = _wrapped((np.cos(angle) * x + np.sin(angle) * y) / period)  # (high, wide)
+    if pattern == "stripes":
+        inked = np.abs(u) < 0.26
+    else:
+        v = _wrapped((np.cos(angle) * y - np.sin(angle) * x) / period)
+        inked = u**2 + v**2 < 0.31**2
     mask = np.where(inked, np.asarray(inside), 0).astype(np.uint8)
     tile.paste(ink, (int(low[0]), int(low[1])), Image.fromarray(mask))
+
+
+def _wrapped(u: Points) -> Points:
+    """Distances from the middle of the period that each value is in."""
+    return u - np.floor(u) - 0.5
 
 
 def _flat(points: Points) -> list[tuple[float, float]]:
