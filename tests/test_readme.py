@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shlex
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from places import ROOT
+from samekind.cli.main import main
 
 README = (ROOT / "README.md").read_text()
+
+
+class Done(NamedTuple):
+    code: object
+    out: str
+    err: str
+
+
+Run = Callable[..., Done]
 
 
 def commands() -> list[str]:
@@ -36,34 +47,37 @@ def photos(tmp_path: Path) -> Path:
     return folder
 
 
-def run(command: str, home: Path, keys: str = "") -> subprocess.CompletedProcess[str]:
-    words = [word.replace("~", str(home)) for word in shlex.split(command)]
-    assert words[0] == "samekind"
-    return subprocess.run(
-        [sys.executable, "-m", "samekind", *words[1:]],
-        input=keys,
-        capture_output=True,
-        text=True,
-        cwd=home,
-        timeout=300,
-    )
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command line in a person's home; typed keys are its input."""
+
+    def run(command: str, home: Path, keys: str = "") -> Done:
+        words = [word.replace("~", str(home)) for word in shlex.split(command)]
+        assert words[0] == "samekind"
+        monkeypatch.chdir(home)
+        monkeypatch.setattr("sys.stdin", io.StringIO(keys))
+        with pytest.raises(SystemExit) as done:
+            main(words[1:])
+        return Done(done.value.code or 0, *capsys.readouterr())
+
+    return run
 
 
 @pytest.mark.parametrize("command", [c for c in commands() if "~" not in c and "make" not in c])
-def test_the_commands_for_everybody_run(command: str, tmp_path: Path) -> None:
+def test_the_commands_for_everybody_run(command: str, tmp_path: Path, run: Run) -> None:
     done = run(command, tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
+    assert done.code == 0, done.err
+    assert done.out.strip()
 
 
-def test_the_commands_for_ones_own_photos_run(photos: Path) -> None:
+def test_the_commands_for_ones_own_photos_run(photos: Path, run: Run) -> None:
     home = photos.parent
     ask, export = (
         next(c for c in commands() if f"samekind {verb} ~" in c) for verb in ("ask", "export")
     )
-    assert run(ask, home, keys="1\n0\n1\nq\n").returncode == 0
+    assert run(ask, home, keys="1\n0\n1\nq\n").code == 0
     done = run(export, home)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     assert len(list((home / "sorted").rglob("*.png"))) == 12
     serve = next(c for c in commands() if "samekind serve ~" in c)
     assert shlex.split(serve)[:2] == ["samekind", "serve"]
