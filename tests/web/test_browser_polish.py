@@ -30,6 +30,7 @@ def test_the_learner_follows_the_method_and_its_parameters(form: Any) -> None:
     learner = form.locator(".learner")
     expect(learner).to_have_text("Trains: live, then FixMatch")
     form.select_option("select[name=method]", "occ")
+    expect(learner).to_have_text("Trains: OCC, repaired")
     expect(form.locator(".paper")).to_contain_text("arXiv 2211.00409")
     form.click("summary:has-text('Advanced')")
     form.select_option("select[name=profile]", "paper")

@@ -273,7 +273,9 @@ def test_polishing_without_a_gpu_says_how_little_can_be_expected(
     [
         ("fixmatch", {"sure": 0.9}, "FixMatch"),
         ("idc", {}, "IDC"),
-        ("pcl", {}, "SimCLR + head + FixMatch"),
+        ("pcl", {"epochs": 1}, "PCL, repaired"),
+        ("occ", {"epochs": 1}, "OCC, repaired"),
+        ("pcl", {"profile": "fast"}, "SimCLR + head + FixMatch"),
         ("pcl", {"profile": "paper"}, "PCL"),
         ("occ", {"profile": "paper", "epochs": 1}, "OCC"),
     ],
@@ -300,6 +302,7 @@ def test_the_learner_is_named_after_what_really_trains(opening: Opening) -> None
         return client.post("/api/polish/learner", json=wish)
 
     assert named("occ", profile="paper").json() == {"learner": "OCC"}
+    assert named("occ").json() == {"learner": "OCC, repaired"}
     assert named("occ", profile="fast").json() == {"learner": "SimCLR + head + FixMatch"}
     assert named("polish").json() == {"learner": "live, then FixMatch"}
     unknown = named("pcl", profil="paper")

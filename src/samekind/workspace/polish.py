@@ -39,7 +39,6 @@ ASIDE = 0.15
 """Share of the answers that is held out if there are too few random checks."""
 FEATURES = 0.6
 """Share of the time for features learnt from the pictures alone."""
-FEWEST_ANSWERS = 10
 MOST_MOVED = 24
 """Items shown as examples of those that change their group."""
 Ints = NDArray[np.intp]

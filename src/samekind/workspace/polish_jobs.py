@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from samekind.errors import CannotPolish, NothingPolished, PicturesChanged
 from samekind.workspace import polished_vectors
-from samekind.workspace.polish import FEWEST_ANSWERS, polish
+from samekind.workspace.polish import polish
+from samekind.workspace.polish_methods import FEWEST_ANSWERS
 
 if TYPE_CHECKING:
     from samekind.session import Session

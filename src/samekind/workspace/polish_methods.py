@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     Report = Callable[[TrainingReport], None]
 
-SMALL_STEPS = {"labelled": 32, "asked": 32, "unlabelled": 96}
+FEWEST_ANSWERS = 10
+"""Answers with which there is something to learn from."""
+SMALL_STEPS = {"labelled": 32, "asked": 32, "unlabelled": 96, "batch_size": 128}
 """Pictures per step without a GPU, where a step of the papers takes seconds."""
 PAPER_EPOCHS = 500
 """Epochs of the profile ``paper`` when none are given; the time for training ends it earlier."""
@@ -56,11 +58,12 @@ OFFERS: dict[str, Offer] = {
         Offer("polish", learner="live, then FixMatch"),
         Offer("fixmatch", learner="FixMatch"),
         Offer("idc", learner="IDC"),
-        Offer("pcl", {"profile": "fast"}),
-        Offer("occ", {"profile": "fast"}),
+        Offer("pcl", {"profile": "repaired", "tune_from": FEWEST_ANSWERS}),
+        Offer("occ", {"profile": "repaired", "tune_from": FEWEST_ANSWERS}),
     )
 }
-"""In the order in which they are offered."""
+"""In the order in which they are offered. `tune_from`: with fewer answers than that, PCL and OCC
+only fit a head to features that the answers do not change."""
 
 
 def offers() -> dict[str, Offer]:
