@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
+from samekind.constraints.layers import LayeredDict
 from samekind.questions import Link
 
 P = TypeVar("P", list[Any], set[Any])
@@ -26,21 +27,23 @@ class Closure:
     """
 
     def __init__(self) -> None:
-        self.parent: dict[int, int] = {}
-        self.members: dict[int, list[int]] = {}  # root -> items
-        self.foes: dict[int, set[int]] = {}  # root -> roots known to be different
-        self.ties: dict[int, Ties] = {}  # item -> answers that state "same"
-        self.different: dict[int, list[tuple[int, int]]] = {}  # item -> (other, answer index)
+        self.parent: LayeredDict[int] = LayeredDict()
+        self.members: LayeredDict[list[int]] = LayeredDict()  # root -> items
+        self.foes: LayeredDict[set[int]] = LayeredDict()  # root -> roots known to be different
+        self.ties: LayeredDict[Ties] = LayeredDict()  # item -> answers that state "same"
+        self.different: LayeredDict[list[tuple[int, int]]] = (
+            LayeredDict()
+        )  # item -> (other, answer index)
         self._own: set[int] = set()  # ids of the parts that this copy may change in place
 
     def copy(self) -> Closure:
         """An independent copy; cheap, because parts are shared until changed."""
         other = Closure()
-        other.parent = dict(self.parent)
-        other.members = dict(self.members)
-        other.foes = dict(self.foes)
-        other.ties = dict(self.ties)
-        other.different = dict(self.different)
+        other.parent = self.parent.copy()
+        other.members = self.members.copy()
+        other.foes = self.foes.copy()
+        other.ties = self.ties.copy()
+        other.different = self.different.copy()
         self._own = set()
         return other
 
@@ -95,7 +98,8 @@ class Closure:
 
     def component(self, item: int) -> list[int]:
         """All items known to be the same kind as this one, itself included."""
-        return self.members.get(self.find(item), [item])
+        found: list[int] = self.members.get(self.find(item), [item])
+        return found
 
     def clash(self, links: Sequence[Link]) -> set[int]:
         """The smallest set of accepted answers that contradict these links of one more answer.
@@ -167,9 +171,9 @@ class Closure:
             self.foes[foe].add(keep)
             self._owned(self.foes, keep, set).add(foe)
 
-    def _owned(self, parts: dict[int, P], key: int, new: type[P]) -> P:
+    def _owned(self, parts: LayeredDict[P], key: int, new: type[P]) -> P:
         """The part at `key`, copied first if another closure shares it."""
-        part = parts.get(key)
+        part: P | None = parts.get(key)
         if part is None or id(part) not in self._own:
             part = new() if part is None else new(part)
             parts[key] = part

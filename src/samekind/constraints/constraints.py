@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.constraints.closure import Closure
+from samekind.constraints.layers import LayeredTuple
 from samekind.errors import InputError
 from samekind.questions import Answer, Link, SamePair
 
@@ -59,10 +60,10 @@ class Constraints:
             raise InputError(f"Expected counts of items from 0 up, got {n_items} and {n_gone}.")
         self.n_items = n_items
         self.n_gone = n_gone
-        self.answers: tuple[Answer, ...] = ()
         self.conflicts: tuple[Conflict, ...] = ()
         self._closure = Closure()
-        self._in_force: tuple[Answer, ...] = ()
+        self._answers: LayeredTuple[Answer] = LayeredTuple()
+        self._in_force: LayeredTuple[Answer] = LayeredTuple()
 
     @classmethod
     def from_answers(cls, n_items: int, answers: Iterable[Answer], *, n_gone: int = 0) -> Self:
@@ -82,6 +83,16 @@ class Constraints:
         """These constraints with one more answer."""
         return self._extended((answer,), self._closure.copy())
 
+    @cached_property
+    def answers(self) -> tuple[Answer, ...]:
+        """All answers in their order, also those that contradict earlier ones."""
+        return self._answers.joined()
+
+    @property
+    def n_answers(self) -> int:
+        """The number of answers."""
+        return len(self._answers)
+
     def same(self, a: int, b: int) -> bool | None:
         """Whether two items are the same kind: True, False, or None if not known."""
         return self._closure.same(a, b)
@@ -93,14 +104,14 @@ class Constraints:
     @cached_property
     def touched(self) -> NDArray[np.intp]:
         """Items in the links of the answers in force, ascending."""
-        return self._here(self._closure.parent)
+        return self._here(self._closure.parent.joined())
 
     @cached_property
     def picked(self) -> NDArray[np.intp]:
         """Touched items that only appear in changes by hand: the person picked them."""
         if not any(answer.question.by_hand for answer in self.answers):
             return _array(())
-        asked = [answer for answer in self._in_force if not answer.question.by_hand]
+        asked = [answer for answer in self._in_force.joined() if not answer.question.by_hand]
         linked = {item for answer in asked for a, b, _ in answer.links for item in (a, b)}
         return np.setdiff1d(self.touched, _array(linked))
 
@@ -123,7 +134,7 @@ class Constraints:
         when answers are added. Empty before the first "different".
         """
         foes = self._closure.foes
-        in_order = self._roots[_array(self._closure.parent)]
+        in_order = self._roots[_array(self._closure.parent.joined())]
         in_order = in_order[self._leaders[in_order] < self.n_items]
         open_ones = [root for root in dict.fromkeys(in_order.tolist()) if foes.get(root)]
         chosen = []
@@ -137,7 +148,7 @@ class Constraints:
         """The links in force, or with `implied` every pair that follows from them (many)."""
         if implied:
             return as_links(self._implied())
-        return as_links(self._still_here(self._in_force))
+        return as_links(self._still_here(self._in_force.joined()))
 
     def asked_links(self) -> Links:
         """Every link of every answer, also of conflicts: for methods that weigh errors."""
@@ -146,7 +157,7 @@ class Constraints:
     @cached_property
     def _roots(self) -> NDArray[np.intp]:
         """(n + gone,) the root of each item's component in the closure."""
-        members = self._closure.members
+        members = self._closure.members.joined()
         sizes, items = _flattened(members)
         roots = np.arange(self.n_items + self.n_gone)
         roots[items] = np.repeat(_array(members), sizes)
@@ -156,13 +167,13 @@ class Constraints:
     def _leaders(self) -> NDArray[np.intp]:
         """(n + gone,) the first item of each item's component."""
         first = np.arange(len(self._roots))
-        touched = _array(self._closure.parent)
+        touched = _array(self._closure.parent.joined())
         np.minimum.at(first, self._roots[touched], touched)
         return first[self._roots]
 
     @cached_property
     def _component_links(self) -> NDArray[np.intp]:
-        foes = self._closure.foes
+        foes = self._closure.foes.joined()
         counts, others = _flattened(foes)
         first, second = self._leaders[np.repeat(_array(foes), counts)], self._leaders[others]
         kept = (first < second) & (second < self.n_items)
@@ -180,11 +191,13 @@ class Constraints:
         return (link for link in links if max(link.a, link.b) < self.n_items)
 
     def _implied(self) -> Iterable[Link]:
-        members = {root: self._here(m).tolist() for root, m in self._closure.members.items()}
+        members = {
+            root: self._here(m).tolist() for root, m in self._closure.members.joined().items()
+        }
         for items in members.values():
             for k, a in enumerate(items):
                 yield from (Link(min(a, b), max(a, b), True) for b in items[k + 1 :])
-        for root, foes in self._closure.foes.items():
+        for root, foes in self._closure.foes.joined().items():
             for foe in foes:
                 if root < foe:
                     for a in members[root]:
@@ -192,20 +205,24 @@ class Constraints:
 
     def _extended(self, answers: Iterable[Answer], closure: Closure) -> Self:
         grown = type(self)(self.n_items, n_gone=self.n_gone)
-        conflicts, in_force = list(self.conflicts), list(self._in_force)
-        everything = list(self.answers)
+        everything, in_force = list[Answer](), list[Answer]()
+        conflicts = list(self.conflicts)
+        earlier = self._in_force
         for answer in answers:
             links = answer.links
             self._check(answer, links)
             everything.append(answer)
             if closure.accepts(links):
-                closure.add(links, len(in_force))
+                closure.add(links, len(earlier) + len(in_force))
                 in_force.append(answer)
             else:
-                clash = [in_force[k] for k in sorted(closure.clash(links))]
+                places = sorted(closure.clash(links))
+                clash = [earlier[k] for k in places if k < len(earlier)]
+                clash += [in_force[k - len(earlier)] for k in places if k >= len(earlier)]
                 conflicts.append(Conflict(answer, (*clash, answer)))
-        grown.answers, grown.conflicts = tuple(everything), tuple(conflicts)
-        grown._closure, grown._in_force = closure, tuple(in_force)
+        grown.conflicts, grown._closure = tuple(conflicts), closure
+        grown._answers = self._answers + tuple(everything)
+        grown._in_force = self._in_force + tuple(in_force)
         return grown
 
     def _check(self, answer: Answer, links: Sequence[Link]) -> None:
@@ -218,7 +235,7 @@ class Constraints:
 
     def __repr__(self) -> str:
         return (
-            f"Constraints({self.n_items} items, {len(self.answers)} answers, "
+            f"Constraints({self.n_items} items, {self.n_answers} answers, "
             f"{len(self.conflicts)} conflicts)"
         )
 

@@ -297,7 +297,7 @@ class EventLog:
             return
         if known.n_gone != len(self.positions.gone):
             self.constraints = self.constraints_of(answers.values())
-        elif event.kind in ANSWER_KINDS and len(answers) == len(known.answers) + 1:
+        elif event.kind in ANSWER_KINDS and len(answers) == known.n_answers + 1:
             self.constraints = known.with_answer(next(reversed(answers.values())))
         elif event.kind in (*ANSWER_KINDS, "undone"):
             self.constraints = self.constraints_of(answers.values())
