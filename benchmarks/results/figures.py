@@ -22,8 +22,9 @@ from typing import Any
 
 from benchmarks.results.gpu import LAST_SCORES, SUITE, recipe_rows, settled
 from benchmarks.results.labels import learner_label
-from benchmarks.results.rows import matching, numbers, read
+from benchmarks.results.rows import matching, numbers, read, scores, spread
 from benchmarks.results.training_curves import draw_training, training_rows
+from samekind.reports.markdown import pipe_table
 from samekind.reports.plots.canvas import write_picture
 from samekind.reports.plots.curves import draw_curves
 from samekind.simulation.rows import Row
@@ -125,7 +126,21 @@ def figure_text(name: str, rows: Sequence[Row], pictures: Path = PICTURES) -> st
             f"Pictures: one NVIDIA H200, {files}. A point without a line is a whole training, the "
             f"mean of its last {LAST_SCORES} scores."
         )
-    return "\n".join(said)
+    return "\n".join([*said, "", *_numbers_table(frozen)])
+
+
+def _numbers_table(rows: Sequence[Row]) -> list[str]:
+    """The accuracy behind a figure on frozen vectors: mean and sd over seeds, by answers."""
+    if not rows:
+        return []
+    metric = "heldout_acc" if "heldout_acc" in rows[0]["curve"][-1] else "acc"
+    answers = sorted({point["questions"] for row in rows for point in row["curve"]})
+    lines = []
+    for name in dict.fromkeys(row["line"] for row in rows):
+        some = matching(rows, {"line": name})
+        lines.append([name, *(spread(scores(some, n, metric)) for n in answers)])
+    title = "held-out ACC after answers" if metric == "heldout_acc" else "ACC after answers"
+    return pipe_table([title, *(f"{n:,}" for n in answers)], lines).splitlines()
 
 
 def draw(name: str, rows: Sequence[Row], folder: Path = PICTURES) -> Path | None:

@@ -110,5 +110,6 @@ def test_the_text_says_what_was_measured_or_that_nothing_was() -> None:
         "Not measured yet: `samekind bench pcl-figure4-frozen`."
     )
     text = figures.figure_text("pcl-figure-4", [row(), row(1), trained()])
-    for words in ("![", "(pictures/pcl-figure-4.png)", "seeds 0, 1, commit abc", "`x.json`"):
+    table = "| PCL, pairs by pcl | .505 ± .007 | .605 ± .007 | .705 ± .007 |"
+    for words in ("![", "(pictures/pcl-figure-4.png)", "seeds 0, 1, commit abc", "`x.json`", table):
         assert words in text

@@ -179,7 +179,9 @@ def test_a_new_file_of_a_recipe_finds_its_tables_by_itself(tmp_path: Path) -> No
     ours = {"profile": "repaired", "learner": "PCL, repaired", "epochs": None}
     (row,) = recipe(tmp_path / "b", **ours)
     assert [x.beside for x in bound("pcl-3", OURS, [row])] == [None, None]  # at 1,000 and 10,000
-    assert "| PCL, repaired |" in repaired_table("pcl", [row]) and own_table("pcl", [row]) == NOT_YET
+    assert (
+        "| PCL, repaired |" in repaired_table("pcl", [row]) and own_table("pcl", [row]) == NOT_YET
+    )
     assert recipe_rows(tmp_path / "a", [{"protocol": {"from": "x/pcl-new.json"}}]) == []
 
 
