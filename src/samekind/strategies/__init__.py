@@ -16,6 +16,7 @@ STRATEGIES: dict[str, str] = {
     "hardness": "samekind.strategies.pairs.hardness:Hardness",
     "csd": "samekind.strategies.pairs.csd:CSD",
     "entropy": "samekind.strategies.pairs.entropy:Entropy",
+    "occ-entropy": "samekind.strategies.pairs.entropy:OCCEntropy",
     "value": "samekind.strategies.value.value:Value",
     "value-hard": "samekind.strategies.value.value:ValueHard",
     "value-hard-rep": "samekind.strategies.value.value:ValueHardRep",

@@ -18,7 +18,7 @@ from samekind.registry import find, registered
 from samekind.strategies.pairs.candidates import Candidates, scaled
 from samekind.strategies.pairs.choice import remaining
 from samekind.strategies.pairs.csd import CSD
-from samekind.strategies.pairs.entropy import Entropy
+from samekind.strategies.pairs.entropy import Entropy, OCCEntropy, entropy
 from samekind.strategies.pairs.hardness import Hardness
 from samekind.strategies.pairs.uncertainty import Uncertainty
 
@@ -165,6 +165,42 @@ def test_entropy_is_largest_where_the_groups_cannot_decide() -> None:
     assert set(Entropy(of="items").propose(view)[0].items()) == {2, 3}
     with pytest.raises(InputError, match="pair"):
         Entropy(of="mean")
+
+
+def test_occs_rival_pairs_the_most_uncertain_item_with_one_of_medium_similarity() -> None:
+    angle = np.array([0.0, 0.2, 0.5, 1.0, 1.6, 2.2, 3.0])
+    z = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    sure = np.array([0.9, 0.99, 0.55, 0.8, 0.7, 0.95, 0.6])
+    snapshot = Clustering.first([0, 1] * 3 + [0], z, np.stack([sure, 1 - sure], axis=1))
+    view = View(snapshot, Constraints(7), np.random.default_rng(0))
+    alike = z @ z.T
+    expected, used = [], set[int]()
+    for item in np.argsort(sure)[:3].tolist():  # by falling entropy
+        if item in used:
+            continue
+        others = [j for j in range(7) if j != item]
+        median = np.median(alike[item, others])
+        free = [j for j in others if j not in used]
+        partner = min(free, key=lambda j: abs(alike[item, j] - median))
+        expected.append((item, partner))
+        used |= {item, partner}
+    found = OCCEntropy().propose(view, len(expected))
+    assert [question.items() for question in found] == expected
+    known = Constraints.from_links(7, [(*expected[0], True)])
+    again = OCCEntropy().propose(replace(view, constraints=known), 1)[0].items()
+    assert again[0] == expected[0][0] and again != expected[0], "the next best partner"
+
+
+def test_partners_of_medium_similarity_are_near_the_median_in_a_large_set() -> None:
+    view = large_view(views=False)
+    z = view.clustering.space
+    for question in OCCEntropy().propose(view, 50):
+        a, b = question.items()
+        rank = (z @ z[a] < z[a] @ z[b]).mean()
+        assert 0.4 < rank < 0.6
+    chosen = [question.items()[0] for question in OCCEntropy().propose(view, 50)]
+    entropies = entropy(view.clustering.membership)
+    assert entropies[chosen].min() > np.quantile(entropies, 0.85)
 
 
 def test_scaling_knows_what_to_do_when_all_are_equal() -> None:

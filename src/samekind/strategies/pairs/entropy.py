@@ -1,4 +1,4 @@
-"""Entropy: pairs that the groups cannot decide about (OCC's baseline)."""
+"""Entropy: pairs that the groups cannot decide about, and OCC's entropy-based rival."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from samekind.protocols import View
 from samekind.questions import Question
 from samekind.strategies.exemplars import same_chance, soft
 from samekind.strategies.pairs.candidates import Candidates, Floats, Ints
-from samekind.strategies.pairs.choice import best_pairs
+from samekind.strategies.pairs.choice import DECIMALS, best_pairs
+
+SPARE_PARTNERS = 16
+"""Partners of an item that are tried in a large set, since some are taken or known."""
 
 
 @dataclass(frozen=True)
 class Entropy:
     """Pairs that the groups cannot decide about: largest entropy of the memberships.
 
-    OCC's Figure 3 names this rule without a formula. Here it is the entropy of "same or different",
-    where the probability of "same" is the inner product of the two memberships: highest at a half.
+    It is the entropy of "same or different", where the probability of "same" is the inner product
+    of the two memberships: highest at a half. OCC compares its strategy with another rule of this
+    name: :class:`OCCEntropy`.
 
     Parameters
     ----------
@@ -45,6 +49,57 @@ class Entropy:
         score = clustering.memo(key, lambda: rule(clustering, pool.a, pool.b))
         why = "It is unclear whether these two belong together."
         return best_pairs(view, pool.a, pool.b, score, n, lambda k: why)
+
+
+@dataclass(frozen=True)
+class OCCEntropy:
+    """The items between groups, each with an item that is neither like nor unlike it (OCC, Fig. 3).
+
+    "The entropy-based query strategy selects the instance with the maximum entropy and paired it
+    with another medium similar one" is all that the paper says. Read here as: items by falling
+    entropy of their memberships; each is paired with the item whose similarity to it is nearest to
+    the median of its similarities to all others, in a large set to a random part of them.
+
+    Parameters
+    ----------
+    pairs : how similarity is measured. By default the cosine is that of the paper, not centred.
+    partners : items among which a partner is sought in a large set.
+    """
+
+    pairs: Candidates = field(default_factory=lambda: Candidates(centred=False))
+    partners: int = 2048
+
+    def propose(self, view: View, n: int = 1) -> Sequence[Question]:
+        """Pairs of the `n` items with the largest entropy for which a partner is found."""
+        points = self.pairs.bank(view.clustering)
+        each = view.clustering.memo(
+            "entropy of items", lambda: entropy(soft(view.clustering, np.arange(len(points))))
+        )
+        order = view.rng.permutation(len(points))  # ties are broken at random
+        first = order[np.argsort(-np.round(each[order], DECIMALS), kind="stable")]
+        small = len(points) <= self.pairs.all_below
+        anchors = first if small else first[: 64 + 2 * n]
+        others = order if small else order[: self.partners]
+        b = medium_similar(points, anchors, others, len(points) if small else SPARE_PARTNERS)
+        a = np.repeat(anchors, b.shape[1])
+        why = "It is unclear where one of these two belongs."
+        # Pairs in order: each item with its best partner, or else with the next best.
+        return best_pairs(view, a, b.ravel(), np.zeros(b.size), n, lambda k: why)
+
+
+def medium_similar(points: Floats, anchors: Ints, others: Ints, count: int) -> Ints:
+    """(a, c) for each anchor the items among `others` of medium similarity to it, nearest first.
+
+    An anchor among `others` is left out of its own median, and comes last.
+    """
+    alike = points[anchors] @ points[others].T  # (a, o)
+    alike[anchors[:, None] == others] = np.nan
+    away = np.round(np.abs(alike - np.nanmedian(alike, axis=1, keepdims=True)), DECIMALS)
+    near = np.tile(np.arange(len(others)), (len(anchors), 1))
+    if count < len(others):
+        near = np.argpartition(away, count - 1, axis=1)[:, :count]
+    order = np.argsort(np.take_along_axis(away, near, axis=1), axis=1, kind="stable")
+    return others[np.take_along_axis(near, order, axis=1)]
 
 
 def pair_entropy(clustering: Clustering, a: Ints, b: Ints) -> Floats:
