@@ -102,9 +102,12 @@ def _quick_groups(sample: Floats, k: int, rng: np.random.Generator) -> NDArray[n
     best, least = np.zeros(len(sample), dtype=np.intp), np.inf
     for _ in range(2):
         centres = seed_centres(sample, free, k, rng, np.empty(0, dtype=np.intp))
+        before = None
         for _ in range(15):
             step = assign_free(sample, centres, everything)
-            filled = step.counts > 0
+            if before is not None and np.array_equal(step.labels, before):
+                break  # the centres would stay as they are
+            before, filled = step.labels, step.counts > 0
             centres[filled] = step.sums[filled] / step.counts[filled, None]
         labels, distance = nearest(sample, centres)
         if distance.sum() < least:
