@@ -40,6 +40,12 @@ def private_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
 
 
 @pytest.fixture
+def short_heads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fit heads to known groups in few steps: else those are most of what a short training does."""
+    monkeypatch.setattr("samekind.training.heads.HEAD_STEPS", 20)
+
+
+@pytest.fixture
 def pile() -> tuple[Collection, np.ndarray, np.ndarray]:
     X, kinds = clouds()
     return points(len(X)), X, kinds

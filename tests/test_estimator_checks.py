@@ -13,6 +13,8 @@ from sklearn.utils.estimator_checks import (
 from samekind.registry import registered
 from short_members import SHORT, made
 
+pytestmark = pytest.mark.usefixtures("short_heads")
+
 
 def expected_to_fail(estimator: Any) -> dict[str, str]:
     """Checks that a method cannot pass by its nature, with the reason."""

@@ -61,6 +61,7 @@ def test_every_strategy_keeps_the_contract(name: str) -> None:
     check_strategy(find("strategy", name)())
 
 
+@pytest.mark.usefixtures("short_heads")
 @pytest.mark.parametrize(
     "name",
     [

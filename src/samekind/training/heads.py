@@ -11,6 +11,8 @@ from samekind.objectives.similarity import full_precision
 
 SHARPNESS = 0.1
 """Temperature of memberships by nearness to centres; the nearest centre does not depend on it."""
+HEAD_STEPS = 80
+"""Steps in which a head is fitted to groups that are known."""
 
 
 class InstanceHead(nn.Module):
@@ -116,14 +118,14 @@ class CentreShares(nn.Module):
             return torch.softmax(z @ self.centres.T / SHARPNESS, dim=1)
 
 
-def fit_head(head: nn.Module, x: Tensor, target: Tensor, steps: int = 80) -> None:
+def fit_head(head: nn.Module, x: Tensor, target: Tensor) -> None:
     """Fit a head that gives memberships to known groups, on fixed features x (n, width).
 
     The target is a group for each item (n,), or its memberships (n, k).
     """
     optimiser = torch.optim.Adam(head.parameters(), lr=1e-2)
     with torch.enable_grad():
-        for _ in range(steps):
+        for _ in range(HEAD_STEPS):
             found = head(x).clamp_min(1e-9).log()
             if target.ndim == 2:
                 loss = -(target * found).sum(dim=1).mean()

@@ -154,6 +154,7 @@ def test_every_deep_method_has_a_case() -> None:
     assert sorted(case.name for case in CASES) == sorted(DEEP)
 
 
+@pytest.mark.usefixtures("short_heads")
 @pytest.mark.parametrize("name", sorted(DEEP))
 def test_every_answer_is_honoured_and_a_pickled_copy_predicts_the_same(name: str) -> None:
     X, _ = clouds(60)
