@@ -22,7 +22,8 @@ from samekind.simulation.loop import LoopLog, run, run_in_one_go
 from samekind.simulation.people import Truth
 
 SHOWN = (
-    "questions", "epochs", "seconds", "acc", "network_acc", "test_acc", "test_nmi", "train_acc",
+    "questions", "same", "epochs", "seconds",
+    "acc", "network_acc", "test_acc", "test_nmi", "train_acc",
 )  # fmt: skip
 SAVE_SECONDS = 120
 """Time between two compact checkpoints."""
@@ -76,6 +77,8 @@ class Experiment:
         """Score the groups; keep the row and print it."""
         row = {**self.scores(session), "questions": told, "refits": session.clustering.snapshot}
         row["epochs"] = session.model.n_epochs_
+        if told:
+            row["same"] = sum(a.choice == "same" for a in session.answers) / told
         row["seconds"] = round(self.before + time.monotonic() - self.began, 1)
         self.curve.append(row)
         print({k: round(v, 4) for k, v in row.items() if k in SHOWN}, flush=True)
