@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from piles import clouds, points
-from quick_tests import DURATIONS, DurationRecorder, choose_slow
+from quick_tests import DURATIONS, DurationRecorder, choose_slow, file_of, longest_by_file
 from samekind.items import Collection
 from samekind.session import Session
 
@@ -26,11 +26,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow what `make check` leaves out, by the durations measured last."""
-    slow = choose_slow(json.loads(DURATIONS.read_text(encoding="utf-8")), [i.nodeid for i in items])
+    """Mark as slow what `make check` leaves out, by the durations measured last.
+
+    Files with long tests come first, so that no worker is left with one at the end.
+    """
+    seconds = json.loads(DURATIONS.read_text(encoding="utf-8"))
+    slow = choose_slow(seconds, [item.nodeid for item in items])
     for item in items:
         if item.nodeid in slow:
             item.add_marker(pytest.mark.slow)
+    longest = longest_by_file(seconds)
+    items.sort(key=lambda item: -longest.get(file_of(item.nodeid), 0.0))
 
 
 @pytest.fixture(autouse=True)

@@ -24,13 +24,26 @@ def choose_slow(seconds: Mapping[str, float], tests: Iterable[str]) -> set[str]:
     spent: dict[str, float] = {}
     slow = set()
     for test in tests:
-        file = test.partition("::")[0]
+        file = file_of(test)
         cost = seconds.get(test, 0.0)
         if spent.get(file, 0.0) + cost > SECONDS_PER_FILE:
             slow.add(test)
         else:
             spent[file] = spent.get(file, 0.0) + cost
     return slow
+
+
+def file_of(test: str) -> str:
+    """Return the file that a test stands in."""
+    return test.partition("::")[0]
+
+
+def longest_by_file(seconds: Mapping[str, float]) -> dict[str, float]:
+    """Return the seconds of the longest test of each file."""
+    longest: dict[str, float] = {}
+    for test, cost in seconds.items():
+        longest[file_of(test)] = max(cost, longest.get(file_of(test), 0.0))
+    return longest
 
 
 class DurationRecorder:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path, PurePath
 
 import pytest
 
 import samekind
 from places import TESTS
-from quick_tests import SECONDS_PER_FILE, choose_slow
+from quick_tests import DURATIONS, SECONDS_PER_FILE, choose_slow, file_of, longest_by_file
 
 ROOMS = sorted(file.parent.name for file in Path(samekind.__file__).parent.glob("*/__init__.py"))
 
@@ -22,6 +23,13 @@ def test_a_file_keeps_the_tests_that_fit_in_its_order() -> None:
 def test_files_do_not_share_their_time_and_unmeasured_tests_are_chosen() -> None:
     seconds = {"a::one": SECONDS_PER_FILE, "b::one": SECONDS_PER_FILE}
     assert choose_slow(seconds, [*seconds, "c::new", "a::new"]) == set()
+
+
+def test_files_begin_in_the_order_of_their_longest_tests(request: pytest.FixtureRequest) -> None:
+    assert longest_by_file({"a::one": 1.0, "a::two": 3.0, "b::one": 2.0}) == {"a": 3.0, "b": 2.0}
+    longest = longest_by_file(json.loads(DURATIONS.read_text(encoding="utf-8")))
+    found = [longest.get(file_of(item.nodeid), 0.0) for item in request.session.items]
+    assert found == sorted(found, reverse=True)
 
 
 def test_make_check_has_a_test_of_every_room(request: pytest.FixtureRequest) -> None:
