@@ -7,6 +7,7 @@ pairs do not speak against them.
 
 from __future__ import annotations
 
+import math
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -26,7 +27,6 @@ from samekind.training.frozen import (
     fit_labels,
     fit_pairs,
     fit_pairs_around,
-    pair_loss,
 )
 
 Ints = NDArray[np.intp]
@@ -36,8 +36,11 @@ MAX_REFERENCE = 8000
 """Items among which neighbours are looked for."""
 NEIGHBOURS = 20
 """Items, itself among them, whose mean an item is looked at through."""
-PRIOR = 3.0
-"""Penalty on the weights of the head, in units of the likelihood of one answer."""
+PRIORS = (10.0, 30.0)
+"""Penalties on the weights of the head, in units of the likelihood of one answer."""
+TRUSTED = (1.0, 0.95, 0.8, 0.5, 0.2, 0.0)
+"""Shares of a prediction, the rest is chance, at which beginnings are compared: how sure a head is
+says little about how right it is."""
 FOLDS = 3
 """Parts of the answers, each of which is predicted from the others."""
 MAX_COMPARED = 2000
@@ -51,7 +54,7 @@ class PairStart:
     Parameters
     ----------
     from_kmeans : whether the groups of k-means are where the fit to the pairs began.
-    scores : log-likelihood per answer held out, of both beginnings; empty if not compared.
+    scores : log-likelihood per answer held out, of each beginning; empty if not compared.
     """
 
     rows: Ints
@@ -70,8 +73,8 @@ def start_from_pairs(features: Tensor, known: Constraints, k: int, seed: int) ->
     """Find groups of the items from their features (n, width) and the answers.
 
     A linear head on the means of neighbours is fitted to the likelihood of the pairs: from random
-    beginnings, and from the groups of k-means with a penalty on leaving them. The one that
-    predicts answers held out better is taken.
+    beginnings with a weak and a strong penalty, and from the groups of k-means with a penalty on
+    leaving them. The one that predicts answers held out best is taken.
     """
     drawn = np.random.default_rng((seed, 9)).permutation(len(features))[:MAX_ROWS]
     rows = np.union1d(known.touched, drawn).astype(np.intp)
@@ -85,11 +88,17 @@ def start_from_pairs(features: Tensor, known: Constraints, k: int, seed: int) ->
     if k < 2 or len(links.a) < 1:
         head, from_kmeans = around, True
     else:
-        if FOLDS <= len(links.a) <= MAX_COMPARED:
-            scores = {"pairs": task.predicted(None), "kmeans": task.predicted(around)}
-        few = len(links.a) < FOLDS
-        from_kmeans = few or (bool(scores) and scores["kmeans"] > scores["pairs"])
-        head = task.fitted(around if from_kmeans else None, np.ones(len(links.a), dtype=bool))
+        begun: dict[str, tuple[LinearHead | None, float]] = {"kmeans": (around, PRIORS[0])}
+        if len(links.a) >= FOLDS:
+            begun |= {f"pairs-{prior:g}": (None, prior) for prior in PRIORS}
+        if len(links.a) > MAX_COMPARED:
+            best = f"pairs-{PRIORS[0]:g}"
+        else:
+            if len(begun) > 1:
+                scores = {name: task.predicted(*each) for name, each in begun.items()}
+            best = max(scores, key=scores.__getitem__, default="kmeans")  # k-means wins a tie
+        from_kmeans = best == "kmeans"
+        head = task.fitted(*begun[best], np.ones(len(links.a), dtype=bool))
     with torch.no_grad():
         return PairStart(rows, head(x), from_kmeans, scores)
 
@@ -125,12 +134,18 @@ class _Task:
     seed: int
 
     def fitted(
-        self, around: LinearHead | None, used: NDArray[np.bool_], *, tries: int = 6, steps: int = 60
+        self,
+        around: LinearHead | None,
+        prior: float,
+        used: NDArray[np.bool_],
+        *,
+        tries: int = 6,
+        steps: int = 60,
     ) -> LinearHead:
         """Fit a head to the pairs `used` (P,), from a head or from random beginnings."""
         chosen = to_device(used, self.x.device)
         same, different = self.pairs[chosen & self.same], self.pairs[chosen & ~self.same]
-        decay = PRIOR / max(int(used.sum()), 1)
+        decay = prior / max(int(used.sum()), 1)
         if around is not None:
             head = deepcopy(around)
             fit_pairs_around(head, self.x, same, different, decay=decay, steps=steps)
@@ -139,18 +154,26 @@ class _Task:
             fit_pairs(head, self.x, same, different, decay=decay, tries=tries, seed=self.seed)
         return head
 
-    def predicted(self, around: LinearHead | None) -> float:
-        """Log-likelihood per answer, each predicted by a head that was fitted to the others."""
+    def predicted(self, around: LinearHead | None, prior: float) -> float:
+        """Log-likelihood per answer, each predicted by a head that was fitted to the others.
+
+        The prediction is mixed with the share of "same" answers, in the best proportion.
+        """
         fold = np.random.default_rng((self.seed, 11)).permutation(len(self.pairs)) % FOLDS
-        total = 0.0
+        together = torch.zeros(len(self.pairs), device=self.x.device)
         for part in range(FOLDS):
-            head = self.fitted(around, fold != part, tries=2, steps=40)
+            head = self.fitted(around, prior, fold != part, tries=2, steps=40)
             out = to_device(fold == part, self.x.device)
             with torch.no_grad():
-                p = 0.96 * head(self.x) + 0.04 / self.k  # nobody is surer than that of few answers
-                rest = pair_loss(p, self.pairs[out & self.same], self.pairs[out & ~self.same])
-            total -= float(rest) * int((fold == part).sum())
-        return total / len(self.pairs)
+                p = head(self.x)
+                together[out] = (p[self.pairs[out, 0]] * p[self.pairs[out, 1]]).sum(dim=1)
+        chance = self.same.float().mean().clamp(0.02, 0.98)
+        best = -math.inf
+        for share in TRUSTED:
+            q = (share * together + (1 - share) * chance).clamp(0.01, 0.99)
+            found = torch.where(self.same, q.log(), (1 - q).log()).mean()
+            best = max(best, round(float(found), 6))
+        return best
 
 
 def _kmeans_head(x: Tensor, k: int, seed: int) -> LinearHead:
