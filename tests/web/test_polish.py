@@ -276,8 +276,8 @@ def test_polishing_without_a_gpu_says_how_little_can_be_expected(
         ("pcl", {"epochs": 1}, "PCL, repaired"),
         ("occ", {"epochs": 1}, "OCC, repaired"),
         ("pcl", {"profile": "fast"}, "SimCLR + head + FixMatch"),
-        ("pcl", {"profile": "paper"}, "PCL"),
-        ("occ", {"profile": "paper", "epochs": 1}, "OCC"),
+        ("pcl", {"profile": "paper"}, "PCL, from learnt features"),
+        ("occ", {"profile": "paper", "epochs": 1}, "OCC, from learnt features"),
     ],
 )
 def test_a_real_network_is_trained_and_compared(
@@ -301,7 +301,7 @@ def test_the_learner_is_named_after_what_really_trains(opening: Opening) -> None
         wish = {"method": method, "parameters": parameters}
         return client.post("/api/polish/learner", json=wish)
 
-    assert named("occ", profile="paper").json() == {"learner": "OCC"}
+    assert named("occ", profile="paper").json() == {"learner": "OCC, from learnt features"}
     assert named("occ").json() == {"learner": "OCC, repaired"}
     assert named("occ", profile="fast").json() == {"learner": "SimCLR + head + FixMatch"}
     assert named("polish").json() == {"learner": "live, then FixMatch"}
@@ -337,7 +337,10 @@ def test_time_ends_a_training_that_does_not_keep_it(opening: Opening) -> None:
     client, workspaces, workspace = opening()
     answered(workspace, 12)
     about = polish(client, workspaces, "pcl", minutes=0.02, profile="paper", epochs=100_000)
-    assert about["result"]["learner"] == "PCL" and about["result"]["seconds"] < 60
+    assert (
+        about["result"]["learner"] == "PCL, from learnt features"
+        and about["result"]["seconds"] < 60
+    )
 
 
 def test_cancelled_training_changes_nothing(opening: Opening) -> None:

@@ -96,14 +96,14 @@ class Training:
     def learner(self) -> str:
         """The name of what learns.
 
-        >>> Training.of("pcl", {"profile": "fast"}).learner, Training.of("fixmatch").learner
-        ('SimCLR + head + FixMatch', 'FixMatch')
+        >>> [Training.of("pcl", {"profile": name}).learner for name in ("repaired", "paper")]
+        ['PCL, repaired', 'PCL, from learnt features']
         """
         offer = OFFERS[self.method]
         if offer.learner:
             return offer.learner
-        model = find("method", self.method)(**{**offer.parameters, **self.parameters})
-        return str(model.learner_name)
+        chosen = {**offer.parameters, **self.parameters, "start": "features of the pile"}
+        return str(find("method", self.method)(**chosen).learner_name)
 
     def network(self, start: str, seconds: float, seed: int, report: Report, stop: Flag) -> Any:
         """Set up the method for this much time, starting from the features in a file.

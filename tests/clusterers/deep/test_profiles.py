@@ -44,6 +44,7 @@ def test_every_method_says_what_really_learns(method: Any) -> None:
     if method is not CC:
         assert method(profile="repaired").learner_name == f"{name}, repaired"
     assert method(objective=Counted()).learner_name == f"{name} with Counted"
+    assert method(start="features").learner_name == f"{name}, from learnt features"
 
 
 def test_a_fitted_method_names_the_learner_that_was_used() -> None:

@@ -128,7 +128,9 @@ class EpochClusterer(NetworkClusterer):
             return FAST_LEARNER
         own = type(self).__name__
         loss = "" if self.objective is None else f" with {type(self.objective).__name__}"
-        return own + loss + (", repaired" if self.profile == "repaired" else "")
+        if self.profile == "repaired":
+            return f"{own}{loss}, repaired"
+        return own + loss + (", from learnt features" if self.start is not None else "")
 
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
         setting = self._setting(data)
