@@ -43,34 +43,38 @@ SPELLED = {"default": "default", "personalized": "personalised"}
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure: the method on pictures, its alternative text, and the suite on frozen vectors.
+    """A figure of a method: its alternative text, and what it shows.
 
-    Without a suite it shows trainings over their epochs.
+    Either the runs of a `suite` on frozen vectors, or those on pictures over the `answers`, or
+    whole trainings on pictures over their epochs.
     """
 
     method: str
     title: str
     suite: str = ""
-    metrics: tuple[str, ...] = ("acc", "nmi")
+    answers: bool = True
 
 
-ANSWERS = "ACC and NMI over the number of answers"
+ANSWERS = "over the number of answers"
 DRAWINGS = {
-    "pcl-figure-4": Drawing("pcl", f"{ANSWERS}, by learner and strategy", "pcl-figure4-frozen"),
-    "occ-figure-3": Drawing("occ", f"{ANSWERS}, by strategy", "occ-figure3-frozen"),
-    "pcl-epochs": Drawing("pcl", "Accuracy of PCL over its epochs"),
-    "occ-epochs": Drawing("occ", "Accuracy of OCC over its epochs"),
+    "pcl-figure-4": Drawing("pcl", f"ACC and NMI {ANSWERS}, by learner", "pcl-figure4-frozen"),
+    "pcl-figure-4-pictures": Drawing("pcl", f"ACC on pictures {ANSWERS}, by learner"),
+    "occ-figure-3": Drawing("occ", f"ACC and NMI {ANSWERS}, by strategy", "occ-figure3-frozen"),
+    "occ-figure-3-pictures": Drawing("occ", f"ACC on pictures {ANSWERS}, by learner"),
+    "pcl-epochs": Drawing("pcl", "Accuracy of PCL over its epochs", answers=False),
+    "occ-epochs": Drawing("occ", "Accuracy of OCC over its epochs", answers=False),
 }
 
 
 def figure_rows(name: str, rows: Sequence[Row]) -> list[Row]:
     """The rows of a figure, each with its line and its panel, trainings by epochs as one point."""
     about = DRAWINGS[name]
-    if not about.suite:
+    if about.suite:
+        return [_drawn(row) for row in matching(rows, {"file": f"{about.suite}.jsonl"})]
+    if not about.answers:
         return training_rows(about.method, rows)
-    found = matching(rows, {"file": f"{about.suite}.jsonl"})
-    pictures = matching(rows, {"suite": SUITE, "method": about.method})
-    return [_drawn(row) for row in [*found, *(row for row in pictures if _whole(row))]]
+    found = matching(rows, {"suite": SUITE, "method": about.method})
+    return [_drawn(row) for row in found if _whole(row)]
 
 
 def _whole(row: Row) -> bool:
@@ -103,36 +107,32 @@ def digest(rows: Sequence[Row]) -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
-def figure_text(name: str, rows: Sequence[Row], pictures: Path = PICTURES) -> str:
+def figure_text(name: str, rows: Sequence[Row]) -> str:
     """The figure as Markdown with what was measured, or a sentence that there is none."""
     about, found = DRAWINGS[name], figure_rows(name, rows)
     if not found:
         return f"Not measured yet: `samekind bench {about.suite}`." if about.suite else ""
-    said = [f"![{about.title}](pictures/{name}.png)", ""]
-    frozen = matching(found, {"suite": about.suite})
-    if not about.suite:
-        return said[0]
-    if frozen:
-        seeds = numbers(row["seed"] for row in frozen)
-        commits = ", ".join(sorted({str(row["commit"]) for row in frozen}))
-        said.append(
-            f"Frozen vectors: `samekind bench {about.suite}`, seeds {seeds}, commit {commits}, "
-            f"CPU, rows in `benchmarks/rows/{about.suite}.jsonl`."
+    picture = f"![{about.title}](pictures/{name}.png)"
+    if about.suite:
+        seeds = numbers(row["seed"] for row in found)
+        commits = ", ".join(sorted({str(row["commit"]) for row in found}))
+        said = (
+            f"`samekind bench {about.suite}`, seeds {seeds}, commit {commits}, CPU, rows in "
+            f"`benchmarks/rows/{about.suite}.jsonl`."
         )
-    trained = matching(found, {"suite": SUITE})
-    if trained:
-        files = ", ".join(f"`{row['protocol']['from']}`" for row in trained)
-        said.append(
-            f"Pictures: one NVIDIA H200, {files}. A point without a line is a whole training, the "
-            f"mean of its last {LAST_SCORES} scores."
-        )
-    return "\n".join([*said, "", *_numbers_table(frozen)])
+        return "\n".join([picture, "", said, "", *_numbers_table(found)])
+    if not about.answers:
+        return picture
+    files = ", ".join(f"`{row['protocol']['from']}`" for row in found)
+    said = (
+        f"On pictures, one NVIDIA H200: {files}. A point without a line is a whole training, the "
+        f"mean of its last {LAST_SCORES} scores."
+    )
+    return "\n".join([picture, "", said])
 
 
 def _numbers_table(rows: Sequence[Row]) -> list[str]:
     """The accuracy behind a figure on frozen vectors: mean and sd over seeds, by answers."""
-    if not rows:
-        return []
     metric = "heldout_acc" if "heldout_acc" in rows[0]["curve"][-1] else "acc"
     answers = sorted({point["questions"] for row in rows for point in row["curve"]})
     lines = []
@@ -149,8 +149,9 @@ def draw(name: str, rows: Sequence[Row], folder: Path = PICTURES) -> Path | None
     if not found:
         return None
     about = DRAWINGS[name]
-    if about.suite:
-        figure = draw_curves(found, metric=about.metrics, by=["line"], log=True, seeds=True)
+    if about.answers:
+        metrics = ("acc", "nmi") if about.suite else ("acc",)
+        figure = draw_curves(found, metric=metrics, by=["line"], log=True, seeds=True)
     else:
         figure = draw_training(found)
     path = folder / f"{name}.png"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from benchmarks.results.gpu import settled
 from samekind.simulation.rows import Row
 
 VARIANTS_OF = {
@@ -17,10 +18,11 @@ WITH_PROFILES = ("pcl", "occ", "cc")
 
 
 def label(template: str, rows: Sequence[Row]) -> str:
-    """Fill a template: ``{learner}``, ``{strategy}`` and ``{epochs}`` are those of the rows.
+    """Fill a template: ``{learner}``, ``{strategy}``, ``{epochs}``, ``{scored}`` are the rows'.
 
     >>> label("{learner}, pairs by `{strategy}`", [
-    ...     {"method": "pcl", "learner": "SimCLR + head + FixMatch", "strategy": "pcl"}])
+    ...     {"method": "pcl", "learner": "SimCLR + head + FixMatch", "strategy": "pcl",
+    ...      "curve": [{"questions": 9}]}])
     'SimCLR + head + FixMatch, pairs by `pcl`'
     """
     if "{learner}" not in template:
@@ -34,7 +36,14 @@ def label(template: str, rows: Sequence[Row]) -> str:
         learner=learner_label(rows),
         strategy=" or ".join(strategies),
         epochs=" or ".join(f"{number:g}" for number in epochs),
+        scored=" or ".join(dict.fromkeys(_scored(row) for row in rows)),
     )
+
+
+def _scored(row: Row) -> str:
+    """What the result of a training by epochs is, in words."""
+    count = settled(row).get("scores", 1)
+    return "last score" if count == 1 else f"mean of the last {count:g} scores"
 
 
 def learner_label(rows: Sequence[Row]) -> str:

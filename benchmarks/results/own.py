@@ -10,6 +10,7 @@ from typing import Any
 from benchmarks.results.gpu import GPU, LAST_SCORES, SUITE, settled
 from benchmarks.results.labels import learner_label
 from benchmarks.results.rows import matching, point, short
+from samekind.questions.wording import plural
 from samekind.reports.markdown import pipe_table
 from samekind.reports.published import figures
 from samekind.simulation.rows import Row
@@ -49,12 +50,13 @@ def _whole_run(row: Row) -> list[str]:
     about = row["protocol"]
     planned = about["epochs_planned"] if about["epochs_planned"] != about["epochs_done"] else None
     epochs = f"{about['epochs_done']:g}" + (f" of {planned:g}" if planned else "")
-    count = "" if len(last) == LAST_SCORES else f" ({len(last)} scores)"
+    count = "" if len(last) == LAST_SCORES else f" ({plural(len(last), 'score')})"
     seconds = row.get("seconds")
     return [
         set_name(row), learner_label([row]), f"`{row['strategy']}`", f"{row['questions']:,}",
         epochs, short(last[-1]), f"**{short(mean_of_last[part + 'acc'])}**{count}",
-        f"{short(min(last))} to {short(max(last))}", short(mean_of_last.get(f"{part}nmi")),
+        f"{short(min(last))} to {short(max(last))}" if len(last) > 1 else "",
+        short(mean_of_last.get(f"{part}nmi")),
         short(mean_of_last.get(f"{part}ari")), short(mean_of_last.get("acc")) if part else "",
         short(printed(row)), str(row.get("seed")), f"{seconds / 60:.0f}" if seconds else "",
         f"`{row['protocol']['from']}`",

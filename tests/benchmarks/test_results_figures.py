@@ -66,12 +66,12 @@ def test_lines_are_named_after_the_learner_and_who_chose_the_pairs() -> None:
 
 
 def test_a_whole_training_is_one_point_and_one_cut_short_none() -> None:
-    (drawn,) = figures.figure_rows("pcl-figure-4", [trained()])
+    (drawn,) = figures.figure_rows("pcl-figure-4-pictures", [row(), trained()])
     (point,) = drawn["curve"]
     assert point["questions"] == 10_000
     assert point["heldout_acc"] == pytest.approx(0.7 + 0.145)  # the mean of the last ten
     short = {"by_epochs": True, "epochs_done": 12, "epochs_planned": 501, "from": "x.json"}
-    assert figures.figure_rows("pcl-figure-4", [trained(protocol=short)]) == []
+    assert figures.figure_rows("pcl-figure-4-pictures", [trained(protocol=short)]) == []
 
 
 def test_sorted_items_are_scored_by_the_network_alone_where_a_row_has_it() -> None:
@@ -111,5 +111,7 @@ def test_the_text_says_what_was_measured_or_that_nothing_was() -> None:
     )
     text = figures.figure_text("pcl-figure-4", [row(), row(1), trained()])
     table = "| PCL, pairs by pcl | .505 ± .007 | .605 ± .007 | .705 ± .007 |"
-    for words in ("![", "(pictures/pcl-figure-4.png)", "seeds 0, 1, commit abc", "`x.json`", table):
+    for words in ("![", "(pictures/pcl-figure-4.png)", "seeds 0, 1, commit abc", table):
         assert words in text
+    text = figures.figure_text("pcl-figure-4-pictures", [row(), trained()])
+    assert "(pictures/pcl-figure-4-pictures.png)" in text and "`x.json`" in text

@@ -174,7 +174,7 @@ def test_occ_is_scored_by_the_network_alone(tmp_path: Path) -> None:
 def test_a_new_file_of_a_recipe_finds_its_tables_by_itself(tmp_path: Path) -> None:
     (row,) = recipe(tmp_path / "a")
     (line,) = [x for x in bound("pcl-3", OURS, [row]) if x.beside == "PCL"]
-    assert line.label == "PCL, 300 epochs, pairs by `pcl`, mean of the last ten scores"
+    assert line.label == "PCL, 300 epochs, pairs by `pcl`, mean of the last 10 scores"
     assert place(row) == ("cifar10-2", "personalized")
     ours = {"profile": "repaired", "learner": "PCL, repaired", "epochs": None}
     (row,) = recipe(tmp_path / "b", **ours)
