@@ -92,7 +92,7 @@ def test_an_interrupted_run_goes_on_with_its_answers_and_its_network(
 
 def test_features_learnt_once_serve_another_recipe(folder: Path, tmp_path: Path) -> None:
     weights, fast = tmp_path / "features.safetensors", ("--profile", "fast")
-    learning = ("--questions", "0", "--seconds", "2", "--save-features", str(weights))
+    learning = ("--questions", "0", "--seconds", ".5", "--save-features", str(weights))
     first = run_recipe("pcl", folder, tmp_path / "first.json", *fast, *learning)
     again = ("--questions", "20", "--start", str(weights), "--tune-from", "99")
     second = run_recipe("occ", folder, tmp_path / "second.json", *fast, *again)
@@ -145,7 +145,7 @@ def test_learnt_features_are_asked_about_live_and_then_polished(
 
 @pytest.mark.parametrize("recipe", ["pcl", "occ", "idc"])
 def test_a_recipe_leaves_curves_and_what_a_picture_needs(
-    recipe: str, folder: Path, tmp_path: Path
+    recipe: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     drawing, log = tmp_path / "run.npz", tmp_path / "log"
     extra = ["--snapshots", str(drawing), "--questions", "6", "--first-epochs", "1"]
@@ -155,6 +155,6 @@ def test_a_recipe_leaves_curves_and_what_a_picture_needs(
     run_recipe(recipe, folder, tmp_path / "result.json", *extra)
     assert [m.answers for m in Snapshots.load(drawing).moments] == [0, 6]
     assert not logged or list(log.iterdir())
-    command = [sys.executable, str(RECIPES / f"{recipe}.py"), *extra]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "exists already" in done.stderr
+    with pytest.raises(SystemExit) as stopped:
+        run_here(recipe, *extra)
+    assert stopped.value.code == 2 and "exists already" in capsys.readouterr().err
