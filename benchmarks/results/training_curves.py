@@ -25,7 +25,7 @@ def training_rows(method: str, rows: Sequence[Row]) -> list[Row]:
 
 
 def draw_training(rows: Sequence[Row]) -> Figure:
-    """One panel per set: each score faint, the mean of the last ten in full, asking shaded."""
+    """One panel per set: each score faint, asking shaded, then the mean of the last ten in full."""
     places: dict[str, list[Row]] = {}
     for row in rows:
         places.setdefault(set_name(row), []).append(row)
@@ -45,7 +45,10 @@ def draw_training(rows: Sequence[Row]) -> Figure:
     figure.tight_layout(rect=(0, 0.62 / inches, 1, 1), w_pad=2, h_pad=2)
     figure.legend(keys.values(), keys, loc="lower center", ncols=4, frameon=False, fontsize=9.5,
                   labelcolor=INK, bbox_to_anchor=(0.5, 0.3 / inches))  # fmt: skip
-    foot = f"Faint: each score. Thick: mean of the last {LAST_SCORES}. Shaded: questions are asked."
+    foot = (
+        "Faint: each score. Shaded: questions are asked. Thick: mean of up to "
+        f"{LAST_SCORES} scores since."
+    )
     figure.text(0.5, 0.12 / inches, foot, fontsize=8.5, color=FAINT, ha="center")
     return figure
 
@@ -60,16 +63,18 @@ def _panel(axes: Axes, place: str, rows: Sequence[Row], names: Sequence[str]) ->
     axes.set_xlabel("epochs", color=INK, fontsize=10)
     part = "held-out accuracy" if score_prefix(rows[0]) == "heldout_" else "accuracy"
     axes.set_ylabel(part, color=INK, fontsize=10)
-    asking = [
-        p["epochs"] for row in rows for p in row["curve"] if p["questions"] < row["questions"]
-    ]
-    if asking:
-        axes.axvspan(0, max(asking), color="#e9e6dc", linewidth=0, zorder=0)
+    asked_until = max(map(_last_question, rows))
+    if asked_until:
+        axes.axvspan(0, asked_until, color="#e9e6dc", linewidth=0, zorder=0)
     for row in rows:
         look: dict[str, Any] = {"color": PALETTES[0][names.index(_name(row))]}
         epochs, scores = _points(row)
-        axes.plot(epochs, scores, linewidth=0.9, alpha=0.35, **look)
-        axes.plot(epochs, _running_mean(scores), linewidth=2, label=_name(row), **look)
+        axes.plot(epochs, scores, linewidth=1.0, alpha=0.45, **look)
+        after = [at for at, epoch in enumerate(epochs) if epoch > _last_question(row)]
+        means = _running_mean([scores[at] for at in after])
+        dot = "o" if len(after) == 1 else ""
+        axes.plot([epochs[at] for at in after], means, linewidth=2, marker=dot, markersize=5,
+                  label=_name(row), **look)  # fmt: skip
     published = printed(rows[0])
     if published is not None:
         axes.axhline(published, color=INK, linewidth=1, linestyle=(0, (4, 2)), label="published")
@@ -80,6 +85,12 @@ def _points(row: Row) -> tuple[list[float], list[float]]:
     metric = f"{score_prefix(row)}acc"
     found = {float(p["epochs"]): float(p[metric]) for p in row["curve"] if p.get("epochs")}
     return list(found), list(found.values())
+
+
+def _last_question(row: Row) -> float:
+    """The last scored epoch before the last question; 0: all were asked before the first score."""
+    before = [p["epochs"] for p in row["curve"] if p["questions"] < row["questions"]]
+    return max((float(epoch) for epoch in before if epoch), default=0.0)
 
 
 def _running_mean(scores: Sequence[float]) -> list[float]:

@@ -219,7 +219,8 @@ def _legend(figure: Figure, names: Sequence[str], found: Found, each_seed: bool)
     seeds = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
     shown = "faint: each seed" if each_seed else "with the 95 % interval of the mean (Student)"
     foot = f"Mean over {seeds} seeds, {shown}."
-    foot = "One seed, so there is no band." if runs == [1] else foot
+    alone = "One seed." if each_seed else "One seed, so there is no band."
+    foot = alone if runs == [1] else foot
     high = figure.get_size_inches()[1]
     wide = figure.get_size_inches()[0]
     columns = max(1, min(len(names), int(wide / (0.7 + 0.085 * max(map(len, names), default=1)))))
