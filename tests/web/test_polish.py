@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
 
+from samekind.encoders.learned.weights import learnt_folder
 from samekind.errors import InputError
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
@@ -40,7 +43,9 @@ def request_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Request:
         base = np.array([(210, 40, 40), (40, 40, 210)][k % 2])
         picture = np.clip(base + rng.normal(0, 20, (32, 32, 3)), 0, 255).astype(np.uint8)
         picture[4 : 4 + 8 * (SHAPE[k] + 1), 4:12] = 255
-        Image.fromarray(picture).save(folder / f"{k:02}.png")
+        file = folder / f"{k:02}.png"
+        Image.fromarray(picture).save(file)
+        os.utime(file, (0, 0))  # the same pictures in every test
     return Request(str(folder), encoder="pixels").remembered()
 
 
@@ -84,6 +89,21 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(polish_work, "features", features)
     monkeypatch.setattr(Training, "network", lambda *arguments: Seeing())
+
+
+@pytest.fixture(scope="module")
+def kept_features(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kept") / "learnt"
+
+
+@pytest.fixture
+def shared_features(request_of: Request, kept_features: Path) -> Iterator[None]:
+    """Learn features of the pictures once: the first training does, later ones find them."""
+    if kept_features.exists():
+        shutil.copytree(kept_features, learnt_folder())
+    yield
+    if not kept_features.exists():
+        shutil.copytree(learnt_folder(), kept_features)
 
 
 def polish(
@@ -268,6 +288,7 @@ def test_polishing_without_a_gpu_says_how_little_can_be_expected(
     assert "not even once" not in estimate_on("accelerator")
 
 
+@pytest.mark.usefixtures("shared_features")
 @pytest.mark.parametrize(
     ("method", "parameters", "learner"),
     [
@@ -333,6 +354,7 @@ def test_parameters_are_listed_with_the_defaults_that_are_used_here(
     assert unlabelled_on("cpu") < unlabelled_on("accelerator") == 448
 
 
+@pytest.mark.usefixtures("shared_features")
 def test_time_ends_a_training_that_does_not_keep_it(opening: Opening) -> None:
     client, workspaces, workspace = opening()
     answered(workspace, 12)
