@@ -41,6 +41,8 @@ SMALL: dict[str, Any] = {
     "backbone": "resnet18", "stem": "3x3", "channels": 4, "size": 8, "batch_size": 16,
     "device": "cpu", "random_state": 0,
 }  # fmt: skip
+LITTLE = ("--with", "epochs=2", "--with", "channels=8")
+"""A short training of a narrow network, by the command line."""
 NO_MEMORY = [
     torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB"),
     RuntimeError("CUDA out of memory. Tried to allocate 20.00 GiB"),
@@ -120,12 +122,10 @@ def test_a_session_trains_on_such_a_folder_and_honours_the_answers(odd_folder: P
 def test_the_command_line_groups_a_folder_of_odd_pictures_with_pcl(
     cli: Cli, odd_folder: Path
 ) -> None:
-    grouped = cli("cluster", odd_folder, "--method", "pcl", "--encoder", "images", "--groups", "2")
+    pcl = ("--method", "pcl", *LITTLE, "--encoder", "images")
+    grouped = cli("cluster", odd_folder, *pcl, "--groups", "2")
     assert grouped.code == 0 and "9 items" in grouped.err and "broken.png" in grouped.err
-    asked = cli(
-        "ask", odd_folder, "--method", "pcl", "--encoder", "images", "--strategy", "pcl",
-        "--questions", "2", typed="n\ny\n",
-    )  # fmt: skip
+    asked = cli("ask", odd_folder, *pcl, "--strategy", "pcl", "--questions", 2, typed="n\ny\n")
     assert asked.code == 0, asked.err
     assert "2 answers are saved" in asked.out
     told = cli("simulate", odd_folder, "--method", "pcl")
@@ -149,7 +149,7 @@ def test_the_command_line_simulates_on_pictures_of_different_sizes(
     pq.write_table(table, tmp_path / "shades.parquet")
     done = cli(
         "simulate", tmp_path / "shades.parquet", "--orientation", "colour", "--method", "pcl",
-        "--encoder", "images", "--questions", "4", "--refit-every", "4", "--json",
+        *LITTLE, "--encoder", "images", "--questions", "4", "--refit-every", "4", "--json",
     )  # fmt: skip
     assert done.code == 0, done.err
     result = json.loads(done.out)
