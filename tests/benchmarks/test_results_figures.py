@@ -36,11 +36,19 @@ def trained(**more: Any) -> dict[str, Any]:
     return row(**where, **{"curve": curve, "protocol": about, **more})
 
 
-@pytest.mark.parametrize("name", figures.DRAWINGS)
-def test_the_figures_of_the_page_are_drawn_from_the_kept_rows(name: str) -> None:
-    found = figures.figure_rows(name, ROWS)
-    there = figures.drawn_from(figures.PICTURES / f"{name}.png")
-    assert there == (figures.digest(found) if found else "")
+def test_the_figures_of_the_page_are_drawn_from_the_kept_rows(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert figures.main(["--check"]) == 0, capsys.readouterr().err
+
+
+def test_figures_of_other_rows_are_named_with_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert figures.figure_rows("pcl-figure-4", ROWS)
+    assert figures.main(["--check", "--out", str(tmp_path)]) == 1
+    said = capsys.readouterr().err
+    assert "pcl-figure-4" in said and "Run: python -m benchmarks.results.figures" in said
 
 
 def test_a_figure_keeps_the_digest_of_its_rows_and_is_drawn_again_for_others(
