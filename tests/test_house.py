@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from importlib import import_module
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -46,9 +48,10 @@ def room(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
-def imported(path: Path) -> set[str]:
+@cache
+def imported(path: Path) -> frozenset[str]:
     """Rooms of the package that a file imports, wherever in the file it does so."""
-    found = set()
+    found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         names = []
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("samekind"):
@@ -59,10 +62,11 @@ def imported(path: Path) -> set[str]:
         elif isinstance(node, ast.Import):
             names = [a.name for a in node.names if a.name.startswith("samekind")]
         found |= {name.split(".")[1] for name in names if "." in name}
-    return found - {"__version__"}
+    return frozenset(found - {"__version__"})
 
 
-ROOMS = {name: [path for path in FILES if room(path) == name] for name in map(room, FILES)}
+ROOMS = {name: list(files) for name, files in groupby(FILES, room)}
+assert sum(map(len, ROOMS.values())) == len(FILES)
 
 
 @pytest.mark.parametrize("door", sorted(DOORS))
