@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from benchmarks.theory.gaps import (
     relations,
     told,
 )
+from benchmarks.theory.loss_gap import main
 from places import ROOT
 from samekind.constraints import Constraints
 from samekind.objectives import BatchLinks
@@ -127,19 +127,17 @@ def test_relations_are_correlations_and_shares() -> None:
     assert row["size of different"] < row["size of same"]  # different-answers count by closure only
 
 
-def test_the_script_measures_a_small_case_and_keeps_other_entries(tmp_path: Path) -> None:
+def test_the_script_measures_a_small_case_and_keeps_other_entries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     out, picture = tmp_path / "gap.json", tmp_path / "gap.png"
     out.write_text('{"kept": 1}')
     sizes = {"items": 10, "batches": 2, "answers": 4, "fitted": 1, "refits": 1}
     words = [word for name, size in sizes.items() for word in (f"--{name}", str(size))]
     words += ["--out", str(out), "--figure", str(picture)]
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.theory.loss_gap", *words],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    monkeypatch.setattr(sys, "argv", ["loss_gap.py", *words])
+    monkeypatch.chdir(ROOT)
+    main()
     written = json.loads(out.read_text())
     assert set(written) == {"kept", "digits, parity"}
     assert len(written["digits, parity"]["fixed"]) == 9
