@@ -41,6 +41,9 @@ PRIORS = (10.0, 30.0)
 TRUSTED = (1.0, 0.95, 0.8, 0.5, 0.2, 0.0)
 """Shares of a prediction, the rest is chance, at which beginnings are compared: how sure a head is
 says little about how right it is."""
+MARGIN = 0.005
+"""Log-likelihood per answer by which pairs alone must predict better than k-means: in a tie they
+may have found nothing but chance."""
 FOLDS = 3
 """Parts of the answers, each of which is predicted from the others."""
 MAX_COMPARED = 2000
@@ -89,14 +92,11 @@ def start_from_pairs(features: Tensor, known: Constraints, k: int, seed: int) ->
         head, from_kmeans = around, True
     else:
         begun: dict[str, tuple[LinearHead | None, float]] = {"kmeans": (around, PRIORS[0])}
-        if len(links.a) >= FOLDS:
-            begun |= {f"pairs-{prior:g}": (None, prior) for prior in PRIORS}
-        if len(links.a) > MAX_COMPARED:
-            best = f"pairs-{PRIORS[0]:g}"
-        else:
-            if len(begun) > 1:
-                scores = {name: task.predicted(*each) for name, each in begun.items()}
-            best = max(scores, key=scores.__getitem__, default="kmeans")  # k-means wins a tie
+        begun |= {f"pairs-{prior:g}": (None, prior) for prior in PRIORS}
+        best = "kmeans" if len(links.a) < FOLDS else f"pairs-{PRIORS[0]:g}"
+        if FOLDS <= len(links.a) <= MAX_COMPARED:
+            scores = {name: task.predicted(*each) for name, each in begun.items()}
+            best = max(scores, key=lambda name: scores[name] + MARGIN * (name == "kmeans"))
         from_kmeans = best == "kmeans"
         head = task.fitted(*begun[best], np.ones(len(links.a), dtype=bool))
     with torch.no_grad():
