@@ -4,8 +4,9 @@ VENV ?= .venv
 PORT ?= 8765
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check
-# Two workers with one thread each: more threads only wait for each other.
-TESTS := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+# Two workers with one thread each: more threads only wait for each other. Bytecode is written also
+# where the environment forbids it: the tests start many processes, which would compile all again.
+TESTS := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: run test check lint types quick durations install system guard page bench bench-quick clean
 
