@@ -34,7 +34,7 @@ def test_the_learner_follows_the_method_and_its_parameters(form: Any) -> None:
     expect(form.locator(".paper")).to_contain_text("arXiv 2211.00409")
     form.click("summary:has-text('Advanced')")
     form.select_option("select[name=profile]", "paper")
-    expect(learner).to_have_text("Trains: OCC")
+    expect(learner).to_have_text("Trains: OCC, from learnt features")
     form.select_option("select[name=profile]", "fast")
     expect(learner).to_have_text("Trains: SimCLR + head + FixMatch")
     form.fill("input[name=epochs]", "many")
