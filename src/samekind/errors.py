@@ -62,9 +62,18 @@ class UnknownName(InputError):
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
-        close = get_close_matches(name, names, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
+        hint = did_you_mean(name, names)
         super().__init__(f"Unknown {what} {name!r}.{hint} Known: {', '.join(names)}.")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A question after the most similar known name, or nothing.
+
+    >>> did_you_mean("randum", ["random", "live"])
+    " Did you mean 'random'?"
+    """
+    close = get_close_matches(name, list(known), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
 
 
 class AnswerError(SamekindError, ValueError):

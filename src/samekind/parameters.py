@@ -9,11 +9,10 @@ import tomllib
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from samekind.errors import InputError
+from samekind.errors import InputError, did_you_mean
 from samekind.registry import find, first_line, strategy_of, strategy_words
 
 KINDS: dict[type, str] = {
@@ -144,10 +143,8 @@ def read_parameters(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
     known = parameters_of("method", method) if given else {}
     for name in given:
         if name not in known:
-            close = get_close_matches(name, known, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
             raise InputError(
-                f"The method {method!r} has no parameter {name!r}.{hint} "
+                f"The method {method!r} has no parameter {name!r}.{did_you_mean(name, known)} "
                 f"It has: {', '.join(known)}. See `samekind list --method {method}`."
             )
     return {name: known[name].read(value) for name, value in given.items()}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
-from samekind.errors import InputError, UnknownName
+from samekind.errors import InputError, UnknownName, did_you_mean
 from samekind.parameters import parameters_of
 from samekind.registry import find
 from samekind.simulation.settings import GROUPS, HELD_OUT, KINDS, Settings
@@ -51,8 +50,7 @@ def check_keys(where: str, table: Mapping[str, Any], allowed: Iterable[str]) -> 
     names = list(allowed)
     for key in table:
         if key not in names:
-            close = get_close_matches(key, names, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
+            hint = did_you_mean(key, names)
             raise InputError(
                 f"{where} has the unknown key {key!r}.{hint} Allowed: {', '.join(sorted(names))}."
             )

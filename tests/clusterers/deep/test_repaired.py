@@ -15,7 +15,7 @@ from drawn_kinds import SMALL, Curve, drawn, honoured, some_answers
 from samekind.clusterers.deep.cc import CC
 from samekind.clusterers.deep.occ import OCC
 from samekind.clusterers.deep.pcl import PCL
-from samekind.clusterers.deep.repaired import AnsweredBatches
+from samekind.clusterers.deep.repaired import PairBatches
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.evaluation import score
@@ -160,7 +160,7 @@ def test_cc_has_no_such_profile() -> None:
 
 def test_every_batch_holds_answered_pairs_however_few_there_are() -> None:
     known = Answered.from_constraints(Constraints.from_links(5000, [(17, 4000, False)]))
-    batches = AnsweredBatches(5000, 32, seed=0, share=0.25)
+    batches = PairBatches(5000, 32, seed=0, share=0.25)
     for step in range(20):
         items = batches.items(step, known)
         assert {17, 4000} <= set(items.tolist()) and len(np.unique(items)) == 32
@@ -169,7 +169,7 @@ def test_every_batch_holds_answered_pairs_however_few_there_are() -> None:
 def test_many_answered_items_take_their_share_of_a_batch_with_partners() -> None:
     links = [(i, i + 1000, i % 2 == 0) for i in range(1000)]
     known = Answered.from_constraints(Constraints.from_links(5000, links))
-    batches = AnsweredBatches(5000, 64, seed=0, share=0.5)
+    batches = PairBatches(5000, 64, seed=0, share=0.5)
     items = batches.items(3, known)
     same, different = known.pairs(items)
     assert len(items) == 64 and len(same) + len(different) >= 12

@@ -121,8 +121,8 @@ class FastLearner(Learner):
         head: Any = fit_frozen_head(features, learnt, k, self.seed)
         frozen.cluster = head
         self.scores = {
-            "frozen": agreement(frozen, trainer, kept),
-            "tuned": agreement(self._tuned, trainer, kept),
+            name: agreement(Reader(one, trainer.views.plain, trainer.compute), trainer, kept)
+            for name, one in (("frozen", frozen), ("tuned", self._tuned))
         }
         better = self.scores["tuned"] > self.scores["frozen"] and self._tuned.k == k
         return self._tuned if better else trainer.network
@@ -171,13 +171,12 @@ def split_answers(known: Constraints, rng: np.random.Generator) -> tuple[Constra
     return learnt, (links.a[out], links.b[out], links.same[out])
 
 
-def agreement(network: Network, trainer: Trainer, kept: Any) -> float:
+def agreement(reader: Reader, trainer: Trainer, kept: Any) -> float:
     """Share of links that the groups of a network agree with, same and different weighted alike."""
     a, b, same = kept
     items, index = np.unique(np.concatenate([a, b]), return_inverse=True)
     if not len(items):
         return 0.0
-    reader = Reader(network, trainer.views.plain, trainer.compute)
     chosen = trainer.data[to_device(items.astype(np.int64), trainer.device)]
     group = reader.bank(chosen).p.argmax(axis=1)[index]
     right = (group[: len(a)] == group[len(a) :]) == same

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from samekind.clusterers.deep.base import Learner
-from samekind.clusterers.deep.fast import split_answers
+from samekind.clusterers.deep.fast import agreement, split_answers
 from samekind.clusterers.deep.pair_start import PairStart, closed_for_two, start_from_pairs
 from samekind.clusterers.deep.pretraining import guess_groups, planned_epochs, pretraining_steps
 from samekind.clusterers.deep.settings import Setting
@@ -81,13 +81,13 @@ class RepairedLoss(nn.Module):
 
 
 @dataclass(frozen=True)
-class AnsweredBatches(LinkedBatches):
+class PairBatches(LinkedBatches):
     """Batches of which a share are answered items with their partners, however few there are.
 
     In :class:`LinkedBatches` partners come to answered items that were drawn among all: with 100
     answers about 50,000 items, most batches then hold no pair.
 
-    >>> batches = AnsweredBatches(1000, 8, share=0.5)
+    >>> batches = PairBatches(1000, 8, share=0.5)
     >>> known = Answered.from_constraints(Constraints.from_links(1000, [(3, 5, True)]))
     >>> items = batches.items(0, known)
     >>> len(items), {3, 5} <= set(items.tolist())
@@ -199,7 +199,7 @@ class RepairedLearner(Learner):
 
     def _learn(self, trainer: Trainer, known: Constraints, epochs: float | None) -> None:
         """Train with the answers for so many epochs; None: until the groups stay."""
-        trainer.batches = _answered_batches(trainer)
+        trainer.batches = _pair_batches(trainer)
         trainer.learn_from(known)
         per_epoch = trainer.batches.steps
         total = MAX_STEPS / per_epoch if epochs is None else epochs
@@ -259,8 +259,8 @@ class RepairedLearner(Learner):
             self._tuned = self._tune(trainer, frozen, learnt)
             self._tuned_at = len(known.answers)
         self.scores = {
-            "frozen": self._agreement(frozen, trainer, kept),
-            "tuned": self._agreement(self._tuned, trainer, kept),
+            name: agreement(self._reader_of(one, trainer), trainer, kept)
+            for name, one in (("frozen", frozen), ("tuned", self._tuned))
         }
         better = self.scores["tuned"] > self.scores["frozen"] and self._tuned.k == k
         return self._tuned if better else trainer.network
@@ -300,24 +300,13 @@ class RepairedLearner(Learner):
         )
         if setting.attention:
             self._begin_head(tuner, self._features(trainer), known)
-        tuner.batches = _answered_batches(tuner)
+        tuner.batches = _pair_batches(tuner)
         tuner.learn_from(known)
         epochs: float = EPOCHS if setting.epochs is None else setting.epochs
         if setting.tune_seconds is not None:
             epochs = planned_epochs(tuner, replace(setting, seconds=setting.tune_seconds))
         self._learn(tuner, known, epochs)
         return network
-
-    def _agreement(self, network: Network, trainer: Trainer, kept: Any) -> float:
-        """Share of links that the groups of a network agree with, both answers weighted alike."""
-        a, b, same = kept
-        items, index = np.unique(np.concatenate([a, b]), return_inverse=True)
-        if not len(items):
-            return 0.0
-        chosen = trainer.data[to_device(items.astype(np.int64), trainer.device)]
-        group = self._reader_of(network, trainer).bank(chosen).p.argmax(axis=1)[index]
-        right = (group[: len(a)] == group[len(a) :]) == same
-        return float(np.mean([right[part].mean() for part in (same, ~same) if part.any()]))
 
     def _features(self, trainer: Trainer) -> Tensor:
         assert self._frozen is not None
@@ -358,9 +347,9 @@ class RepairedLearner(Learner):
         fit_head(network.cluster, x.float(), begun.p)
 
 
-def _answered_batches(trainer: Trainer) -> AnsweredBatches:
+def _pair_batches(trainer: Trainer) -> PairBatches:
     plan = trainer.plan
-    return AnsweredBatches(
+    return PairBatches(
         len(trainer.data), plan.batch_size, plan.seed, plan.linked_share, trainer.world.size
     )
 
