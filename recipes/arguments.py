@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from samekind.protocols import Oracle
 from samekind.reports.plots import Snapshots
 from samekind.session import Session
 from samekind.simulation.people import Matched, Noisy, Truth, Unsure
+from samekind.simulation.provenance import command_line, provenance
 from samekind.sources import CIFAR_SETS
 from samekind.training.progress import Monitor, tensorboard_log
 
@@ -191,5 +193,17 @@ class Album:
 def write(wanted: argparse.Namespace, method: str, curve: Sequence[Mapping[str, float]]) -> None:
     """The result as JSON, if a file was named."""
     if wanted.json:
-        result = {**vars(wanted), "method": method, "curve": curve, **curve[-1]}
+        result = {**told(wanted), "method": method, "curve": curve, **curve[-1]}
         Path(wanted.json).write_text(json.dumps(result, default=str, indent=1))
+
+
+def told(wanted: argparse.Namespace) -> dict[str, Any]:
+    """The settings of a run, its command and its machine; of files and folders only the name."""
+    recipe = Path(sys.argv[0])
+    command = command_line(f"python recipes/{recipe.name}", sys.argv[1:])
+    given = {name: _without_folder(value) for name, value in vars(wanted).items()}
+    return given | provenance(command, wanted.commit)
+
+
+def _without_folder(value: object) -> object:
+    return Path(value).name if isinstance(value, str) and Path(value).is_absolute() else value

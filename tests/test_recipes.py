@@ -74,6 +74,8 @@ def test_a_recipe_runs_and_writes_its_result(
     assert result["method"] == recipe
     assert result["curve"][0]["questions"] == 0 and len(result["curve"]) >= 2
     assert recipe == "idc" or 0 < result["same"] < 1
+    assert result["machine"]["cores"] and result["versions"]["torch"]
+    assert str(tmp_path) not in json.dumps(result) and str(folder) not in json.dumps(result)
 
 
 def test_an_interrupted_run_goes_on_with_its_answers_and_its_network(
