@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from samekind.clusterers.deep.epochs import EpochClusterer
+from samekind.clusterers.deep.stages import EPOCHS
 from samekind.training.losses import CCLoss
 
 
@@ -13,15 +14,28 @@ from samekind.training.losses import CCLoss
 class CC(EpochClusterer):
     """CC: contrast of items and of groups, no answers in training; the result still honours them.
 
-    Published for pictures of 224 x 224, ResNet-34 from scratch, batches of 256, Adam at 3e-4.
+    Published for pictures of 224 x 224, ResNet-34 from scratch, batches of 256, Adam at 3e-4, 1,000
+    epochs. The default of twenty epochs is that of the other methods without answers, see
+    :class:`~samekind.clusterers.deep.stages.StagedClusterer`.
 
-    Parameters: see :class:`~samekind.clusterers.deep.epochs.EpochClusterer`.
+    Parameters
+    ----------
+    profile : ``paper`` trains from scratch as published. ``fast`` (pictures only) is another
+        learner, SimCLR + head + FixMatch, as in
+        :class:`~samekind.clusterers.deep.epochs.EpochClusterer`.
+    epochs : per fit; None: twenty over pictures in the first fit and one in each later fit, some
+        sixty steps for plain vectors. In ``fast``, of the training on answers: None: 20.
+
+    Other parameters: see :class:`~samekind.clusterers.deep.epochs.EpochClusterer`.
 
     References
     ----------
     Li et al., Contrastive Clustering, AAAI 2021, arXiv 2009.09687.
     """
 
+    profile: Literal["paper", "fast"] = "paper"
+
+    usual_first_epochs: ClassVar[int] = EPOCHS
     published: ClassVar[dict[str, Any]] = {
         "batch_size": 256,
         "learning_rate": 3e-4,

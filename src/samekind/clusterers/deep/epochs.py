@@ -104,6 +104,8 @@ class EpochClusterer(NetworkClusterer):
 
     profiles: ClassVar[tuple[str, ...]] = ("paper", "fast")
     """Profiles that the method has."""
+    usual_first_epochs: ClassVar[int] = 1
+    """Epochs of the first fit on pictures if none are given; later fits take one."""
     space: ClassVar[Literal["z", "h"]] = "z"
     """Vectors that strategies look at: projections z or features h."""
 
@@ -140,7 +142,7 @@ class EpochClusterer(NetworkClusterer):
         if setting.profile == "repaired":
             return RepairedLearner(setting, data, seed, loss)
         learner = EpochLearner(setting, data, seed)
-        learner.objective = loss
+        learner.objective, learner.usual_first_epochs = loss, self.usual_first_epochs
         return learner
 
     def _install(self, learner: Learner, bank: Bank, known: Constraints) -> Self:
@@ -207,6 +209,8 @@ def two_views(learner: Learner, space: str) -> Floats:
 class EpochLearner(Learner):
     """Trains the network on views and answers, a few epochs more at every fit."""
 
+    usual_first_epochs = 1
+    """Epochs of the first fit on pictures if none are given."""
     _resumed = 0
     """Epochs of this fit that were done before an interruption."""
     _known: Constraints | None = None
@@ -283,7 +287,9 @@ class EpochLearner(Learner):
 
     def _epochs(self, trainer: Trainer) -> int:
         setting = self.setting
-        usual = 1 if self._pictures else math.ceil(STEPS_PER_FIT / trainer.batches.steps)
+        usual = self.usual_first_epochs if self._fits == 0 else 1
+        if not self._pictures:
+            usual = math.ceil(STEPS_PER_FIT / trainer.batches.steps)
         epochs = usual if setting.epochs is None else setting.epochs
         first = setting.first_epochs
         return first if first is not None and self._fits == 0 else epochs
