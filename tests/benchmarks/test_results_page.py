@@ -100,11 +100,12 @@ def test_a_baseline_finds_the_published_method_of_its_name() -> None:
 
 def test_the_orientation_class_is_that_of_the_published_classes() -> None:
     scores = [{"questions": 500, "acc": 0.9, "nmi": 0.8, "ari": 0.7}]
-    rows = [row(system="idc", set="cifar10", orientation="class", budget=500, curve=scores)]
+    about = {"system": "idc", "learner": "IDC", "set": "cifar10", "orientation": "class"}
+    rows = [row(**about, budget=500, curve=scores)]
     lines = readable("idc-2", rows)
     place = next(i for i, line in enumerate(lines) if line.startswith("| IDC (TCL) |"))
     assert lines[place + 1].startswith(
-        "| **here:** `idc`, 3,000 steps from scratch | 500 | yes | .900 / .800 / .700 |"
+        "| **here:** IDC, 3,000 steps from scratch | 500 | yes | .900 / .800 / .700 |"
     )
 
 

@@ -47,7 +47,7 @@ def test_after_none_of_these_the_other_groups_are_shown_before_a_new_one_is_open
     run(session, Truth(kinds), 60)
     assert len(session.constraints.kinds) == 8
     sizes = {len(a.question.groups) for a in session.answers if isinstance(a.question, WhichGroup)}
-    assert max(sizes) == WhichGroup.max_groups
+    assert max(sizes) == WhichGroup.usual_groups
     assert ari(kinds, session.clustering.labels) == 1.0
 
 

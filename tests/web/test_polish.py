@@ -293,7 +293,8 @@ def test_polishing_without_a_gpu_says_how_little_can_be_expected(
     ("method", "parameters", "learner"),
     [
         ("fixmatch", {"sure": 0.9}, "FixMatch"),
-        ("idc", {}, "IDC"),
+        ("idc", {}, "IDC, repaired"),
+        ("idc", {"profile": "paper"}, "IDC, as printed"),
         ("pcl", {"epochs": 1}, "PCL, repaired"),
         ("occ", {"epochs": 1}, "OCC, repaired"),
         ("pcl", {"profile": "fast"}, "SimCLR + head + FixMatch"),

@@ -26,7 +26,9 @@ class WhichGroup(Question):
 
     kind: ClassVar[str] = "which-group"
     prompt: ClassVar[str] = "Which of these groups does this belong to?"
-    max_groups: ClassVar[int] = 5
+    max_groups: ClassVar[int] = 7
+    usual_groups: ClassVar[int] = 5
+    """Groups that strategies show unless told otherwise: more take long to compare."""
     item: int
     groups: tuple[tuple[int, ...], ...]
 

@@ -158,19 +158,34 @@ def earlier_learner(row: Row) -> str | None:
     'SimCLR + head + FixMatch'
     >>> earlier_learner({"method": "occ", "protocol": {"without": ["assignment"]}})
     'OCC without assignment'
-    >>> earlier_learner({"method": "dcc"})
-    'dcc'
+    >>> earlier_learner({"method": "dcc"}), earlier_learner({"method": "idc"})
+    ('dcc', 'IDC, repaired')
     """
     method = row.get("method")
+    given = row.get("parameters") or {}
+    profile = given.get("profile") or row.get("profile")
+    if method == "idc":
+        return _earlier_idc(profile or "repaired", given.get("losses") or row.get("losses"))
     if method not in _OWN_NAMES:
         return None if method is None else str(method)
-    profile = (row.get("parameters") or {}).get("profile") or row.get("profile")
     if profile == "fast" and row.get("encoder") in _OF_PICTURES:
         return FAST_LEARNER
     own = _OWN_NAMES[method]
     name = own if profile in (None, "paper", "fast") else f"{own}, {profile}"
     without = (row.get("protocol") or {}).get("without") or ()
     return name + (f" without {' and '.join(without)}" if without else "")
+
+
+def _earlier_idc(profile: str, losses: Any) -> str:
+    """IDC by its profile, which was ``repaired`` unless the row says so, and its losses.
+
+    >>> _earlier_idc("program", "pos,reg")
+    'IDC without neg'
+    """
+    used = losses.split(",") if isinstance(losses, str) else losses or _IDC_LOSSES
+    left_out = [name for name in _IDC_LOSSES if name not in used]
+    name = "IDC" if profile == "program" else f"IDC, {profile}"
+    return name + (f" without {' and '.join(left_out)}" if left_out else "")
 
 
 def _from_version_1(row: Row) -> dict[str, Any]:
@@ -205,6 +220,7 @@ def person_name(kind: str, noise: float, unsure: float) -> str:
 
 _OWN_NAMES = {"pcl": "PCL", "occ": "OCC", "cc": "CC"}
 """Methods with profiles, and the name of each where it trains by its own loss."""
+_IDC_LOSSES = ("pos", "neg", "reg")
 _OF_PICTURES = (None, "pixels", "pixels of the pictures", "resnet18", "resnet34")
 """Encoders of rows whose network was trained on pictures; recipes wrote none."""
 _RENAMED = {"variant": "system", "peak_memory_mb": "memory_mib"}

@@ -45,11 +45,13 @@ class Offer:
     ----------
     parameters : those that differ from the defaults of the method.
     learner : name of what learns; empty: as the method says, which may depend on parameters.
+    untimed : the profile that trains by epochs and does not keep the time itself.
     """
 
     method: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     learner: str = ""
+    untimed: str = ""
 
 
 OFFERS: dict[str, Offer] = {
@@ -57,9 +59,9 @@ OFFERS: dict[str, Offer] = {
     for offer in (
         Offer("polish", learner="live, then FixMatch"),
         Offer("fixmatch", learner="FixMatch"),
-        Offer("idc", learner="IDC"),
-        Offer("pcl", {"profile": "repaired", "tune_from": FEWEST_ANSWERS}),
-        Offer("occ", {"profile": "repaired", "tune_from": FEWEST_ANSWERS}),
+        Offer("idc"),
+        Offer("pcl", {"profile": "repaired", "tune_from": FEWEST_ANSWERS}, untimed="paper"),
+        Offer("occ", {"profile": "repaired", "tune_from": FEWEST_ANSWERS}, untimed="paper"),
     )
 }
 """In the order in which they are offered. `tune_from`: with fewer answers than that, PCL and OCC
@@ -116,8 +118,10 @@ class Training:
 
         kind, device = find("method", self.method), best_device().device
         facts = load_checkpoint(start).facts
-        chosen = {**OFFERS[self.method].parameters, **self.parameters}
-        timed = chosen.get("profile") != "paper" and chosen.get("epochs") is None
+        offer = OFFERS[self.method]
+        chosen = {**offer.parameters, **self.parameters}
+        by_epochs = bool(offer.untimed) and chosen.get("profile") == offer.untimed
+        timed = not by_epochs and chosen.get("epochs") is None
         if not timed:
             chosen.setdefault("epochs", PAPER_EPOCHS)
         ends = time.monotonic() + seconds

@@ -10,18 +10,22 @@ import numpy as np
 import pytest
 import torch
 
-from samekind.clusterers.deep.idc import IDC
+from samekind.clusterers.deep.idc import IDC, FeedbackLearner
 from samekind.clusterers.deep.pcl import PCL
 from samekind.constraints import Constraints
 from samekind.errors import InputError, SamekindError
 from samekind.items import Collection
+from samekind.objectives.feedback import PROFILES
+from samekind.questions import Answer, WhichGroup
 from samekind.session import Session
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
 from samekind.sources.sets.cifar import PixelItem
+from samekind.training.finetune import OneView
 from samekind.training.heads import ClusterHead
 from samekind.training.progress import Cancelled, Monitor, TrainingReport
 from samekind.training.selflearn import LearntNetwork, SelfLearner, SelfSetting
+from samekind.training.strong import Strong
 
 SMALL: dict[str, Any] = {
     "backbone": "resnet18", "stem": "3x3", "channels": 4, "size": 8, "device": "cpu",
@@ -75,7 +79,7 @@ def starts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return files
 
 
-@pytest.mark.parametrize("profile", ["repaired", "program"])
+@pytest.mark.parametrize("profile", PROFILES)
 def test_pictures_are_learnt_from_scratch_and_every_answer_is_honoured(profile: Any) -> None:
     images, half = pictures()
     known = answers(half, 25)
@@ -165,6 +169,62 @@ def test_one_group_unknown_groups_contradictions_and_two_pictures_work() -> None
     assert len(IDC(**QUICK, **SMALL).fit(images[:2]).labels_) == 2
 
 
+def test_the_name_of_the_learner_says_which_profile_and_which_losses() -> None:
+    names = {profile: IDC(profile=profile).learner_name for profile in PROFILES}
+    assert names == {
+        "program": "IDC", "paper": "IDC, as printed", "repaired": "IDC, repaired"
+    }  # fmt: skip
+    assert IDC(profile="program", losses=("neg",)).learner_name == "IDC without pos and reg"
+    assert IDC(losses=("pos", "neg")).learner_name == "IDC, repaired without reg"
+
+
+@pytest.mark.parametrize("profile", ["program", "paper", "repaired"])
+def test_which_answers_reach_the_network(profile: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As published the asked item alone learns, repaired also who represents its group."""
+    images, half = pictures()
+    asked = [
+        Answer(n, WhichGroup(int(i), ((0,), (3,))), "1" if half[i] == half[0] else "2")
+        for n, i in enumerate((7, 8, 9, 10, 11), start=1)
+    ]
+    seen: list[list[int]] = []
+    taught = FeedbackLearner._taught
+
+    def noted(self: Any, trainer: Any, network: Any, feedback: Any, fresh: bool) -> Any:
+        seen.append(feedback.items.tolist())
+        return taught(self, trainer, network, feedback, fresh)
+
+    monkeypatch.setattr(FeedbackLearner, "_taught", noted)
+    known = Constraints.from_answers(40, asked)
+    IDC(2, profile=profile, **QUICK, **SMALL).fit(images, constraints=known)
+    items = [7, 8, 9, 10, 11]
+    assert seen == [items if profile != "repaired" else sorted([0, 3, *items])]
+
+
+def test_what_the_network_says_alone_is_not_put_right_by_the_answers() -> None:
+    images, half = pictures()
+    known = answers(half, 60)
+    model = IDC(2, **{**QUICK, "epochs": 0}, **SMALL).fit(images, constraints=known)
+    alone = model.predict(images)
+    assert honoured(model.labels_, known) and not honoured(alone, known)
+    assert np.array_equal(model.predicted_labels_, alone), "also for answered items"
+
+
+def test_own_views_are_those_that_the_features_were_learnt_with(starts: dict[str, str]) -> None:
+    images, half = pictures()
+    known = answers(half, 10)
+    common: dict[str, Any] = {"epochs": 1, "unlabelled": 16, "device": "cpu", "random_state": 0}
+    kinds: dict[str, Any] = {}
+    for method in ("tcl", "propos"):
+        for views in (None, "own"):
+            model = IDC(2, start=starts[method], views=views, **common)
+            model.fit(images, constraints=known)
+            kinds[method, views] = model._learner._sights(model._learner._trainer).strong
+    assert isinstance(kinds["tcl", None], Strong), "published: strong views for TCL"
+    assert isinstance(kinds["propos", None], OneView), "and its own for ProPos"
+    assert kinds["tcl", "own"].views.family.scale == (0.2, 1.0)
+    assert kinds["propos", "own"].views.family.scale == (0.08, 1.0)
+
+
 @pytest.mark.parametrize("views", ["strong", "own"])
 def test_views_can_be_chosen(views: str) -> None:
     images, half = pictures()
@@ -177,7 +237,7 @@ def test_what_cannot_be_used_is_told_in_a_sentence(tmp_path: Path) -> None:
     known = answers(half, 10)
     with pytest.raises(InputError, match=r"no file .*to start from"):
         IDC(start=str(tmp_path / "none")).fit(images)
-    with pytest.raises(InputError, match=r"profile cannot be 'quick'.*program, repaired"):
+    with pytest.raises(InputError, match=r"profile cannot be 'quick'.*program, paper, repaired"):
         IDC(2, profile="quick", **QUICK, **SMALL).fit(images)  # type: ignore[arg-type]
     with pytest.raises(SamekindError, match="kind of views"):
         IDC(2, views="weak", **QUICK, **SMALL).fit(images, constraints=known)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samekind.clusterers.deep.idc_feedback import feedback_of, voted
+from places import VECTORS
+from samekind.clusterers.deep.idc_feedback import feedback_of, stated_feedback, voted
 from samekind.constraints import Constraints
 from samekind.questions import Answer, WhichGroup
 
@@ -71,6 +74,44 @@ def test_contradictions_and_no_answers_are_no_trouble() -> None:
     assert len(set(feedback_of(p, torn).chosen.tolist())) == 1
     assert len(feedback_of(p, Constraints(3))) == 0
     assert voted(p, Constraints(3)) is p
+
+
+def test_the_oracles_answers_become_the_published_columns() -> None:
+    """Thirty items, two groups offered, answers as IDC's user gives them."""
+    vectors = json.loads((VECTORS / "idc.json").read_text())
+    asked, stands = vectors["questions"], vectors["questions"]["centre_image"]
+    p = np.eye(3)[vectors["kmeans"]["labels"]]
+    for key in ("answers", "answers_T1"):
+        given = []
+        for number, one in enumerate(asked[key], start=1):
+            question = WhichGroup(one["sample"], tuple((stands[k],) for k in one["offered"]))
+            chosen = one["offered"].index(one["chosen"]) + 1 if one["positive"] else "none"
+            given.append(Answer(number, question, str(chosen)))
+        found = stated_feedback(p, Constraints.from_answers(30, given))
+        row = {item: at for at, item in enumerate(found.items.tolist())}
+        assert len(row) == len(given) == 8, "the items that stand for groups do not learn"
+        for one in asked[key]:
+            at = row[one["sample"]]
+            assert found.chosen[at] == (one["chosen"] if one["positive"] else -1)
+            offered = [] if one["positive"] else one["offered"]
+            assert np.flatnonzero(found.refused[at]).tolist() == sorted(offered)
+
+
+def test_as_published_one_answer_says_nothing_about_another_item() -> None:
+    p = shares((0.99, 0.01), (0.4, 0.6), (0.3, 0.7), (0.3, 0.7))
+    linked = [Answer(1, WhichGroup(1, ((0,),)), "1"), Answer(2, WhichGroup(2, ((1,),)), "1")]
+    known = Constraints.from_answers(4, linked)
+    found = stated_feedback(p, known)
+    assert found.items.tolist() == [1, 2] and found.chosen.tolist() == [0, 1]
+    assert set(feedback_of(p, known).chosen.tolist()) == {0}, "as links all three are one kind"
+
+
+def test_an_unsure_answer_says_nothing_and_pairs_count_where_nothing_else_was_asked() -> None:
+    p = shares((0.9, 0.1), (0.4, 0.6), (0.2, 0.8), (0.3, 0.7))
+    unsure = Constraints.from_answers(4, [Answer(1, WhichGroup(1, ((0,),)), "unsure")])
+    assert len(stated_feedback(p, unsure)) == 0
+    pairs = Constraints.from_links(4, [(0, 1, True)])
+    assert stated_feedback(p, pairs).chosen.tolist() == feedback_of(p, pairs).chosen.tolist()
 
 
 @settings(max_examples=60, deadline=None)

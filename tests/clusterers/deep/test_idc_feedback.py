@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, cast
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
+from places import VECTORS
 from samekind.clusterers.deep.idc_feedback import Feedback, FeedbackTuner, FeedbackTuning, Sights
 from samekind.compute import Compute
 from samekind.errors import InputError
-from samekind.objectives.feedback import negative_loss, positive_loss
+from samekind.objectives.feedback import PROFILES, negative_loss, positive_loss
 from samekind.training.network import Network, Output
 
 CPU = Compute("cpu", "float32", "for a test")
@@ -91,7 +93,7 @@ def test_a_step_adds_up_the_losses_of_what_was_told() -> None:
     assert found["neg"] == pytest.approx(float(expected), rel=1e-4)
 
 
-@pytest.mark.parametrize("profile", ["program", "repaired"])
+@pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("refused", ["one", "all"])
 def test_a_kind_of_feedback_that_nobody_gave_costs_nothing(profile: str, refused: str) -> None:
     only = parts_of(tuner(chosen_only(), profile=profile, refused=refused, sure=0.999999))
@@ -141,6 +143,70 @@ def test_an_answer_goes_before_a_guess_and_a_refused_guess_is_none() -> None:
         made_sure(one, group=1)
         labels = one._guessed(everything, torch.tensor(1.0))
         assert (labels[:6] == (-1 if told else 1)).all() and (labels[6:] == 1).any()
+
+
+def test_as_printed_a_guess_is_that_of_the_moment_and_no_group_has_a_quota() -> None:
+    one = tuner(refused_only(), profile="paper", share=0.01)
+    everything, now = torch.arange(N), torch.tensor(1.0)
+    made_sure(one, group=1)
+    assert (one._guessed(everything, now) == 1).all(), "answered items too, and all of a group"
+    made_sure(one, group=0)
+    assert (one._guessed(everything, now) == 0).all(), "nothing is remembered"
+    assert (one._guessed(everything, torch.tensor(0.0)) == -1).all(), "none in the warm-up"
+
+
+class Given(nn.Module):
+    """A network whose memberships are the softmax of what it is shown."""
+
+    k = 3
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, logits: Tensor, views: int = 1) -> Output:
+        return Output(logits, logits, (self.scale * logits).softmax(dim=1))
+
+
+BALANCED = ("L_pos_class_balanced", "L_reg_reference_balanced_over_kept", "total_reference")
+
+
+@pytest.mark.parametrize(
+    ("profile", "pos", "reg", "total"),
+    [
+        ("paper", "L_pos", "L_reg_eq14_strong_view_over_all", "total_eq11"),
+        ("program", *BALANCED),
+        ("repaired", *BALANCED),
+    ],
+)
+def test_a_step_of_each_profile_has_the_losses_of_the_oracle(
+    profile: str, pos: str, reg: str, total: str
+) -> None:
+    """Three chosen, two refusing and four other items, in their plain and their strong views."""
+    oracle = json.loads((VECTORS / "idc.json").read_text())["losses"]
+    asked = oracle["logit_pos"] + oracle["logit_neg"]
+    plain = torch.tensor(asked + oracle["logit_reg_plain"])
+    strong = torch.tensor(asked + oracle["logit_reg_strong"])
+    refused = np.zeros((5, 3), dtype=bool)
+    refused[[3, 4], oracle["drawn"]] = True  # one each: there is no choice
+    one = FeedbackTuner(
+        cast(Network, Given()),
+        torch.arange(9),
+        Feedback(np.arange(5), np.array([*oracle["y_pos"], -1, -1]), refused),
+        Sights(lambda items, chance: strong[items], lambda items: plain[items]),
+        FeedbackTuning(share=1.0, profile=cast(Any, profile)),
+        compute=CPU,
+        seed=0,
+    )
+    found = one._parts(torch.tensor([1e-4, 0.0, 1.0]), torch.arange(5), torch.arange(5, 9))
+    values = {name: part.item() for name, part in found.items()}
+    wanted = {"pos": oracle[pos], "neg": oracle["L_neg_one_drawn"], "reg": oracle[reg]}
+    assert values == pytest.approx(wanted, abs=1e-6)
+    assert sum(values.values()) == pytest.approx(oracle[total], abs=1e-6)
+    one._step(torch.tensor([0.0, 0.0, 1.0]), torch.arange(5), torch.arange(5, 9))
+    scale = cast(Any, one.network).scale
+    exact = torch.autograd.grad(torch.stack(list(found.values())).sum(), scale)[0]
+    torch.testing.assert_close(scale.grad, exact), "each part has the weight 1"
 
 
 def test_training_puts_items_where_they_were_told_to_be() -> None:

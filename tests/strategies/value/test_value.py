@@ -152,9 +152,21 @@ def test_a_pile_of_two_or_of_equal_items_can_be_asked_about() -> None:
         assert find("strategy", name)().propose(View(snapshot, known, view.rng), 1) == ()
 
 
+@pytest.mark.parametrize("shown", [1, 5, 7])
+def test_as_many_of_the_nearest_groups_are_shown_as_wanted(shown: int) -> None:
+    X = (np.eye(9)[np.arange(90) % 9] + np.random.default_rng(0).normal(0, 0.05, (90, 9))).astype(
+        np.float32
+    )
+    snapshot = Clustering.first(np.arange(90) % 9, X)
+    view = View(snapshot, Constraints(90), np.random.default_rng(0))
+    for question in Value(shown=shown).propose(view, 10):
+        assert isinstance(question, WhichGroup) and len(question.groups) == shown
+        assert question.truthful(lambda a, b: a % 9 == b % 9) == "1", "the nearest comes first"
+
+
 def test_what_a_question_cannot_show_is_refused_when_the_strategy_is_made() -> None:
-    with pytest.raises(InputError, match="1 to 5 groups to show, got 6"):
-        Value(shown=6)
+    with pytest.raises(InputError, match="1 to 7 groups to show, got 8"):
+        Value(shown=8)
 
 
 @pytest.mark.parametrize("ahead", [1, 10])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import torch
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from samekind.clusterers.deep.idc_feedback import (
     FeedbackTuning,
     Sights,
     feedback_of,
+    stated_feedback,
     voted,
 )
 from samekind.clusterers.deep.pretraining import (
@@ -29,7 +30,9 @@ from samekind.clusterers.deep.pretraining import (
 from samekind.clusterers.deep.settings import Setting
 from samekind.constraints import Constraints
 from samekind.errors import UnknownName
+from samekind.objectives.feedback import FeedbackProfile
 from samekind.training.augment import Views
+from samekind.training.backbone_file import backbone_facts
 from samekind.training.bank import Bank
 from samekind.training.device_kmeans import cosine_kmeans
 from samekind.training.finetune import OneNoisyRow, OneView
@@ -38,7 +41,7 @@ from samekind.training.loop import Objective, Plan, Trainer
 from samekind.training.network import Network
 from samekind.training.rows import NoisyRows
 from samekind.training.simclr import simclr_loss, simclr_plan
-from samekind.training.strong import Strong, StrongFamily
+from samekind.training.strong import TCL, Strong, StrongFamily
 
 ROWS_STEPS, ROWS_RATE = 100, 3e-3
 """Training on plain vectors: a second or less."""
@@ -47,6 +50,8 @@ WARM_UP = 0.5
 RESTARTS = 5
 """Starts of the k-means that a fresh head is fitted to."""
 VIEWS = ("strong", "own")
+LEARNERS = {"program": "IDC", "paper": "IDC, as printed", "repaired": "IDC, repaired"}
+"""Names of the profiles in rows and tables; only the program's stands for the paper."""
 
 
 class FeedbackLearner(Learner):
@@ -57,6 +62,9 @@ class FeedbackLearner(Learner):
     given : whether the number of groups was given. If so, they are those of the features alone,
         and questions can speak of them from the beginning. If not, the answers have a say.
     """
+
+    alone: NDArray[Any] | None = None
+    """Memberships (n, k) by the network alone, answered items included, after the latest fit."""
 
     def __init__(self, setting: Setting, data: NDArray[Any], seed: int, *, given: bool) -> None:
         super().__init__(replace(setting, attention=False), data, seed)
@@ -75,13 +83,19 @@ class FeedbackLearner(Learner):
             trainer = self._ready(stack, known, k)
             network, fresh = self._with_head(trainer, known, k)
             bank = self._reading(trainer, network)
-            feedback = feedback_of(bank.p, known)
+            feedback = self._feedback(bank.p, known)
             if len(feedback) and network.k > 1:
                 tuned = self._taught(trainer, network, feedback, fresh)
                 if tuned is not network:
                     bank = self._reading(trainer, tuned)
         self._fits += 1
+        self.alone = bank.p
         return replace(bank, p=voted(bank.p, known))
+
+    def _feedback(self, p: NDArray[Any], known: Constraints) -> Feedback:
+        """Answers as columns: by links, or each by itself as published."""
+        profile = getattr(self.setting.tuning, "profile", "repaired")  # FixMatch has none
+        return feedback_of(p, known) if profile == "repaired" else stated_feedback(p, known)
 
     def _taught(
         self, trainer: Trainer, network: Network, feedback: Feedback, fresh: bool
@@ -113,6 +127,7 @@ class FeedbackLearner(Learner):
         bank = self._reading(trainer, self._with_head(trainer, known, k)[0])
         if unfinished:
             self._trainer = self._frozen = None
+        self.alone = bank.p
         return replace(bank, p=voted(bank.p, known))
 
     def _ready(self, stack: ExitStack, known: Constraints, k: int | None) -> Trainer:
@@ -193,8 +208,7 @@ class IDC(NetworkClusterer):
         that a guess.
     start : file of ``save_features`` or of ``samekind learn`` with the features to begin from,
         and with groups where its method has them. None learns features here (SimCLR).
-    profile : ``repaired``, or ``program`` as published; see
-        :class:`~samekind.training.feedback_tuning.FeedbackTuning`.
+    profile : ``program``, ``paper`` or ``repaired``: the notes below say what differs.
     epochs : over the asked items; None: 100 as published, for plain vectors a hundred
         steps; 0 leaves the network as it is and only corrects the answered items.
     tune_seconds : time for training on the answers, in place of `epochs`.
@@ -215,6 +229,33 @@ class IDC(NetworkClusterer):
     :class:`~samekind.clusterers.deep.base.NetworkClusterer`. Without a `start` the network is a
     ResNet-18 with a 3x3 stem and 64 channels at 32 pixels.
 
+    Notes
+    -----
+    The released program differs from the printed equations. The profiles are:
+
+    - ``program`` ("IDC"): groups count alike in Eq. 12 and 14, and Eq. 14 is a mean over the items
+      with a guess. Guesses are remembered over the whole set: of a batch only the surest 20 % of
+      each group enter, and one stays while the network is sure, even of another group. Shares above
+      1 - 1e-5 in a refused group are cut off. An answer says which column the item alone belongs
+      to, or which it does not (:func:`~samekind.clusterers.deep.idc_feedback.stated_feedback`).
+    - ``paper`` ("IDC, as printed"): plain means over the chosen items, over the refusing items and
+      over all items of the batch (Eq. 12, 13, 14); the guess is the strongest group of this moment
+      if it is above `sure`, without a memory; answers as in ``program``.
+    - ``repaired`` ("IDC, repaired", ours): as ``program``, but a guess is forgotten when the
+      network is sure of another group, nothing is cut off, an answer goes before any guess about
+      the same item, and answers are links: items of one kind, representatives among them, vote
+      together for a column and all learn it. The default, because it measured best.
+
+    In all of them, other than in the program or the paper: all views of a step go through the
+    network together (the program sends three parts, so its batch norms see a handful of items);
+    a part of the loss without items is 0 (there: not a number); the loss of Eq. 14 looks at the
+    strong view and its guess at the plain one, as in the program (printed: both at the same, which
+    makes the loss almost 0); AdamW leaves biases and batch norms undecayed (the program has Adam
+    with decay inside the gradient); of 20 neighbours none is the item itself (the program counts
+    it); logarithms are clipped where their argument is negative; features are centred before
+    `value` compares them. `labels_` honour every answer; `predicted_labels_` are those of the
+    network, which is what the paper scores. The paper has ResNet-34 at 224 pixels.
+
     References
     ----------
     Interactive Deep Clustering via Value Mining, NeurIPS 2024.
@@ -222,7 +263,7 @@ class IDC(NetworkClusterer):
 
     strategy: ClassVar[str] = "value"
 
-    profile: Literal["repaired", "program"] = "repaired"
+    profile: FeedbackProfile = "repaired"
     epochs: float | None = None
     tune_seconds: float | None = None
     learning_rate: float | None = None
@@ -238,6 +279,31 @@ class IDC(NetworkClusterer):
     seconds: float | None = None
     batch_size: int | None = None
     checkpoint: str | None = None
+
+    @property
+    def learner_name(self) -> str:
+        """Name of what learns: the published program, or a variant of it, and what it left out.
+
+        >>> IDC().learner_name, IDC(profile="program", losses=("pos", "reg")).learner_name
+        ('IDC, repaired', 'IDC without neg')
+        """
+        left_out = [name for name in LOSSES if name not in self.losses]
+        name = LEARNERS.get(self.profile, f"IDC, {self.profile}")
+        return name + (f" without {' and '.join(left_out)}" if left_out else "")
+
+    def _install(self, learner: Learner, bank: Bank, known: Constraints) -> Self:
+        super()._install(learner, bank, known)
+        alone = learner.alone if isinstance(learner, FeedbackLearner) else None
+        if alone is not None:
+            self.predicted_labels_ = self._settled.predict(alone)
+        return self
+
+    def _setting(self, data: NDArray[Any], **more: Any) -> Setting:
+        """Own views are those that the features of the start were learnt with."""
+        method = backbone_facts(self.start).get("method") if data.ndim == 4 else None
+        if method == "tcl" and self.family is None:
+            more["family"] = TCL
+        return super()._setting(data, **more)
 
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
         given = self.n_clusters is not None

@@ -22,7 +22,16 @@ from samekind.clusterers.live.settling import settled
 from samekind.compute import Compute
 from samekind.constraints import Constraints
 from samekind.errors import InputError
-from samekind.objectives.feedback import negative_loss, one_of, positive_loss, regularisation
+from samekind.objectives.feedback import (
+    PROFILES,
+    FeedbackProfile,
+    confident,
+    negative_loss,
+    one_of,
+    positive_loss,
+    regularisation,
+)
+from samekind.questions import WhichGroup
 from samekind.training.answered import to_device
 from samekind.training.network import Network
 from samekind.training.progress import Monitor
@@ -127,6 +136,43 @@ def feedback_of(p: Floats, known: Constraints) -> Feedback:
     return Feedback(items[used], chosen[used], table[used])
 
 
+def stated_feedback(p: Floats, known: Constraints) -> Feedback:
+    """Translate the answers as IDC's program does: a group is the column of its representative.
+
+    Of each question "which of these groups?" the item alone learns: the column in which the chosen
+    representative is largest, or, after "none", the refused ones. Nothing follows from other
+    answers, and the last one about an item counts. Answers of other kinds, which IDC does not have,
+    are used only if there is no such question; then :func:`feedback_of` translates them.
+
+    >>> from samekind.questions import Answer, WhichGroup
+    >>> p = np.array([[0.9, 0.1, 0.0], [0.4, 0.6, 0.0], [0.1, 0.8, 0.1], [0.1, 0.8, 0.1]])
+    >>> one, none = WhichGroup(2, ((0,), (1,))), WhichGroup(3, ((0,), (1,)))
+    >>> known = Constraints.from_answers(4, [Answer(1, one, "1"), Answer(2, none, "none")])
+    >>> found = stated_feedback(p, known)
+    >>> found.items.tolist(), found.chosen.tolist(), found.refused[1].tolist()
+    ([2, 3], [0, -1], [True, True, False])
+    """
+    column = p.argmax(axis=1)
+    said: dict[int, tuple[int, list[int]]] = {}
+    for answer in known.answers:
+        question = answer.question
+        if not isinstance(question, WhichGroup) or not answer.links:
+            continue
+        if max(question.item, *(group[0] for group in question.groups)) >= len(p):
+            continue  # about an item that has left the collection
+        chosen = question.exemplars(answer.choice)
+        offered = [int(column[group[0]]) for group in question.groups]
+        said[question.item] = (int(column[chosen[0]]), []) if chosen else (-1, offered)
+    if not said:
+        return feedback_of(p, known)
+    items = np.array(sorted(said), dtype=np.intp)
+    chosen_columns = np.array([said[item][0] for item in items.tolist()], dtype=np.intp)
+    refused = np.zeros((len(items), p.shape[1]), dtype=bool)
+    for row, item in enumerate(items.tolist()):
+        refused[row, said[item][1]] = True
+    return Feedback(items, chosen_columns, refused)
+
+
 class Sights(NamedTuple):
     """Two ways to show items to the network: strongly augmented, and plain."""
 
@@ -146,9 +192,8 @@ class FeedbackTuning:
         no such part.
     sure : membership from which a guess is remembered. share : see :class:`PseudoLabels`.
     average : weight of the past in the averaged network; 0: the network of the last step.
-    profile : ``program`` as published: a guess is kept while the network is sure, even of another
-        group, and shares above 1 - 1e-5 in a refused group are cut off. ``repaired`` mends both,
-        and an answer goes before any guess about the same item.
+    profile : ``program``, ``paper`` or ``repaired``; see
+        :class:`~samekind.clusterers.deep.idc.IDC`.
     refused : one refused group, drawn anew each time, or all of them.
     losses : those that are added up: ``pos``, ``neg``, ``reg``.
     """
@@ -164,13 +209,13 @@ class FeedbackTuning:
     sure: float = 0.99
     share: float = 0.2
     average: float = 0.0
-    profile: Literal["program", "repaired"] = "repaired"
+    profile: FeedbackProfile = "repaired"
     refused: Literal["one", "all"] = "one"
     losses: tuple[str, ...] = LOSSES
 
     def __post_init__(self) -> None:
         allowed: dict[str, tuple[str, ...]] = {
-            "profile": ("program", "repaired"),
+            "profile": PROFILES,
             "refused": ("one", "all"),
         }
         for name, values in allowed.items():
@@ -282,11 +327,16 @@ class FeedbackTuner(FineTuning):
 
     @torch.no_grad()
     def _guessed(self, items: Tensor, count: Tensor) -> Tensor:
-        """Remembered guesses about items; none while `count` is 0. An answer goes before."""
+        """Guesses about items by their plain views; none while `count` is 0.
+
+        Those of this moment as printed, remembered ones otherwise. Repaired, an answer goes before.
+        """
         with autocast(self.compute):
             p = self._teacher(self.sights.plain(self.data[items]), views=1).p
-        # Without any share in any group nothing is sure, so nothing is remembered.
-        labels = self.memory.update(items, p.float() * count)
+        p = p.float() * count  # without any share in any group nothing is sure
+        if self.tuning.profile == "paper":
+            return confident(p, self.tuning.sure)
+        labels = self.memory.update(items, p)
         if self.tuning.profile == "program":
             return labels
         place = self.place_of[items]

@@ -81,7 +81,7 @@ class Margin:
         if not kinds:
             return None
         belief = np.asarray(membership_in(clustering, item, kinds), dtype=np.float64)
-        likeliest = np.argsort(-np.round(belief, 12), kind="stable")[: WhichGroup.max_groups]
+        likeliest = np.argsort(-np.round(belief, 12), kind="stable")[: WhichGroup.usual_groups]
         groups = (
             choose_exemplars(clustering.space, kinds[k], item, self.exemplars) for k in likeliest
         )

@@ -93,7 +93,7 @@ class Placement:
             return None
         apart = [squared_distances(space[[item]], space[g]).min() for g in open_groups]
         belief = membership_in(view.clustering, item, open_groups)
-        order = np.lexsort((apart, -belief))[: WhichGroup.max_groups]
+        order = np.lexsort((apart, -belief))[: WhichGroup.usual_groups]
         nearest = [choose_exemplars(space, open_groups[k], item, self.exemplars) for k in order]
         if again:
             why = OTHER_GROUPS

@@ -102,7 +102,7 @@ class Posterior:
         chance = np.einsum("s,sfk->fk", weight, match)
         excluded = _excluded_kinds(view, draws.items[free], first)
         chance = np.where(excluded, 0.0, chance)
-        most = WhichGroup.max_groups
+        most = WhichGroup.usual_groups
         seen = np.sort(chance, axis=1)[:, ::-1][:, :most]
         none = np.clip(1 - seen.sum(axis=1, keepdims=True), 0.0, 1.0)
         gain = entropy(np.concatenate([seen, none], axis=1))

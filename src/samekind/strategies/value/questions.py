@@ -92,7 +92,7 @@ def questions(
     centres: Floats,
     items: Iterable[int],
     *,
-    shown: int = WhichGroup.max_groups,
+    shown: int = WhichGroup.usual_groups,
     known: Constraints | None = None,
 ) -> tuple[WhichGroup, ...]:
     """For each item a question with the `shown` nearest groups, the nearest first.

@@ -46,7 +46,7 @@ class Value:
     hard: bool = True
     rep: bool = True
     div: bool = True
-    shown: int = WhichGroup.max_groups
+    shown: int = WhichGroup.usual_groups
     neighbours: int = 20
     include_self: bool = False
     exemplars: int = 4
