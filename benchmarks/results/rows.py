@@ -68,10 +68,12 @@ def place(row: Row) -> tuple[str, str]:
 def point(row: Row, at: int | None) -> Mapping[str, float] | None:
     """The point at a number of answers (None: the last), if the run was scored there.
 
-    The last point of a training by epochs is the mean of its last scores.
+    The last point of a training by epochs is the mean of its last scores. A run that knew the rest
+    before its budget was spent keeps that score up to the budget.
     """
     curve: Sequence[Mapping[str, float]] = row["curve"]
-    if at is None or at == curve[-1]["questions"]:
+    knew_the_rest = row.get("complete") and at == row.get("budget")
+    if at is None or at == curve[-1]["questions"] or knew_the_rest:
         return settled(row)
     return next((p for p in curve[::-1] if p["questions"] == at), None)
 

@@ -13,7 +13,16 @@ import pytest
 
 from benchmarks.results import page as results_page
 from benchmarks.results.gpu import SUITE
-from benchmarks.results.rows import ROWS, matching, numbers, place, read, short, spread
+from benchmarks.results.rows import (
+    ROWS,
+    matching,
+    numbers,
+    place,
+    read,
+    scores,
+    short,
+    spread,
+)
 from benchmarks.results.suites import curves_table, people_table, suite_table
 from benchmarks.results.tables import OTHERS, Notes, bound, published_table
 from places import ROOT
@@ -244,3 +253,11 @@ def test_converted_rows_say_what_their_originals_say() -> None:
                 assert one["curve"][-1][name] == pytest.approx(last[key], abs=6e-6)
                 checked += 1
     assert checked > 40
+
+
+def test_a_run_that_knew_the_rest_keeps_its_score_up_to_its_budget() -> None:
+    curve = [{"questions": 10, "acc": 0.5}, {"questions": 80, "acc": 0.9}]
+    ended = {"curve": curve, "budget": 100, "complete": True, "protocol": {}}
+    assert scores([ended], 100, "acc") == [0.9]
+    assert scores([ended], 50, "acc") == []
+    assert scores([{**ended, "complete": False}], 100, "acc") == []
