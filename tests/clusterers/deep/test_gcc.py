@@ -5,13 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
 from drawn_kinds import SMALL, Curve, clouds, drawn
-from samekind.clusterers.deep.gcc import GCC
+from samekind.clusterers.deep.gcc import GCC, stable_rate
 from samekind.errors import InputError
+from samekind.objectives.pica import unbalance
+from samekind.training.heads import LinearShares
 
 QUICK: dict[str, Any] = {"warm_up": 0.1, "learning_rate": 0.03, "random_state": 0, **SMALL}
+WIDE: dict[str, Any] = {**SMALL, "channels": 16, "size": 8, "batch_size": 30, "warm_up": 0.1}
+"""At the published rate; features of 128 numbers are long enough to show the collapse."""
 
 
 def test_the_graph_is_used_after_the_warm_up_and_its_loss_falls() -> None:
@@ -36,10 +42,42 @@ def test_from_features_the_graph_is_used_from_the_first_step_on(tmp_path: Path) 
     assert not curve.part("instance") and len(curve.part("graph")) == 4
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_all_groups_stay_in_use_at_the_published_rate(seed: int) -> None:
+    curve = Curve()
+    model = GCC(3, steps=40, random_state=seed, monitor=curve.monitor, **WIDE)
+    model.fit(drawn(60, seed=seed)[0])
+    assert len(np.unique(model.predicted_labels_)) == 3
+    assert max(curve.part("balance")) < 0.5 < 2 * np.log(3)
+
+
+def test_a_head_at_the_published_rate_overshoots_and_loses_groups_for_good() -> None:
+    curve = Curve()
+    model = GCC(3, steps=40, random_state=0, head_rate=0.4, monitor=curve.monitor, **WIDE)
+    model.fit(drawn(60)[0])
+    assert len(np.unique(model.predicted_labels_)) < 3
+    assert min(curve.part("balance")[-20:]) > 0.5
+
+
+@pytest.mark.parametrize(("times", "kept"), [(1.0, True), (2.0, True), (8.0, False)])
+def test_the_rate_of_the_head_is_below_where_the_balance_diverges(times: float, kept: bool) -> None:
+    torch.manual_seed(0)
+    features = torch.rand(64, 50) + 1
+    head = LinearShares(50, 4)
+    rate = times * stable_rate(features, 4, balance=2.0)
+    optimiser = torch.optim.SGD(head.parameters(), lr=rate, momentum=0.9, nesterov=True)
+    for _ in range(200):
+        loss = 2 * unbalance(head(features))
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    assert (loss.item() < 0.01) == kept
+
+
 def test_very_few_items_have_fewer_neighbours() -> None:
     X, _ = clouds(3)
     for n in (2, 3):
         assert len(GCC(2, steps=3, random_state=0).fit(X[:n]).labels_) == n
-    for wrong in ({"drawn": 0}, {"drawn": 6}, {"warm_up": 1.0}):
+    for wrong in ({"drawn": 0}, {"drawn": 6}, {"warm_up": 1.0}, {"head_rate": 0.0}):
         with pytest.raises(InputError, match="GCC"):
             GCC(2, **wrong).fit(X)

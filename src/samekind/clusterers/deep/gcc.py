@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from samekind.clusterers.deep.base import Learner
-from samekind.clusterers.deep.stages import Stage, StagedClusterer, StagedLearner
+from samekind.clusterers.deep.stages import Stage, StagedClusterer, StagedLearner, change_plan
 from samekind.errors import InputError
 from samekind.neighbours import nearest_by_cosine
 from samekind.objectives.gcc import GraphContrast
@@ -26,6 +26,8 @@ from samekind.training.network import Network, Output
 
 REFRESH, TIMES = 5, 20
 """Epochs between two looks for neighbours as published, and looks at least in all."""
+HEAD_SHARE = 0.5
+"""Step of the head on the balance as a share of the inverse curvature; above 1.36 it diverges."""
 
 
 class ItemGraph(nn.Module):
@@ -107,6 +109,26 @@ def degrees(table: Tensor) -> Tensor:
     return table.shape[1] + chosen - mutual
 
 
+def stable_rate(features: Tensor, k: int, balance: float) -> float:
+    """Largest learning rate of a linear head that keeps k groups in use.
+
+    A step of a linear head on features h moves all logits by the rate times |h|^2. Near equal
+    groups the balance, of this weight, has the curvature ``balance / k`` in the logits, so SGD with
+    Nesterov's momentum of .9 diverges above 1.36 k / (balance |h|^2). Memberships then become 0 and
+    1, all in one group, where the gradient of the balance is 0: the groups stay lost. Half the
+    inverse curvature is allowed, because features grow.
+
+    Parameters
+    ----------
+    features : (n, width) of the items.
+
+    >>> stable_rate(torch.ones(4, 100), k=10, balance=2.0)
+    0.025
+    """
+    size = float(features.square().sum(dim=1).mean())
+    return HEAD_SHARE * k / (balance * max(size, 1e-9))
+
+
 class GraphTrainer(Trainer):
     """A :class:`Trainer` whose views get each item twice, and then neighbours of all of them.
 
@@ -165,6 +187,7 @@ class GCCLearner(StagedLearner):
     neighbours: int = 5
     drawn: int = 3
     warm_up: float = 0.051
+    head_rate: float | None = None
 
     def _trainer_of(self, network: Network, data: Tensor, views: TwoViews) -> Trainer:
         plan = self._plan()
@@ -199,6 +222,8 @@ class GCCLearner(StagedLearner):
 
         def look(trainer: Trainer) -> None:
             assert isinstance(trainer, GraphTrainer)
+            if trainer.graph is None and self._pictures:
+                self._slow_head(trainer, loss)
             self._fill(trainer, graph)
             graph.rebuild()
             trainer.graph = graph
@@ -207,6 +232,14 @@ class GCCLearner(StagedLearner):
             Stage(loss, share=warm, views=self._perturbed()),
             Stage(loss, share=1 - warm, views=self._perturbed(), prepare=look, every=every),
         ]
+
+    def _slow_head(self, trainer: Trainer, loss: GCCLoss) -> None:
+        """Give the head, which begins to learn now, a rate that fits the size of its features."""
+        network, rate = trainer.network, self.head_rate
+        if rate is None:
+            h = predict_all(trainer, network.backbone)
+            rate = min(trainer.plan.learning_rate, stable_rate(h, network.k, loss.groups.weight))
+        change_plan(trainer, factors=(("cluster.", rate / trainer.plan.learning_rate),))
 
     def _fill(self, trainer: Trainer, graph: ItemGraph) -> None:
         """Vectors of plain items where training has seen none of their views yet."""
@@ -232,13 +265,20 @@ class GCC(StagedClusterer):
     the one to agree with, where the program takes the item itself, its two nearest and one more
     at random; the item itself is no neighbour; neighbours are looked up twenty times at least,
     which is more often in a short training; the first stage is NT-Xent, without the item itself in
-    the denominator; momentum is Nesterov's. The last state is used: the program keeps the epoch
-    that agrees best with the labels.
+    the denominator; momentum is Nesterov's and begins anew with the second stage; the rate rises
+    over the first 5 % of the steps; batch norms and biases are not decayed; all rows of a step pass
+    the batch norms together. The head for groups has a rate of its own (`head_rate`): at .4 a fresh
+    head on the features of a short training overshoots in its first steps and ends in one group,
+    from which no gradient leads back; see :func:`stable_rate`. The last state is used: the program
+    keeps the epoch that agrees best with the labels.
 
     Parameters
     ----------
     neighbours, drawn : of each item in the graph, and in a step.
     warm_up : share of the steps before the graph is used.
+    head_rate : learning rate of the head for groups on pictures. None: K / (4 |h|^2) by the mean
+        squared length of the features when the head begins, at most `learning_rate`. Published is
+        the rate of all other weights, 0.4.
 
     Other parameters: see :class:`~samekind.clusterers.deep.stages.StagedClusterer`. If `family` is
     None, the published views are used.
@@ -251,6 +291,7 @@ class GCC(StagedClusterer):
     neighbours: int = 5
     drawn: int = 3
     warm_up: float = 0.051
+    head_rate: float | None = None
 
     published: ClassVar[dict[str, Any]] = {
         "batch_size": 256,
@@ -265,7 +306,12 @@ class GCC(StagedClusterer):
                 f"drawn={self.drawn}, neighbours={self.neighbours}, warm_up={self.warm_up}. "
                 "Try 3, 5 and 0.05."
             )
+        if self.head_rate is not None and self.head_rate <= 0:
+            raise InputError(
+                f"GCC expects a rate of its head above 0, got head_rate={self.head_rate}. Omit it, "
+                "or try 0.01."
+            )
         learner = GCCLearner(self._setting(data), data, seed)
         learner.neighbours, learner.drawn = self.neighbours, self.drawn
-        learner.warm_up = self.warm_up
+        learner.warm_up, learner.head_rate = self.warm_up, self.head_rate
         return learner
