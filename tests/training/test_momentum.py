@@ -103,10 +103,24 @@ def test_without_labels_propos_is_byol_and_labels_add_the_scattering() -> None:
     parts = objective.of_items(out, items, links, point)  # type: ignore[arg-type]
     there = objective.scattering(out.v[:6], out.t[6:], objective.labels, 2)
     back = objective.scattering(out.v[6:], out.t[:6], objective.labels, 2)
-    torch.testing.assert_close(parts["scattering"], 0.1 * (there + back))
+    torch.testing.assert_close(parts["scattering"], 0.1 * (there + back) / 2)
     q, t = (torch.nn.functional.normalize(x, dim=1) for x in (out.q, out.t))
-    slow = sum(2 - 2 * q[i] @ t[(i + 6) % 12] for i in range(12)) / 6
+    slow = sum(2 - 2 * q[i] @ t[(i + 6) % 12] for i in range(12)) / 12
     torch.testing.assert_close(byol["alignment"], slow)
+
+
+@pytest.mark.parametrize(("hidden", "out"), [(4096, 256), (1024, 64)])
+def test_the_predictor_begins_as_published_and_narrower_ones_at_the_same_size(
+    hidden: int, out: int
+) -> None:
+    torch.manual_seed(0)
+    first, _, _, last = Momentum(RowBackbone(6, width=16), hidden=hidden, out=out).predictor
+    for layer, inputs in ((first, 256), (last, 4096)):
+        wanted = 0.01 * math.sqrt(inputs / layer.in_features)
+        assert float(layer.weight.detach().std()) == pytest.approx(wanted, rel=0.02)
+        assert not layer.bias.detach().any()
+    rows = torch.randn(2000, hidden, generator=torch.Generator().manual_seed(1)).relu()
+    assert float(last(rows).detach().std()) == pytest.approx(0.45, abs=0.03)
 
 
 def test_impossible_settings_are_refused() -> None:

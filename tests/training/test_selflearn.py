@@ -65,7 +65,7 @@ def assert_equal(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -
 
 LEARNING: dict[str, tuple[float, dict[str, Any]]] = {
     "simclr": (30, {}),
-    "byol": (60, {"learning_rate": 0.1, "average": 0.97}),
+    "byol": (60, {"learning_rate": 0.2, "average": 0.97}),
     "cc": (30, {"learning_rate": 1e-2}),
     "tcl": (40, {"learning_rate": 1e-2, "sure": 0.6, "boost": 0.25}),
     "propos": (60, {"learning_rate": 0.1, "average": 0.97}),

@@ -12,8 +12,9 @@ from samekind.objectives.similarity import full_precision
 def regression(p: Tensor, z: Tensor, *, shifted: bool = False) -> Tensor:
     r"""How far predictions point away from their targets (BYOL, Eq. 2): mean of :math:`-2\cos`.
 
-    BYOL uses it both ways and adds: the first view predicts the target of the second, and the
-    second that of the first. The caller does so. No gradient goes into the target.
+    It is used both ways: the first view predicts the target of the second, and the second that of
+    the first. BYOL's paper adds them, ProPos' program takes their mean. The caller does so. No
+    gradient goes into the target.
 
     Parameters
     ----------

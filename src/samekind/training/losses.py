@@ -62,7 +62,11 @@ class BoostLoss(nn.Module):
 
 
 class BYOLLoss(nn.Module):
-    """BYOL, Eq. 2 and its mirror image: each view predicts what the slow copy says of the other."""
+    """BYOL, Eq. 2 and its mirror image: each view predicts what the slow copy says of the other.
+
+    The mean of both directions, as in ProPos' program, whose rates for SGD are used here. BYOL's
+    paper adds them, under LARS, whose steps do not depend on the scale of a loss.
+    """
 
     def forward(self, out: MomentumOutput, links: LinkMasks, point: SchedulePoint) -> Parts:
         """The one part of the loss of a batch."""
@@ -71,6 +75,8 @@ class BYOLLoss(nn.Module):
 
 class ProPosLoss(nn.Module):
     """ProPos: alignment with noise (the network adds it), and prototypes that scatter.
+
+    Each part is the mean of both directions, as in the published program.
 
     Parameters
     ----------
@@ -95,10 +101,10 @@ class ProPosLoss(nn.Module):
         n, labels = len(items), self.labels[items]
         there = self.scattering(out.v[:n], out.t[n:], labels, self.k)
         back = self.scattering(out.v[n:], out.t[:n], labels, self.k)
-        return {"alignment": _both_ways(out), "scattering": self.weight * (there + back)}
+        return {"alignment": _both_ways(out), "scattering": self.weight * (there + back) / 2}
 
 
 def _both_ways(out: MomentumOutput) -> Tensor:
-    """The first view predicts the second and the second the first; both are added."""
+    """The first view predicts the second and the second the first: the mean of both."""
     other = out.t.roll(len(out.t) // 2, dims=0)
-    return 2 * regression(out.q, other, shifted=True)
+    return regression(out.q, other, shifted=True)

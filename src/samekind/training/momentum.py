@@ -14,6 +14,13 @@ from samekind.errors import InputError
 from samekind.training.network import Backbone
 from samekind.training.steps import SchedulePoint
 
+FOLLOWING = "target_"
+"""Prefix of the names of the parts that follow."""
+PREDICTOR_STD = 0.01
+"""Standard deviation of the predictor's first weights, at the published widths."""
+PUBLISHED_FAN_INS = (256, 4096)
+"""Inputs of the predictor's two linear layers as published."""
+
 
 class MomentumOutput(NamedTuple):
     """Outputs of both networks, (2B, ...), the first view of all items before the second."""
@@ -28,7 +35,8 @@ class Momentum(nn.Module):
     """Backbone, projector and predictor, and a backbone and a projector that follow them slowly.
 
     After every step each weight of the followers becomes ``a follower + (1 - a) trained``. Averages
-    of their batch norms are their own, from the rows that they see.
+    of their batch norms are their own, from the rows that they see. The published program lets them
+    follow before the step, so they lag one step more.
 
     Parameters
     ----------
@@ -79,6 +87,7 @@ class Momentum(nn.Module):
         self.backbone, self.width, self.out = backbone, backbone.width, out
         self.projector = projector(self.width, hidden, out)
         self.predictor = projector(out, hidden, out)
+        start_predictor(self.predictor)
         self.target_backbone = deepcopy(backbone).requires_grad_(False)
         self.target_projector = deepcopy(self.projector).requires_grad_(False)
         self.average, self.rising = average, rising
@@ -108,7 +117,8 @@ class Momentum(nn.Module):
             q: Tensor = self.predictor(v)
         else:  # in half precision noise this small would be rounded away
             with torch.autocast(v.device.type, enabled=False):
-                q = self.predictor(v.to(self._drawn.dtype) + self._drawn)
+                hidden = self.predictor[0](v.to(self._drawn.dtype) + self._drawn)
+            q = self.predictor[1:](hidden)
         return q
 
     @torch.no_grad()
@@ -130,6 +140,11 @@ class Momentum(nn.Module):
         past = self.past_at(point)
         torch._foreach_mul_(old, past)  # one launch for all weights
         torch._foreach_add_(old, torch._foreach_mul(new, 1 - past))
+
+    def followers(self) -> dict[str, str]:
+        """Names of the followers' weights, and of the trained ones that they follow."""
+        names = dict(self.named_parameters())
+        return {name: name.removeprefix(FOLLOWING) for name in names if name.startswith(FOLLOWING)}
 
     def past_at(self, point: SchedulePoint) -> float | Tensor:
         """The weight of the past: a number, or one on the device if the point lies there.
@@ -156,3 +171,16 @@ def projector(width: int, hidden: int, out: int) -> nn.Sequential:
     return nn.Sequential(
         nn.Linear(width, hidden), nn.BatchNorm1d(hidden), nn.ReLU(), nn.Linear(hidden, out)
     )
+
+
+@torch.no_grad()
+def start_predictor(predictor: nn.Sequential) -> None:
+    """Draw the weights of both linear layers from N(0, .01), as published; biases become 0.
+
+    In a narrower layer the deviation grows with the root of the missing inputs, so that outputs
+    begin at the published size.
+    """
+    linear = [layer for layer in predictor if isinstance(layer, nn.Linear)]
+    for layer, inputs in zip(linear, PUBLISHED_FAN_INS, strict=True):
+        nn.init.normal_(layer.weight, std=PREDICTOR_STD * math.sqrt(inputs / layer.in_features))
+        nn.init.zeros_(layer.bias)
