@@ -1,13 +1,14 @@
 """Compact checkpoints: weights in 16 bits, without moments, in parts that are easy to carry.
 
 A training that has to move to another machine takes along its weights. The moments of the optimiser
-are three times as large and build up again within an epoch, so they stay behind.
+are three times as large and build up again within an epoch, so they stay behind. A slow copy of the
+weights is stored as its small difference from them, in 8 bits with a scale for each row.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -22,23 +23,43 @@ SMALL = 2**14
 """Tensors of at most so many numbers (averages of batch norms, biases) keep their precision."""
 LARGEST_HALF = 6e4
 """Numbers beyond this do not fit into float16; bfloat16 is taken for such a tensor."""
+SCALE = "difference-scale."
+"""Prefix of the names of the scales of differences."""
+LEVELS = 127
 
 
 def save_compact(
-    path: str | Path, checkpoint: Checkpoint, *, part_bytes: int = PART_BYTES
+    path: str | Path,
+    checkpoint: Checkpoint,
+    *,
+    followers: Mapping[str, str] | None = None,
+    part_bytes: int = PART_BYTES,
 ) -> list[Path]:
     """Write a compact form of a checkpoint; :func:`load_checkpoint` reads it by the same name.
 
     Returns the files: ``name-1-of-3.safetensors`` and so on.
+
+    Parameters
+    ----------
+    followers : tensors that are nearly equal to others, by name, and which these are.
     """
     for old in find_parts(path):
         old.unlink()
     kept = {n: t for n, t in checkpoint.tensors.items() if not n.startswith("optimiser.")}
     dtypes = {name: str(t.dtype).removeprefix("torch.") for name, t in kept.items()}
-    groups = _in_parts({name: _halved(t) for name, t in kept.items()}, part_bytes)
+    stored = {name: _halved(t) for name, t in kept.items()}
+    large = {
+        name: base
+        for name, base in (followers or {}).items()
+        if kept[name].numel() > SMALL and kept[name].ndim > 1
+    }
+    for name, base in large.items():
+        stored[name], stored[SCALE + name] = _difference(kept[name], stored[base])
+    groups = _in_parts(stored, part_bytes)
     count, written = len(groups), []
     for k, tensors in enumerate(groups, 1):
-        facts = {**checkpoint.facts, "part": k, "parts": count, "dtypes": dtypes}
+        own = {"part": k, "parts": count, "dtypes": dtypes, "followers": large}
+        facts = {**checkpoint.facts, **own}
         written.append(_part_name(path, k, count))
         save_checkpoint(written[-1], Checkpoint(tensors, facts))
     return written
@@ -64,13 +85,12 @@ def joined(parts: Sequence[Checkpoint]) -> Checkpoint:
             f"Expected the {facts.get('parts')} parts of one compact checkpoint, got parts "
             f"{numbers} of {len(steps)} different ones. Copy all parts of the last one."
         )
-    dtypes = facts.pop("dtypes")
+    dtypes, followers = facts.pop("dtypes"), facts.pop("followers", {})
     del facts["part"], facts["parts"]
-    tensors = {
-        name: tensor.to(getattr(torch, dtypes[name]))
-        for part in parts
-        for name, tensor in part.tensors.items()
-    }
+    stored = {name: tensor for part in parts for name, tensor in part.tensors.items()}
+    for name, base in followers.items():
+        stored[name] = stored[base].float() + stored[name] * stored.pop(SCALE + name)
+    tensors = {name: tensor.to(getattr(torch, dtypes[name])) for name, tensor in stored.items()}
     return Checkpoint(tensors, facts)
 
 
@@ -83,6 +103,14 @@ def _halved(tensor: Tensor) -> Tensor:
         return tensor
     fits = bool(tensor.abs().max() < LARGEST_HALF)
     return tensor.to(torch.float16 if fits else torch.bfloat16)
+
+
+def _difference(tensor: Tensor, base: Tensor) -> tuple[Tensor, Tensor]:
+    """`tensor` less `base` in 8 bits, and the scale of each row."""
+    apart = tensor.float() - base.float()
+    rows = apart.flatten(1).abs().amax(dim=1).clamp_min(1e-12) / LEVELS
+    scale = rows.view(-1, *[1] * (apart.ndim - 1))
+    return (apart / scale).round().to(torch.int8), scale
 
 
 def _in_parts(tensors: dict[str, Tensor], part_bytes: int) -> list[dict[str, Tensor]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import nll_loss, normalize
+from torch.nn.functional import nll_loss, normalize, relu
 
 from samekind.errors import InputError
 from samekind.objectives.similarity import full_precision
@@ -18,37 +18,53 @@ HEAD_STEPS = 80
 class InstanceHead(nn.Module):
     """From features (B, width) to unit vectors (B, out): linear, ReLU, linear, length 1.
 
+    Parameters
+    ----------
+    rectified : begin with a ReLU, for features that come from a linear layer (TCL).
+
     >>> InstanceHead(8, 4)(torch.ones(2, 8)).norm(dim=1).round(decimals=4).tolist()
     [1.0, 1.0]
     """
 
-    def __init__(self, width: int, out: int = 128) -> None:
+    rectified = False
+
+    def __init__(self, width: int, out: int = 128, *, rectified: bool = False) -> None:
         super().__init__()
         if out < 1:
             raise InputError(f"Vectors cannot have {out} coordinates. Take at least 1.")
+        self.rectified = rectified
         self.layers = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, out))
 
     def forward(self, x: Tensor) -> Tensor:
         """Unit vectors, in float32 or better."""
+        x = relu(x) if self.rectified else x
         return normalize(full_precision(self.layers(x)), dim=-1)
 
 
 class ClusterHead(nn.Module):
     """From features (B, width) to shares (B, k) in each group: linear, ReLU, linear, softmax.
 
+    Parameters
+    ----------
+    rectified : begin with a ReLU, for features that come from a linear layer (TCL).
+
     >>> ClusterHead(8, 3)(torch.ones(2, 8)).sum(dim=1).round(decimals=4).tolist()
     [1.0, 1.0]
     """
 
-    def __init__(self, width: int, k: int) -> None:
+    rectified = False
+
+    def __init__(self, width: int, k: int, *, rectified: bool = False) -> None:
         super().__init__()
         if k < 1:
             raise InputError(f"{k} groups cannot be made. Ask for at least 1.")
+        self.rectified = rectified
         self.k = k
         self.layers = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, k))
 
     def forward(self, x: Tensor) -> Tensor:
         """Shares, in float32 or better."""
+        x = relu(x) if self.rectified else x
         return torch.softmax(full_precision(self.layers(x)), dim=-1)
 
 

@@ -118,6 +118,8 @@ class Trainer:
         self.known = Answered.from_constraints(Constraints(len(data)))
         self.guesses: Guesses | None = None
         self.step = 0
+        self.rise: tuple[int, int] | None = None
+        """First step and number of steps over which the rate rises from nothing once more."""
         with memory_is_enough(plan.batch_size):
             self.data = data.to(self.device)
             self.views = views.to(self.device) if isinstance(views, nn.Module) else views
@@ -200,7 +202,7 @@ class Trainer:
         """One batch and one step of the optimiser; the parts of the loss stay on the device."""
         with memory_is_enough(self.batches.size), quick_kernels():
             items, masks = self._batch(self.batches.items(self.step, self.known))
-            rate = self.plan.learning_rate * rate_at(point, self.plan.schedule)
+            rate = self.plan.learning_rate * rate_at(point, self.plan.schedule) * self._risen()
             if self._records:
                 numbers = to_device(np.array([*point, rate], dtype=np.float32), self.device)
                 parts: Mapping[str, Tensor] = self._recorded(items, masks, numbers)
@@ -208,6 +210,13 @@ class Trainer:
                 parts = self._step(items, masks, (*point, rate))
         self.step += 1
         return parts
+
+    def _risen(self) -> float:
+        """Share of the rate that is used where it rises once more."""
+        if self.rise is None:
+            return 1.0
+        first, steps = self.rise
+        return min(1.0, max(0.0, (self.step - first + 1) / max(1, steps)))
 
     def losses(self, items: Any, point: SchedulePoint) -> Mapping[str, Tensor]:
         """The parts of the loss of a batch, given by the positions of its items."""

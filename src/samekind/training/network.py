@@ -39,6 +39,7 @@ class Network(nn.Module):
     out : width of the vectors that are compared.
     attention : whether items of a batch look at each other (PCL) or not (CC, OCC).
     heads : of the attention.
+    rectified : both heads begin with a ReLU; see :class:`~samekind.training.heads.ClusterHead`.
 
     >>> from samekind.training.resnet import ResNet
     >>> network = Network(ResNet(18, base=8), k=3)
@@ -50,7 +51,14 @@ class Network(nn.Module):
     attention: CrossAttention | None
 
     def __init__(
-        self, backbone: Backbone, *, k: int, out: int = 128, attention: bool = True, heads: int = 8
+        self,
+        backbone: Backbone,
+        *,
+        k: int,
+        out: int = 128,
+        attention: bool = True,
+        heads: int = 8,
+        rectified: bool = False,
     ) -> None:
         super().__init__()
         if not isinstance(backbone, nn.Module):
@@ -61,8 +69,8 @@ class Network(nn.Module):
         self.backbone = backbone
         self.width = backbone.width
         self.attention = CrossAttention(self.width, heads) if attention else None
-        self.instance = InstanceHead(self.width, out)
-        self.cluster = ClusterHead(self.width, k)
+        self.instance = InstanceHead(self.width, out, rectified=rectified)
+        self.cluster = ClusterHead(self.width, k, rectified=rectified)
 
     @property
     def k(self) -> int:
@@ -136,4 +144,5 @@ class Network(nn.Module):
     def regroup(self, k: int) -> None:
         """Start a fresh cluster head for k groups; an optimiser must be told of its parameters."""
         like = next(self.cluster.parameters())
-        self.cluster = ClusterHead(self.width, k).to(like.device, like.dtype)
+        head = ClusterHead(self.width, k, rectified=self.cluster.rectified)
+        self.cluster = head.to(like.device, like.dtype)

@@ -22,6 +22,8 @@ class ResNet(nn.Module):
     stem : "7x7" with stride 2 and max-pooling as published; "3x3" without either, for images of
         about 32 pixels (16 times the work per pixel).
     base : channels of the first stage; the published network has 64, fewer are quicker.
+    linear : end with a linear layer of the same width, as TCL's program does. Vectors are its
+        output, so they may be negative.
 
     References
     ----------
@@ -32,7 +34,9 @@ class ResNet(nn.Module):
     torch.Size([2, 64])
     """
 
-    def __init__(self, depth: int = 34, *, stem: Stem = "7x7", base: int = 64) -> None:
+    def __init__(
+        self, depth: int = 34, *, stem: Stem = "7x7", base: int = 64, linear: bool = False
+    ) -> None:
         super().__init__()
         if depth not in BLOCKS:
             raise InputError(f"There is no ResNet-{depth} here. Choose a depth of 18 or 34.")
@@ -53,6 +57,7 @@ class ResNet(nn.Module):
         self.layer2 = _stage(base, 2 * base, n_blocks[1], stride=2)
         self.layer3 = _stage(2 * base, 4 * base, n_blocks[2], stride=2)
         self.layer4 = _stage(4 * base, 8 * base, n_blocks[3], stride=2)
+        self.fc = nn.Linear(self.width, self.width) if linear else None
         for module in self.modules():
             if isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
@@ -61,7 +66,8 @@ class ResNet(nn.Module):
         """Vectors (B, width)."""
         x = self.maxpool(self.relu(self.bn1(self.conv1(images))))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))  # (B, width, S/32, S/32)
-        return torch.mean(x, dim=(2, 3))
+        pooled = torch.mean(x, dim=(2, 3))
+        return pooled if self.fc is None else self.fc(pooled)
 
 
 class BasicBlock(nn.Module):

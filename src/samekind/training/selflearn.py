@@ -16,23 +16,30 @@ import hashlib
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from samekind.compute import Recorded, best_device, synchronise
+from samekind.compute import COMPILE_MODES, Recorded, best_device, compiled, synchronise
 from samekind.errors import InputError
 from samekind.training.backbone_file import load_backbone
-from samekind.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
+from samekind.training.checkpoints import (
+    Checkpoint,
+    checkpoint_exists,
+    load_checkpoint,
+    save_checkpoint,
+)
+from samekind.training.compact import save_compact
 from samekind.training.device_kmeans import cosine_kmeans
 from samekind.training.loop import SchedulePoint, Trainer
+from samekind.training.momentum import Momentum
 from samekind.training.progress import Cancelled, Monitor
 from samekind.training.selflearn_file import LearntNetwork, facts_of, read
 from samekind.training.selflearn_methods import method_of
-from samekind.training.selflearn_setting import METHODS, SelfSetting
+from samekind.training.selflearn_setting import METHODS, SelfSetting, average_over
 from samekind.training.steps import mixed_seed
 
 __all__ = ["METHODS", "LearntNetwork", "SelfLearner", "SelfSetting"]
@@ -44,6 +51,16 @@ SAVE_SECONDS = 60.0
 """Training time between two checkpoints."""
 PIECE = 50
 """Steps between two looks at the clock."""
+RISE_STEPS, RISE_SHARE = 200, 0.02
+"""An optimiser that begins anew in the middle of a training finds a rate that rises over so many
+steps, at most this share of them all."""
+
+
+class Timing(NamedTuple):
+    """Seconds of one step, and of making new labels for all items (0 where none are made)."""
+
+    step: float
+    labelling: float
 
 
 class SelfLearner:
@@ -55,7 +72,8 @@ class SelfLearner:
     data : (n, 3, height, width) all pictures.
     monitor : who is told, and who may stop it.
     checkpoint : file to go on from, if it is there, and to write to: every minute, when training
-        is stopped through `monitor`, and at the end.
+        is stopped, and at the end. For a training that moves to another machine there are
+        :meth:`save_training` and :meth:`resume`.
     start : file of :meth:`save` whose features are where a new training begins: another method, or
         the same one for longer. A checkpoint that is there goes before.
     """
@@ -73,6 +91,8 @@ class SelfLearner:
         self.setting, self.checkpoint = setting, checkpoint
         self.planned: float | None = None
         """Epochs of the training that the checkpoint belongs to; None: nothing was planned yet."""
+        self.notes: dict[str, Any] = {}
+        """Kept in checkpoints: what the caller wants to find again, as plain JSON."""
         self._digest = _digest(data)
         compute = best_device(setting.device)
         self._method = method_of(setting, len(data), compute)
@@ -99,8 +119,9 @@ class SelfLearner:
         self._labelled = -1  # the beginning of the piece for which labels were made last
         self._learnt: tuple[int, LearntNetwork] | None = None
         self._saved = time.monotonic()
-        if checkpoint is not None and Path(checkpoint).exists():
-            self._take_up(checkpoint)
+        self._readers: dict[Callable[[Tensor], Tensor], Callable[[Tensor], Tensor]] = {}
+        if checkpoint is not None and checkpoint_exists(checkpoint):
+            self.resume(checkpoint)
 
     @property
     def epochs_done(self) -> float:
@@ -112,24 +133,35 @@ class SelfLearner:
         """Where it is trained, and why there, in words for a person."""
         return self._trainer.compute.reason
 
-    def run(self, epochs: float) -> None:
+    def run(
+        self, epochs: float, *, until: float | None = None, seconds: float | None = None
+    ) -> None:
         """Train until `epochs` are done in all, those before a resumption included.
 
         Schedules run over all of them. With the same number, a training that was stopped and taken
         up goes on as if nothing had happened; with a larger one it is prolonged, and the rate rises
-        again to where the longer schedule has it.
+        again to where the longer schedule has it. The whole network goes on, with the parts that
+        only training needs.
+
+        Parameters
+        ----------
+        epochs : of the whole training.
+        until : stop here, in the middle of the schedules, and go on with the next call.
+        seconds : stop after about so many; `epochs_done` says how far it came.
         """
         if not epochs > 0:
             raise InputError(f"Expected more than 0 epochs of training, got {epochs}.")
         trainer = self._trainer
-        last = max(1, round(epochs * trainer.batches.steps))
+        per_epoch = trainer.batches.steps
+        last = max(1, round(epochs * per_epoch))
+        end = last if until is None else min(last, round(until * per_epoch))
         self.planned, self._saved = epochs, time.monotonic()
-        begun = trainer.step
+        self._average_over(epochs)
+        begun, started = trainer.step, time.monotonic()
         try:
-            while trainer.step < last:
-                until = self._prepared(last)
-                trainer.run_until(until, self._moments(last))
-                if time.monotonic() - self._saved > SAVE_SECONDS and trainer.step < last:
+            while trainer.step < end and not _over(started, seconds):
+                trainer.run_until(min(end, self._prepared(last)), self._moments(last))
+                if time.monotonic() - self._saved > SAVE_SECONDS and trainer.step < end:
                     self._save()
         except Cancelled:
             self._save()
@@ -139,6 +171,11 @@ class SelfLearner:
 
     def seconds_per_epoch(self) -> float:
         """How long an epoch takes here, measured over some steps, which are undone afterwards."""
+        step, labels = self.timing()
+        return step * self._trainer.batches.steps + labels * (1 - self._method.starts)
+
+    def timing(self) -> Timing:
+        """Measure a step and a labelling of all items; both are undone afterwards."""
         trainer, device = self._trainer, self._trainer.compute.device
         kept, labelled = _copied(self._state()), self._labelled
         quick = trainer.device.type != "cpu"
@@ -153,7 +190,7 @@ class SelfLearner:
         finally:
             self._load(kept)
             self._labelled = labelled
-        return step * trainer.batches.steps + labels * (1 - self._method.starts)
+        return Timing(step, labels)
 
     def features(self, images: Bytes | None = None) -> Floats:
         """Features (n, width) of pictures, or of those that it is trained on, without chance.
@@ -169,9 +206,43 @@ class SelfLearner:
         """
         return self.learnt().membership(self._trainer.data if images is None else images)
 
-    def save(self, path: str | Path) -> None:
-        """Write the network as it is; :meth:`LearntNetwork.load` needs nothing else."""
-        self.learnt().save(path)
+    def save(self, path: str | Path, *, compact: bool = False) -> None:
+        """Write the network as it is; :meth:`LearntNetwork.load` needs nothing else.
+
+        Parameters
+        ----------
+        compact : see :meth:`LearntNetwork.save`.
+        """
+        self.learnt().save(path, compact=compact)
+
+    def save_training(self, path: str | Path) -> list[Path]:
+        """Write the state of the training in compact parts, to continue it on another machine.
+
+        The whole network with its slow copy, the labels of the items, the place in the schedules
+        and the notes; not the moments of the optimiser. Returns the files.
+        """
+        tensors, facts = self._state()
+        network: Any = self._trainer.network
+        following = network.followers() if isinstance(network, Momentum) else {}
+        followers = {f"network.{slow}": f"network.{own}" for slow, own in following.items()}
+        state = Checkpoint(tensors, {**facts, **self._kept_facts()})
+        return save_compact(path, state, followers=followers)
+
+    def resume(self, path: str | Path) -> None:
+        """Go on from a checkpoint, or from the compact parts of :meth:`save_training`.
+
+        After compact parts the optimiser begins anew, with a rate that rises over a few steps.
+        """
+        found = load_checkpoint(path, expected=self._facts())
+        self._load(found)
+        self._labelled = int(found.facts["labelled"])
+        self.planned = found.facts["planned"]
+        self.notes = dict(found.facts.get("notes", {}))
+        rise = found.facts.get("rise")
+        if not any(name.startswith("optimiser.") for name in found.tensors):
+            steps = (self.planned or 0) * self._trainer.batches.steps
+            rise = self._trainer.step, min(RISE_STEPS, round(RISE_SHARE * steps))
+        self._trainer.rise = None if rise is None else (int(rise[0]), int(rise[1]))
 
     def learnt(self) -> LearntNetwork:
         """The network in use. It is the same one: more training changes it."""
@@ -186,6 +257,15 @@ class SelfLearner:
         # Of the step alone, so that it does not matter where a training was interrupted.
         per_epoch = self._trainer.batches.steps
         return lambda step: SchedulePoint(step / per_epoch, last / per_epoch)
+
+    def _average_over(self, epochs: float) -> None:
+        """Let the slow copy, if there is one, have the memory of a training of so many epochs."""
+        network: Any = self._trainer.network
+        if isinstance(network, Momentum) and self.setting.average is None:
+            average = average_over(epochs)
+            if network.average != average:
+                network.average = average
+                self._trainer.change(self._trainer.objective)  # recorded with the one before
 
     def _prepared(self, last: int) -> int:
         """Make ready for the present step; return the step up to which nothing has to be done."""
@@ -215,11 +295,18 @@ class SelfLearner:
 
     def _read(self, run: Callable[[Tensor], Tensor], width: int, parts: list[nn.Module]) -> Tensor:
         trainer = self._trainer
+        if self.setting.compile in COMPILE_MODES and hasattr(run, "__self__"):
+            if run not in self._readers:
+                self._readers[run] = compiled(run, self.setting.compile)
+            run = self._readers[run]
         return read(trainer.data, run, width, parts, self.setting.size, trainer.compute)
 
     def _seconds_per_labelling(self) -> float:
-        """Estimated from some of the items: on a CPU all of them may take minutes."""
+        """Measured; on a CPU, where all items may take minutes, estimated from some of them."""
         trainer, method = self._trainer, self._method
+        if trainer.device.type != "cpu":
+            self._relabel(0)
+            return _clocked(lambda: self._relabel(0), 2, trainer.compute.device)
         n = len(trainer.data)
         some = trainer.data[: min(n, 8 * trainer.batches.size)]
 
@@ -250,19 +337,21 @@ class SelfLearner:
         """Facts in which a checkpoint must agree."""
         return {"kind": KIND, "items": self._digest, "setting": self.setting.identity}
 
-    def _take_up(self, path: str) -> None:
-        found = load_checkpoint(path, expected=self._facts())
-        self._load(found)
-        self._labelled = int(found.facts["labelled"])
-        self.planned = float(found.facts["planned"])
+    def _kept_facts(self) -> dict[str, Any]:
+        """What a checkpoint holds besides tensors and step."""
+        kept = {"labelled": self._labelled, "planned": self.planned, "notes": self.notes}
+        return {**self._facts(), **kept, "rise": self._trainer.rise}
 
     def _save(self) -> None:
         self._saved = time.monotonic()
         if self.checkpoint is None or self._trainer.world.rank:
             return
         tensors, facts = self._state()
-        facts |= {**self._facts(), "labelled": self._labelled, "planned": self.planned}
-        save_checkpoint(self.checkpoint, Checkpoint(tensors, facts))
+        save_checkpoint(self.checkpoint, Checkpoint(tensors, {**facts, **self._kept_facts()}))
+
+
+def _over(started: float, seconds: float | None) -> bool:
+    return seconds is not None and time.monotonic() - started >= seconds
 
 
 def _check(data: Bytes, setting: SelfSetting) -> None:

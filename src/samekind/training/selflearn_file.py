@@ -17,7 +17,13 @@ from samekind.errors import InputError
 from samekind.training.augment import Family, Views
 from samekind.training.backbone_file import KIND
 from samekind.training.bank import SMALLEST, in_use
-from samekind.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
+from samekind.training.checkpoints import (
+    Checkpoint,
+    checkpoint_exists,
+    load_checkpoint,
+    save_checkpoint,
+)
+from samekind.training.compact import save_compact
 from samekind.training.heads import CentreShares, ClusterHead
 from samekind.training.momentum import projector
 from samekind.training.resnet import ResNet
@@ -69,17 +75,26 @@ class LearntNetwork:
         parts = [part for part in (self.backbone, self.groups) if part is not None]
         return read(images, run, width, parts, int(self.facts["size"]), self.compute)
 
-    def save(self, path: str | Path) -> None:
-        """Write a file that :meth:`load` reads; deep clusterers begin from its backbone."""
+    def save(self, path: str | Path, *, compact: bool = False) -> None:
+        """Write a file that :meth:`load` reads; deep clusterers begin from its backbone.
+
+        Parameters
+        ----------
+        compact : weights in 16 bits, in parts that :meth:`load` finds by the same name.
+        """
         tensors = dict(self.backbone.state_dict())
         if self.groups is not None:
             tensors |= {f"groups.{name}": t for name, t in self.groups.state_dict().items()}
-        save_checkpoint(path, Checkpoint(tensors, {"kind": KIND, **self.facts}))
+        found = Checkpoint(tensors, {"kind": KIND, **self.facts})
+        if compact:
+            save_compact(path, found)
+        else:
+            save_checkpoint(path, found)
 
     @classmethod
     def load(cls, path: str | Path, *, device: str | None = None) -> Self:
         """Read a file of :meth:`save`; it needs no data."""
-        if not Path(path).exists():
+        if not checkpoint_exists(path):
             raise InputError(f"There is no file {str(path)!r}. Learn features first.")
         found = load_checkpoint(path, expected={"kind": KIND})
         facts = {name: value for name, value in found.facts.items() if name != "kind"}
@@ -107,12 +122,19 @@ def facts_of(setting: SelfSetting) -> dict[str, Any]:
     """Facts about the network that a file holds besides its weights."""
     names = ("backbone", "stem", "channels", "size", "method", "groups", "hidden")
     facts = {name: getattr(setting, name) for name in names}
+    if setting.own_linear:
+        facts["linear"] = True
     return {**facts, "groups": None if setting.method in ("simclr", "byol") else setting.groups}
 
 
 def resnet(facts: Mapping[str, Any]) -> ResNet:
     """The backbone of a setting, with fresh weights."""
-    return ResNet(DEPTHS[facts["backbone"]], stem=facts["stem"], base=int(facts["channels"]))
+    return ResNet(
+        DEPTHS[facts["backbone"]],
+        stem=facts["stem"],
+        base=int(facts["channels"]),
+        linear=bool(facts.get("linear")),
+    )
 
 
 def _empty(facts: Mapping[str, Any]) -> tuple[ResNet, nn.Module | None]:
@@ -121,7 +143,7 @@ def _empty(facts: Mapping[str, Any]) -> tuple[ResNet, nn.Module | None]:
         return backbone, None
     k = int(facts["groups"])
     if facts["method"] != "propos":
-        return backbone, ClusterHead(backbone.width, k)
+        return backbone, ClusterHead(backbone.width, k, rectified=bool(facts.get("linear")))
     project = projector(backbone.width, int(facts["hidden"]), OUT)
     return backbone, CentreShares(project, torch.zeros(k, OUT))
 

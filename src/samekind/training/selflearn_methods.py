@@ -18,7 +18,7 @@ from samekind.training.momentum import Momentum
 from samekind.training.network import Network
 from samekind.training.pseudo_labels import PseudoLabels
 from samekind.training.selflearn_file import OUT, facts_of, resnet
-from samekind.training.selflearn_setting import SelfSetting
+from samekind.training.selflearn_setting import AVERAGE_SHORT, SelfSetting
 from samekind.training.simclr import ItemContrast
 from samekind.training.strong import TCL, StrongFamily, WeakStrong
 
@@ -109,7 +109,8 @@ def _views(setting: SelfSetting, compute: Compute) -> Views:
 
 
 def _contrasting(setting: SelfSetting) -> Network:
-    return Network(resnet(facts_of(setting)), k=setting.groups or 1, attention=False)
+    backbone, linear = resnet(facts_of(setting)), setting.own_linear
+    return Network(backbone, k=setting.groups or 1, attention=False, rectified=linear)
 
 
 def _simclr(setting: SelfSetting, items: int, compute: Compute) -> Method:
@@ -147,7 +148,7 @@ def _momentum(setting: SelfSetting, noise: float) -> Momentum:
         resnet(facts_of(setting)),
         hidden=setting.hidden,
         out=OUT,
-        average=setting.average,
+        average=AVERAGE_SHORT if setting.average is None else setting.average,
         rising=setting.rising,
         noise=noise,
         noise_from=setting.warm,

@@ -13,6 +13,21 @@ METHODS = ("simclr", "byol", "cc", "tcl", "propos")
 GROUPING = ("cc", "tcl", "propos")
 """Methods that must be told a number of groups."""
 DEPTHS = {"resnet18": 18, "resnet34": 34}
+AVERAGE_SHORT, AVERAGE_LONG = 0.99, 0.996
+"""Weight of the past in the slow copy of BYOL and ProPos: of short trainings and of long ones."""
+LONG_EPOCHS = 500
+"""A training of so many epochs is a long one."""
+
+
+def average_over(epochs: float) -> float:
+    """Weight of the past in the slow copy for a training of so many epochs.
+
+    BYOL's program has .99 for 100 and 300 epochs and .996 for 1000; ProPos' has .996 for 1000.
+
+    >>> average_over(200), average_over(800)
+    (0.99, 0.996)
+    """
+    return AVERAGE_LONG if epochs >= LONG_EPOCHS else AVERAGE_SHORT
 
 
 class Own(NamedTuple):
@@ -40,20 +55,32 @@ class SelfSetting:
     """How to learn features, and groups where the method has them, without any answer.
 
     All methods follow a rate that rises over the first 5 % of the epochs and then falls to nothing
-    like a cosine. Their other settings are made for runs of minutes (some 100 epochs); the
-    published ones, for 1000 epochs, differ in this:
+    like a cosine. SGD has Nesterov's momentum. Batch norms and biases are not decayed. Both views
+    of a batch go through the network in one pass, on one device, so batch norms see them together.
+    Pictures are not normalised. The programs differ in this:
 
-    - simclr: rate .25 and temperature .2 with SGD; published are .4 and .1 (SCAN's program), or 1.0
-      and .5 with LARS.
-    - byol, propos: rate .05 x batch / 256, predictor x 10, decay 5e-4 as published by ProPos; the
-      past weighs .99 instead of .996 (`average`); both views go through the network in one pass,
-      so batch norms see them together; batch norms and biases are not decayed.
-    - cc: Adam at 1e-3 that falls; published 3e-4, constant.
-    - tcl: Adam at 1e-3 that falls, heads without batch norms (as in IDC's program), labels for the
-      boosting refreshed at the beginning of each epoch instead of in each step. Published: 1e-4,
-      constant, then 200 epochs of boosting after 1000 (the same share, `boost`).
-    - propos: alignment alone, without noise, in the first 5 % (50 of 1000) of the epochs, as
-      published; no resampling by group.
+    - simclr: rate .4 and temperature .1 (SCAN's program), or 1.0 and .5 with LARS; here .25 and .2
+      with SGD.
+    - propos: as published for CIFAR at 1000 epochs are the network (ResNet-18 with a 3x3 stem and
+      no pooling, 32 pixels), batches of 512 (CIFAR-20: 256), the rate of .05 x batch / 256, ten
+      times that for the predictor, its first weights N(0, .01), decay 5e-4, temperature .5, the
+      scattering's weight .1, noise .001, alignment alone and without noise while the rate rises
+      (50 of 1000 epochs), k-means at every epoch, the scale of both losses (the mean of both
+      directions), and from 500 epochs on the past's weight of .996. Not as published: .99 below
+      500 epochs (see `average`); on CIFAR-20 the program lets that weight rise to 1
+      (``rising=True``) and resamples items by group (here never); its SGD has plain momentum and
+      decays everything; its batch norms see 128 rows of one view on each of four devices, those of
+      the slow copy in shuffled order (on CIFAR-20 both views in one pass, as here); the slow copy
+      follows before the step instead of after it; float32 instead of bfloat16; pictures normalised.
+    - byol: settings and scale of ProPos' program, which runs it without noise and scattering, with
+      a past's weight that rises to 1 (``rising=True``; not the default here). BYOL's paper adds
+      both directions under LARS, whose steps do not depend on the scale of a loss.
+    - cc: Adam at 3e-4, constant; here 1e-3 that falls.
+    - tcl: Adam at 1e-4, constant, with 200 epochs of boosting after 1000 (the same share, `boost`);
+      here 1e-3 that falls. The backbone ends with a linear layer (`linear`) and heads begin with a
+      ReLU, as in the program; its batch norms in the heads are left out, as in IDC's program.
+      Labels for the boosting are refreshed at the beginning of each epoch instead of in each step.
+      The program has ResNet-34 at 224 pixels with a 7x7 stem.
 
     Parameters
     ----------
@@ -69,9 +96,13 @@ class SelfSetting:
     boost : share of the epochs that TCL spends on boosting.
     sure : membership from which TCL takes its own label for granted.
     average, rising : weight of the past in BYOL's and ProPos' slow copy, and whether it rises to 1.
+        None takes .99 for trainings below 500 epochs and .996 for longer ones
+        (:func:`average_over`).
     hidden : width of their projector and predictor.
     noise, scatter, warm : ProPos' noise, the weight of its scattering, and the share of the epochs
         before both.
+    linear : whether the backbone ends with a linear layer, whose output are the features. None:
+        only for tcl.
     """
 
     method: str
@@ -89,12 +120,13 @@ class SelfSetting:
     seed: int = 0
     boost: float = 1 / 6
     sure: float = 0.99
-    average: float = 0.99
+    average: float | None = None
     rising: bool = False
     hidden: int = 4096
     noise: float = 0.001
     scatter: float = 0.1
     warm: float = 0.05
+    linear: bool | None = None
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -116,6 +148,11 @@ class SelfSetting:
     def own_temperature(self) -> float:
         """The temperature that was asked for, or the method's own."""
         return OWN[self.method].temperature if self.temperature is None else self.temperature
+
+    @property
+    def own_linear(self) -> bool:
+        """Whether the backbone ends with a linear layer."""
+        return self.method == "tcl" if self.linear is None else self.linear
 
     def plan(self, items: int) -> Plan:
         """How the training core is to train on so many items."""

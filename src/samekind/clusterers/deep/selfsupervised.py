@@ -28,7 +28,12 @@ from samekind.training.momentum import Momentum
 from samekind.training.network import Network
 from samekind.training.selflearn_methods import RESTARTS, Method, method_of
 from samekind.training.selflearn_rows import method_of_rows
-from samekind.training.selflearn_setting import GROUPING, SelfSetting
+from samekind.training.selflearn_setting import (
+    AVERAGE_SHORT,
+    GROUPING,
+    SelfSetting,
+    average_over,
+)
 from samekind.training.steps import mixed_seed
 from samekind.training.strong import TCL as TCL_VIEWS
 from samekind.training.strong import TCL_IMAGENET as TCL_IMAGENET_VIEWS
@@ -111,12 +116,17 @@ class SelfSupervisedLearner(StagedLearner):
             device=setting.device,
             seed=self.seed,
             average=self._average(),
+            linear=setting.linear,
             hidden=64 * setting.channels,  # 4096 at the published 64 channels
         )
 
     def _average(self) -> float:
         """Weight of the past: short trainings want a short memory."""
-        return min(SelfSetting.average, max(0.5, 1 - 1 / (MEMORY * self.steps)))
+        assert self._data is not None
+        longest = AVERAGE_SHORT
+        if self._pictures:
+            longest = average_over(self.steps * self.setting.batch_size / len(self._data))
+        return min(longest, max(0.5, 1 - 1 / (MEMORY * self.steps)))
 
     def _plan(self) -> Plan:
         assert self._data is not None
@@ -256,8 +266,9 @@ class BYOL(StagedClusterer):
     """BYOL: a view predicts what a slow copy says of the other; then k-means on the features.
 
     All steps learn features; with a `start` there are none, and its features are grouped as they
-    are. Settings and deviations are those of
-    :class:`ProPos` without its noise and its prototypes.
+    are. Settings, scale of the loss (the mean of both directions) and deviations are those of
+    :class:`ProPos` without its noise and its prototypes: they come from ProPos' program, which runs
+    BYOL for comparison. BYOL's own paper adds both directions, under LARS and at other rates.
 
     Parameters: see :class:`~samekind.clusterers.deep.stages.StagedClusterer`.
 
@@ -279,11 +290,14 @@ class TCL(StagedClusterer):
     half of a batch's share) carry a label: equal labels do not repel, and the strong view learns
     the label. The groups are those of the head after the last step.
 
-    Deviations: Adam at 1e-3 that falls over all steps (published 1e-4, constant, for ten times as
-    many epochs), heads without batch norms, labels refreshed at each epoch of the boosting instead
-    of in each step. On plain vectors: views with little and with much noise, and a head that
-    begins at the groups of k-means, because sixty steps are few. A `start` gives the backbone only;
-    no stage is left out, because each one trains the head as well.
+    As in the program, the backbone ends with a linear layer of its own width (512 at 64 channels),
+    whose output are the features, and both heads begin with a ReLU. Deviations: Adam at 1e-3 that
+    falls over all steps (published 1e-4, constant, for ten times as many epochs), heads without
+    batch norms (as in IDC's program), labels refreshed at each epoch of the boosting instead of in
+    each step, ResNet-18 at 32 pixels by default (published: ResNet-34 at 224). On plain vectors:
+    no linear layer, views with little and with much noise, and a head that begins at the groups of
+    k-means, because sixty steps are few. A `start` gives the backbone only, and the linear layer
+    where it has one; no stage is left out, because each one trains the head as well.
 
     Parameters: see :class:`~samekind.clusterers.deep.stages.StagedClusterer`.
 
@@ -305,12 +319,14 @@ class ProPos(StagedClusterer):
     groups scatter (weight .1, temperature .5, noise .001). The groups in the end are those of
     k-means, the best of ten starts; labels are never looked at to choose an epoch.
 
-    As published: SGD at .05 x batch / 256, predictor x 10, decay 5e-4. Deviations: the slow copy's
-    past weighs .99, and less in trainings below 1000 steps (published .996 for 1000 epochs); both
-    views go through the network in one pass; projector and predictor are 64 times as wide as the
-    first stage (4096 at the published 64 channels). On plain vectors: Adam, a small network, new
-    groups at most twenty times. A `start` gives the backbone and its slow copy; no stage is left
-    out, because the projector is fresh.
+    As published for CIFAR: ResNet-18 with a 3x3 stem at 32 pixels, SGD at .05 x batch / 256,
+    predictor x 10 with first weights N(0, .01), decay 5e-4, each loss the mean of both directions,
+    and in trainings of 500 epochs and more a slow copy whose past weighs .996. Deviations: below
+    that .99, and less in trainings below 1000 steps; both views go through the network in one
+    pass; projector and predictor are 64 times as wide as the first stage (4096 at the published 64
+    channels); those of :class:`~samekind.training.selflearn_setting.SelfSetting`. On plain vectors:
+    Adam, a small network, new groups at most twenty times. A `start` gives the backbone and its
+    slow copy; no stage is left out, because the projector is fresh.
 
     Parameters: see :class:`~samekind.clusterers.deep.stages.StagedClusterer`.
 

@@ -70,6 +70,7 @@ class Setting:
     verbose: bool = False
     tuning: Any = None
     views: str | None = None
+    linear: bool | None = None
 
     @classmethod
     def for_pictures(cls, start: str | None, wanted: Mapping[str, Any]) -> Setting:
@@ -80,7 +81,7 @@ class Setting:
         start : file with a backbone to begin from, or None.
         wanted : settings by name; None: not given.
         """
-        names = ("backbone", "stem", "channels", "size")
+        names = ("backbone", "stem", "channels", "size", "linear")
         in_file = {name: value for name, value in backbone_facts(start).items() if name in names}
         given = {name: value for name, value in wanted.items() if value is not None}
         return cls(start=start, **{**FAST, **in_file, **given})
@@ -94,13 +95,16 @@ class Setting:
     @property
     def features(self) -> dict[str, Any]:
         """Facts in which the weights of a backbone must agree to be loaded."""
-        return {name: getattr(self, name) for name in ("backbone", "stem", "channels")}
+        facts = {name: getattr(self, name) for name in ("backbone", "stem", "channels")}
+        return {**facts, "linear": True} if self.linear else facts
 
     def resnet(self) -> ResNet:
         """A fresh backbone for pictures."""
         if self.backbone not in DEPTHS:
             raise UnknownName("backbone", self.backbone, DEPTHS)
-        return ResNet(DEPTHS[self.backbone], stem=self.stem, base=self.channels)  # type: ignore[arg-type]
+        stem: Any = self.stem
+        linear = bool(self.linear)
+        return ResNet(DEPTHS[self.backbone], stem=stem, base=self.channels, linear=linear)
 
     def view_family(self) -> Family:
         """The family of random views, at the size of the network's input."""
