@@ -168,3 +168,18 @@ def test_aligned_guesses_keep_groups_at_the_size_that_they_began_with() -> None:
 def test_without_answers_about_sizes_training_with_alignment_ends_well() -> None:
     network = tuner(align=True).run()
     assert all(bool(torch.isfinite(value).all()) for value in network.state_dict().values())
+
+
+def test_the_rate_rises_and_the_backbone_follows_at_its_share() -> None:
+    one = tuner(warm_up=0.5, backbone_rate=0.1, learning_rate=1.0)
+    rates = [one._numbers(done, 0)[0] for done in (0.0, 0.25, 0.5, 1.0)]
+    cosine = [np.cos(7 * np.pi * done / 16) for done in (0.0, 0.25, 0.5, 1.0)]
+    np.testing.assert_allclose(rates, np.array(cosine) * [2e-4, 0.5, 1, 1])
+    assert tuner()._numbers(0.0, 0)[0] == Tuning().learning_rate
+    one.run()
+    factors = {
+        group["factor"]: round(group["lr"] / one._numbers(0.9, 0)[0], 6)
+        for group in one.optimiser.param_groups
+        if group["params"]
+    }
+    assert factors == {0.1: 0.1, 1.0: 1.0}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from samekind.training.augment import FAMILIES, Views
 from samekind.training.loop import TwoViews
 from samekind.training.operations import MIRRORED, NUMBER, OPERATIONS, operated, resized
 from samekind.training.strong import (
+    FIXMATCH_STRONG,
+    FIXMATCH_WEAK,
     TCL,
     TCL_IMAGENET,
     Strong,
@@ -330,3 +333,68 @@ def test_wrong_images_and_families_are_refused_in_words() -> None:
         WeakStrong(FAMILIES["pcl"], StrongFamily(128))
     with pytest.raises(InputError, match="4 pixels"):
         Strong(StrongFamily(3))
+
+
+# ---------------------------------------------------------------- views of FixMatch
+
+
+def test_a_shift_is_a_crop_of_the_reflected_image() -> None:
+    images = pictures(9)
+    family = StrongFamily(32, n_ops=0, flip_p=0, cutout=0, shift=0.125)
+    assert family.steps == 4
+    down, across = torch.arange(-4, 5), torch.arange(4, -5, -1)
+    found = StrongDraw.nothing(9, 0, "cpu")._replace(down=down, across=across)
+    made = Strong(family).render(images, found)
+    wide = torch.nn.functional.pad(images.float(), (4, 4, 4, 4), mode="reflect")
+    for row in range(9):
+        top, left = 4 + int(down[row]), 4 + int(across[row])
+        assert torch.equal(made[row], wide[row, :, top : top + 32, left : left + 32] / 255)
+
+
+def test_the_weak_view_of_fixmatch_is_flipped_half_of_the_time_and_shifted_evenly() -> None:
+    found = drawn(18_000, FIXMATCH_WEAK)
+    assert abs(float(found.flip.float().mean()) - 0.5) < 0.02
+    for shift in (found.down, found.across):
+        counts = torch.bincount(shift + 4, minlength=9)
+        assert len(counts) == 9 and (counts - 2000).abs().max() < 220  # -4 to 4 of 32 pixels
+    assert abs(float(torch.corrcoef(torch.stack([found.down, found.across]).float())[0, 1])) < 0.03
+    images = torch.full((50, 3, 32, 32), 90, dtype=torch.uint8)
+    assert torch.equal(Strong(FIXMATCH_WEAK)(images, seeded()), images / 255)  # nothing else
+
+
+def test_the_strong_view_of_fixmatch_has_two_operations_half_of_them_left_out() -> None:
+    found = drawn(28_000, FIXMATCH_STRONG)
+    assert found.operation.shape == (28_000, 2)
+    still = (found.operation == NUMBER["identity"]).float().mean()
+    assert float(still) == pytest.approx(0.5 + 0.5 / 14, abs=0.01)
+    assert float(found.down.abs().max()) == 4
+    for name in ("shear-x", "shear-y", "translate-x", "translate-y"):
+        value = found.value[found.operation == NUMBER[name]]
+        assert 0.29 < float(value.max()) <= 0.3 and -0.3 <= float(value.min()) < -0.29
+    turned = found.value[found.operation == NUMBER["rotate"]]
+    assert 29 < float(turned.max()) <= 30
+    assert (found.side == 16).all()
+
+
+def test_the_hole_of_fixmatch_is_gray_before_the_mean_is_subtracted() -> None:
+    mean, std = (0.5, 0.4, 0.3), (0.2, 0.3, 0.4)
+    family = replace(FIXMATCH_STRONG, mean=mean, std=std)
+    images = torch.full((4, 3, 32, 32), 255, dtype=torch.uint8)
+    strong = Strong(family)
+    found = StrongDraw.nothing(4, 2, "cpu")._replace(side=torch.full((4,), 16.0))
+    made = strong.render(images, found)
+    for channel in range(3):
+        level, whole = ((v - mean[channel]) / std[channel] for v in (0.5, 1.0))
+        torch.testing.assert_close(made[:, channel, :16, :16], torch.full((4, 16, 16), level))
+        torch.testing.assert_close(made[:, channel, 16:], torch.full((4, 16, 32), whole))
+
+
+def test_the_views_of_fixmatch_can_be_compiled_and_never_wait_for_the_device() -> None:
+    strong, images = Strong(FIXMATCH_STRONG), pictures(8)
+    chances = strong.chances(8, "cpu", seeded())
+    whole = torch.compile(strong.of_chances, fullgraph=True, dynamic=False, backend="aot_eager")
+    assert torch.equal(whole(images, chances), strong.of_chances(images, chances))
+    with FakeTensorMode():
+        for family in (FIXMATCH_WEAK, FIXMATCH_STRONG):
+            views = Strong(family)(torch.zeros(6, 3, 40, 32, dtype=torch.uint8))
+            assert views.shape == (6, 3, 32, 32)

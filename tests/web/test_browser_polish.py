@@ -28,7 +28,7 @@ def form(served: Served, open_page: Callable[..., Any]) -> Any:
 
 def test_the_learner_follows_the_method_and_its_parameters(form: Any) -> None:
     learner = form.locator(".learner")
-    expect(learner).to_have_text("Trains: live, then FixMatch")
+    expect(learner).to_have_text("Trains: live, then gentle FixMatch")
     form.select_option("select[name=method]", "occ")
     expect(learner).to_have_text("Trains: OCC, repaired")
     expect(form.locator(".paper")).to_contain_text("arXiv 2211.00409")
@@ -43,7 +43,7 @@ def test_the_learner_follows_the_method_and_its_parameters(form: Any) -> None:
     form.fill("input[name=epochs]", "2")
     expect(form.locator(".polish-form button")).to_be_enabled()
     form.select_option("select[name=method]", "fixmatch")
-    expect(learner).to_have_text("Trains: FixMatch")
+    expect(learner).to_have_text("Trains: FixMatch, gentle")
     assert form.locator("input[name=epochs]").input_value() == "", "another method, other values"
     assert form.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

@@ -165,7 +165,7 @@ def test_accepted_groups_survive_a_restart_and_are_used_by_the_command_line(
     told = [(a.number, a.choice) for a in workspace.session().answers]
     polish(client, workspaces)
     about = client.post("/api/polish/accept", json={}).json()
-    assert about["accepted"] == "FixMatch" and about["result"] is None
+    assert about["accepted"] == "FixMatch, gentle" and about["result"] is None
     assert workspace.refitter.wait("main")
     shown = workspace.session().clustering
     assert _same_groups(shown.labels, SHAPE), "the groups are those of the network"
@@ -173,7 +173,7 @@ def test_accepted_groups_survive_a_restart_and_are_used_by_the_command_line(
     assert [(a.number, a.choice) for a in workspace.session().answers] == told
     workspaces.close()
     client, workspaces, workspace = opening()
-    assert client.get("/api/polish").json()["accepted"] == "FixMatch"
+    assert client.get("/api/polish").json()["accepted"] == "FixMatch, gentle"
     assert np.array_equal(workspace.session().clustering.labels, shown.labels)
     terminal = request_of.session(request_of.pile(request_of.items()), request_of.store())
     assert np.array_equal(terminal.clustering.labels, shown.labels)
@@ -292,7 +292,8 @@ def test_polishing_without_a_gpu_says_how_little_can_be_expected(
 @pytest.mark.parametrize(
     ("method", "parameters", "learner"),
     [
-        ("fixmatch", {"sure": 0.9}, "FixMatch"),
+        ("fixmatch", {"sure": 0.9}, "FixMatch, gentle"),
+        ("fixmatch", {"profile": "paper"}, "FixMatch, from learnt features"),
         ("idc", {}, "IDC, repaired"),
         ("idc", {"profile": "paper"}, "IDC, as printed"),
         ("pcl", {"epochs": 1}, "PCL, repaired"),
@@ -326,7 +327,7 @@ def test_the_learner_is_named_after_what_really_trains(opening: Opening) -> None
     assert named("occ", profile="paper").json() == {"learner": "OCC, from learnt features"}
     assert named("occ").json() == {"learner": "OCC, repaired"}
     assert named("occ", profile="fast").json() == {"learner": "SimCLR + head + FixMatch"}
-    assert named("polish").json() == {"learner": "live, then FixMatch"}
+    assert named("polish").json() == {"learner": "live, then gentle FixMatch"}
     unknown = named("pcl", profil="paper")
     assert unknown.status_code == 422
     assert "Did you mean 'profile'?" in unknown.json()["error"]["message"]

@@ -1,8 +1,11 @@
-"""Train the whole network on answers, together with the items that have none.
+"""Train the whole network on answers, together with the items that have none: our way of doing it.
 
 Answered items are learnt by their group and by their links; items without answers must keep, under
-strong changes of the picture, the group that the averaged network is sure of under weak ones
-(FixMatch, arXiv 2001.07685).
+strong changes of the picture, the group that the averaged network is sure of under weak ones. The
+idea is that of FixMatch, which is in :mod:`samekind.training.fixmatch`. Different from it: guesses
+come from the averaged network, answered items are among the others and keep their group there,
+links teach too, gradients are clipped, the weak view is a crop, and optionally the backbone learns
+slowly, the rate rises at first and groups keep their sizes.
 """
 
 from __future__ import annotations
@@ -44,6 +47,8 @@ class Tuning:
     linked_share : part of the answered items of a step that are partners of the others.
     average : weight of the past in the averaged network, which is what comes out.
     seconds : of training; None: `epochs` over all items.
+    backbone_rate : learning rate of the backbone as a share of that of the head.
+    warm_up : part of the training in which the rate rises from nothing.
     align : keep the groups as large as they were at the beginning: shares of a guess are divided
         by how much their group has grown (ReMixMatch). Without, small groups can be swallowed.
     """
@@ -57,9 +62,13 @@ class Tuning:
     average: float = 0.999
     seconds: float | None = None
     epochs: float = 20
+    backbone_rate: float = 1.0
+    warm_up: float = 0.0
     align: bool = False
 
 
+LEAST_RISE = 1e-4
+"""Part of the training that counts as done at the first step of a warm-up: no step is in vain."""
 PAST_SHARES = 0.99
 """Weight of the past in the sizes that groups have in the guesses."""
 
@@ -155,10 +164,12 @@ class Tuner(FineTuning):
     ) -> None:
         unlabelled = min(tuning.unlabelled, len(data))
         rate, decay = tuning.learning_rate, tuning.weight_decay
+        slow = tuning.backbone_rate
+        factors = () if slow == 1 else (("backbone", slow),)
         super().__init__(
             network,
             data,
-            Plan(tuning.answered, rate, decay, "sgd", clip=5.0),
+            Plan(tuning.answered, rate, decay, "sgd", clip=5.0, factors=factors),
             unlabelled=unlabelled,
             steps=max(1, math.ceil(tuning.epochs * len(data) / unlabelled)),
             seconds=tuning.seconds,
@@ -178,6 +189,12 @@ class Tuner(FineTuning):
         self.strong: Any = views.strong
         self._wanted_shares = self._shares_now() if tuning.align else None
         self._guessed_shares = None if self._wanted_shares is None else self._wanted_shares.clone()
+
+    def _numbers(self, done: float, step: int) -> list[float]:
+        """As in the base class; the rate rises first, where that is wanted."""
+        rate, *others = super()._numbers(done, step)
+        risen = max(done, LEAST_RISE) / self.tuning.warm_up if self.tuning.warm_up > 0 else 1.0
+        return [rate * min(1.0, risen), *others]
 
     def _batch(self) -> tuple[Tensor, ...]:
         """Answered items, others, and what is known of the answered ones, on the device."""

@@ -1,8 +1,9 @@
-"""Strong views: four random operations on each image and a hole, for a whole batch at once.
+"""Strong views: random operations on each image and a hole, for a whole batch at once.
 
-The operations are those of RandAugment as TCL and IDC use them. Every image has its own. They are
-drawn first (:meth:`Strong.draw`) and applied afterwards (:meth:`Strong.render`), which holds no
-chance, no loop over images and no wait for the device.
+The operations are those of RandAugment, four of them as TCL and IDC use them, or two as FixMatch
+does. Without operations and hole the views are the weak ones of FixMatch. Every image has its own
+chances. They are drawn first (:meth:`Strong.draw`) and applied afterwards (:meth:`Strong.render`),
+which holds no chance, no loop over images and no wait for the device.
 """
 
 from __future__ import annotations
@@ -38,6 +39,12 @@ class StrongFamily:
         this, its middle anywhere, so that part of it may lie outside. 0: no hole.
     mean, std : subtracted and divided by at the end, but the hole is 0; None: views stay between
         0 and 1.
+    shift : largest shift along each axis before the operations, as a share of the size; the image
+        is reflected at its edges. 0: none.
+    reach : largest shear, and largest translation as a share of the size.
+    skip_p : how often an operation is left out.
+    whole_hole : the hole always has its largest side.
+    hole_level : level of the hole between 0 and 1 before `mean` is subtracted; None: 0 after it.
     """
 
     size: int
@@ -46,6 +53,11 @@ class StrongFamily:
     cutout: float = 75 / 224
     mean: Triple | None = None
     std: Triple | None = None
+    shift: float = 0.0
+    reach: float = 0.1
+    skip_p: float = 0.0
+    whole_hole: bool = False
+    hole_level: float | None = None
 
     def at(self, size: int) -> Self:
         """The same family for views of another size."""
@@ -55,6 +67,20 @@ class StrongFamily:
     def hole(self) -> int:
         """Largest side of the hole in pixels."""
         return max(1, round(self.cutout * self.size)) if self.cutout > 0 else 0
+
+    @property
+    def steps(self) -> int:
+        """Largest shift in pixels; less than the size, so that reflecting once is enough."""
+        return min(round(self.shift * self.size), self.size - 1)
+
+
+FIXMATCH_WEAK = StrongFamily(32, n_ops=0, cutout=0.0, shift=0.125)
+"""FixMatch's weak view: flipped in half of the cases and shifted by up to an eighth, reflected."""
+FIXMATCH_STRONG = replace(
+    FIXMATCH_WEAK, n_ops=2, cutout=0.5, reach=0.3, skip_p=0.5, whole_hole=True, hole_level=0.5
+)
+"""FixMatch's strong view, on top of the weak one: two operations within the bounds that the paper
+prints, each left out half of the time and a gray hole of half the side, both as in its program."""
 
 
 class StrongDraw(NamedTuple):
@@ -66,13 +92,15 @@ class StrongDraw(NamedTuple):
     top: Tensor  # (n,) first row of the hole
     left: Tensor  # (n,) its first column
     side: Tensor  # (n,) its side; 0: none
+    down: Tensor  # (n,) pixels by which rows are shifted
+    across: Tensor  # (n,) and columns
 
     @classmethod
     def nothing(cls, n: int, n_ops: int, device: torch.device | str) -> StrongDraw:
         """The whole image, unchanged."""
         zero = torch.zeros(n, device=device)
         rounds = torch.zeros(n, n_ops, device=device)
-        return cls(rounds.long(), rounds, zero > 0, zero, zero, zero)
+        return cls(rounds.long(), rounds, zero > 0, zero, zero, zero, zero.long(), zero.long())
 
 
 class Strong(nn.Module):
@@ -115,6 +143,8 @@ class Strong(nn.Module):
             self._pass = torch.compile(self.of_chances, dynamic=False)
         # Buffers, because a table made in the pass would have to be sent to the device.
         bounds = torch.tensor(list(OPERATIONS.values()), dtype=torch.float32)  # (14, 2)
+        reaching = [name.startswith(("shear", "translate")) for name in OPERATIONS]
+        bounds[torch.tensor(reaching)] = torch.tensor([-family.reach, family.reach])
         both = family.mean is not None and family.std is not None  # as in Views
         tables = {
             "low": bounds[:, 0],
@@ -139,23 +169,36 @@ class Strong(nn.Module):
     def chances(
         self, n: int, device: torch.device | str, generator: torch.Generator | None = None
     ) -> Tensor:
-        """Uniform numbers (n, 3 n_ops + 4) for n views."""
-        source = device if generator is None else generator.device
-        shape = (n, 3 * self.family.n_ops + 4)
+        """Uniform numbers for n views: (n, 3 n_ops + 4), more for shifts and skipped operations."""
+        source, family = device if generator is None else generator.device, self.family
+        more = (2 if family.shift > 0 else 0) + (family.n_ops if family.skip_p > 0 else 0)
+        shape = (n, 3 * family.n_ops + 4 + more)
         return torch.rand(shape, generator=generator, device=source).to(device)
 
     def draw(self, chances: Tensor) -> StrongDraw:
         """Turn uniform numbers, see :meth:`chances`, into what happens to each view."""
         family = self.family
-        per_round = chances[:, 4:].reshape(len(chances), 3, family.n_ops)
+        last = 4 + 3 * family.n_ops
+        per_round = chances[:, 4:last].reshape(len(chances), 3, family.n_ops)
         which, much, sign = per_round.unbind(dim=1)  # (n, n_ops) each
         operation = (which * len(OPERATIONS)).long().clamp(max=len(OPERATIONS) - 1)
         value = self.low[operation] + self.span[operation] * much
         value = value * (1 - 2.0 * (self.mirrored[operation] & (sign < 0.5)))
+        if family.skip_p > 0:
+            done = chances[:, -family.n_ops :] >= family.skip_p
+            operation, value = operation * done, value * done  # 0 is the identity
         side = ((chances[:, 1] * family.hole).floor() + 1).clamp(max=family.hole)
+        if family.whole_hole:
+            side = torch.full_like(side, family.hole)
         middle = (chances[:, 2:4] * family.size).floor().clamp(max=family.size - 1)  # (n, 2)
         top, left = (middle - (side / 2).floor()[:, None]).unbind(dim=1)
-        return StrongDraw(operation, value, chances[:, 0] < family.flip_p, top, left, side)
+        down = across = torch.zeros_like(side).long()
+        if family.shift > 0:
+            most = family.steps
+            places = (chances[:, last : last + 2] * (2 * most + 1)).floor().clamp(max=2 * most)
+            down, across = (places.long() - most).unbind(dim=1)
+        flip = chances[:, 0] < family.flip_p
+        return StrongDraw(operation, value, flip, top, left, side, down, across)
 
     def of_chances(self, images: Tensor, chances: Tensor) -> Tensor:
         """Views of uint8 images (n, 3, H, W) by uniform numbers, see :meth:`chances`."""
@@ -166,12 +209,18 @@ class Strong(nn.Module):
         with torch.autocast(images.device.type, enabled=False):
             x = resized(images, self.family.size)
             x = torch.where(drawn.flip.view(-1, 1, 1, 1), x.flip(3), x)
+            if self.family.shift > 0:
+                x = _shifted(x, drawn.down, drawn.across)
             for n in range(self.family.n_ops):
                 x = operated(x, drawn.operation[:, n], drawn.value[:, n])
-            x = x / 255
+            x, hole = x / 255, _hole(drawn, self.family.size)
+            level = self.family.hole_level
+            if level is not None:
+                x = x + hole * (level - x)
             if self.mean is not None and self.scaling is not None:
                 x = (x - self.mean) * self.scaling
-            x = x * ~_hole(drawn, self.family.size)
+            if level is None:
+                x = x * ~hole
             return x.to(self.dtype).contiguous(memory_format=torch.channels_last)
 
 
@@ -286,3 +335,16 @@ def _hole(drawn: StrongDraw, size: int) -> Tensor:
         return (pixel >= start[:, None]) & (pixel < (start + drawn.side)[:, None])  # (n, S)
 
     return (within(drawn.top)[:, :, None] & within(drawn.left)[:, None])[:, None]
+
+
+def _shifted(x: Tensor, down: Tensor, across: Tensor) -> Tensor:
+    """Images (n, 3, S, S) shifted by whole pixels, reflected at the middles of the outer ones."""
+    n, _, size, _ = x.shape
+    place = torch.arange(size, device=x.device)
+
+    def source(by: Tensor) -> Tensor:
+        at = (place + by[:, None]).abs()  # (n, S)
+        return torch.minimum(at, 2 * (size - 1) - at)
+
+    index = source(down)[:, :, None] * size + source(across)[:, None]  # (n, S, S)
+    return x.flatten(2).gather(2, index.view(n, 1, -1).expand(-1, 3, -1)).view_as(x)

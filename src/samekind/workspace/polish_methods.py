@@ -57,8 +57,8 @@ class Offer:
 OFFERS: dict[str, Offer] = {
     offer.method: offer
     for offer in (
-        Offer("polish", learner="live, then FixMatch"),
-        Offer("fixmatch", learner="FixMatch"),
+        Offer("polish", learner="live, then gentle FixMatch"),
+        Offer("fixmatch", {"profile": "gentle"}),
         Offer("idc"),
         Offer("pcl", {"profile": "repaired", "tune_from": FEWEST_ANSWERS}, untimed="paper"),
         Offer("occ", {"profile": "repaired", "tune_from": FEWEST_ANSWERS}, untimed="paper"),

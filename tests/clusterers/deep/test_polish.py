@@ -11,6 +11,7 @@ from test_idc import SMALL, answers, honoured, pictures
 from samekind.clusterers.deep.pcl import PCL
 from samekind.clusterers.deep.polish import Polish
 from samekind.clusterers.live.estimator import Live
+from samekind.training.finetune import Tuning
 
 QUICK: dict[str, Any] = {"unlabelled": 16, "labelled": 8, "epochs": 25, "average": 0.9}
 
@@ -40,9 +41,11 @@ def test_without_training_it_has_the_groups_of_live_on_the_same_features(tmp_pat
     assert table.max(axis=1).sum() >= 0.9 * len(images)
 
 
-def test_the_number_of_groups_can_be_given_and_parameters_are_those_of_fixmatch() -> None:
+def test_the_number_of_groups_can_be_given_and_training_is_the_gentle_one() -> None:
     images, half = pictures(60)
     known = answers(half, 70)
     model = clone(Polish(3, **{**QUICK, "epochs": 1}, **SMALL)).fit(images, constraints=known)
-    assert model.get_params()["align"] is True
+    tuning = model._learner.setting.tuning
+    assert isinstance(tuning, Tuning) and tuning.align
+    assert (tuning.learning_rate, tuning.backbone_rate) == (0.01, 1.0)
     assert model.n_clusters_ <= 3 and honoured(model.labels_, known)

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from samekind.clusterers.deep.base import Learner
-from samekind.clusterers.deep.fixmatch import FixMatch, train_on_labels
+from samekind.clusterers.deep.fixmatch import LabelClusterer, train_on_labels
 from samekind.clusterers.deep.idc import FeedbackLearner
 from samekind.clusterers.deep.idc_feedback import Feedback, feedback_of, voted
 from samekind.clusterers.live.estimator import Live
@@ -80,7 +80,7 @@ class PolishLearner(FeedbackLearner):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Polish(FixMatch):
+class Polish(LabelClusterer):
     """A network that begins with the groups of `live` and goes on from all pictures.
 
     `live` reads fixed vectors. Here the network that made them is trained too: on the answered
@@ -94,13 +94,18 @@ class Polish(FixMatch):
     rounds : how often `live` puts the guesses right; each has its part of the training.
     start : file with features (`samekind learn`); they decide how good the result can be.
 
-    Other parameters and the attributes are those of
-    :class:`~samekind.clusterers.deep.fixmatch.FixMatch`.
+    The training is that of the profile ``gentle`` of
+    :class:`~samekind.clusterers.deep.fixmatch.FixMatch` with a rate of .01 for the whole network,
+    without warm-up, and without links: the groups of `live` follow the answers already, and wrong
+    links cost more than the others brought. Other parameters: see
+    :class:`~samekind.clusterers.deep.fixmatch.LabelClusterer`.
     """
 
     rounds: int = 3
-    learning_rate: float = 0.01
-    align: bool = True
+
+    gentle: ClassVar[dict[str, Any]] = {
+        "learning_rate": 0.01, "align": True, "backbone_rate": 1.0, "warm_up": 0.0,
+    }  # fmt: skip
 
     def _new_learner(self, data: NDArray[Any], seed: int) -> Learner:
         self._n_items = len(data)

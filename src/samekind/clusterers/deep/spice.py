@@ -15,13 +15,12 @@ from torch.nn.functional import one_hot
 
 from samekind.clusterers.deep.base import Learner
 from samekind.clusterers.deep.stages import Stage, StagedClusterer, StagedLearner, change_plan
-from samekind.constraints import Constraints
 from samekind.neighbours import nearest_by_cosine
 from samekind.objectives.links import LinkMasks
 from samekind.objectives.spice import prototype_labels, smooth_nll
-from samekind.training.answered import Answered
 from samekind.training.bank import READ_ITEMS, in_use, predict_all
-from samekind.training.finetune import Changes, Tuner, Tuning, picture_changes, row_changes
+from samekind.training.finetune import Changes, row_changes
+from samekind.training.fixmatch import FixMatchTuner, FixMatchTuning, fixmatch_changes
 from samekind.training.heads import ClusterHead
 from samekind.training.loop import Plan, Trainer
 from samekind.training.network import Network, Output
@@ -250,13 +249,12 @@ class SPICELearner(StagedLearner):
                 found.append(network.cluster(network.backbone(weak(some, chance))).float())
         return torch.cat(found, dim=1)
 
-    def _changes(self, trainer: Trainer) -> Changes:
-        strong: Any = self._strong_views(trainer)
-        strong = strong.to(trainer.device)
+    def _changes(self, trainer: Trainer, compiled: str = "") -> Changes:
+        """Weak and strong views of FixMatch."""
         if not self._pictures:
-            return Changes(row_changes(trainer.data).weak, strong)
+            return row_changes(trainer.data)
         family = self.setting.view_family()
-        return Changes(picture_changes(family, trainer.data, trainer.compute).weak, strong)
+        return fixmatch_changes(family, trainer.data, trainer.compute, compiled)
 
     def _learn_from_reliable(self, trainer: Trainer, steps: int) -> Network:
         """FixMatch for so many steps, with reliable items in place of labelled ones."""
@@ -265,21 +263,19 @@ class SPICELearner(StagedLearner):
         p = predict_all(trainer, lambda rows: network(rows, views=1).p)
         rows, labels = (part.cpu().numpy() for part in reliable_items(h, p))
         batch = trainer.batches.size
-        answered = max(1, batch // 8)  # 64 of 512, as published
-        unlabelled = max(1, min(n, batch - answered))
-        tuning = Tuning(
-            answered=answered,
+        labelled = max(1, batch // 8)  # 64 of 512, as published
+        unlabelled = max(1, min(n, batch - labelled))
+        tuning = FixMatchTuning(
+            labelled=labelled,
             unlabelled=unlabelled,
-            linked_share=0.0,
             epochs=(steps - 0.5) * unlabelled / n,  # it rounds up to whole steps
         )
-        return Tuner(
+        return FixMatchTuner(
             network,
             data,
             rows,
             labels,
-            Answered.from_constraints(Constraints(n)),
-            self._changes(trainer),
+            self._changes(trainer, self.setting.compile),
             tuning,
             compute=trainer.compute,
             seed=self.seed,
@@ -300,12 +296,14 @@ class SPICE(StagedClusterer):
 
     As published: ten heads, prototypes from the surer half of a group's even share, blocks of 5000
     items, a second soft-max in the loss, Adam at .005; reliable is an item above .99 of whose 100
-    neighbours 90 % agree, equally many per group; FixMatch with SGD at .03, one labelled item to
-    seven others, threshold .95, average .999. Deviations: SimCLR in place of MoCo; examples are
-    found for all blocks at each epoch, instead of eight rounds over each block; FixMatch goes on
-    with the same network, with four operations in strong views; a group without reliable items
-    gives its best ones, 2 % of an even group. On plain vectors: noisy rows, and the first head
-    begins at k-means.
+    neighbours 90 % agree, equally many per group; then FixMatch as published, one labelled item to
+    seven others (see :class:`~samekind.clusterers.deep.fixmatch.FixMatch`). Deviations: SimCLR in
+    place of MoCo; examples are found for all blocks at each epoch, instead of eight rounds over
+    each block; shifted weak views are reflected at the edges (black there) and reliable items are
+    not among the unlabelled ones; FixMatch goes on with the same network (the program begins a
+    fresh one, for which there are not enough steps here), and its rate of .03 first costs some of
+    what the features know; a group without reliable items gives its best ones, 2 % of an even
+    group. On plain vectors: noisy rows, and the first head begins at k-means.
 
     Parameters
     ----------
