@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.objectives.feedback import PROFILES
 from samekind.protocols import Oracle
 from samekind.reports.plots import Snapshots
 from samekind.session import Session
@@ -23,6 +24,10 @@ from samekind.training.progress import Monitor, tensorboard_log
 
 ROUNDS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 """Answers after which the fast profile learns again."""
+GRIDS = ("table2", "table3", "table4", "figure4", "all")
+"""What of IDC can be measured in one command."""
+FROZEN = {"cifar10-frozen": "class", "cifar20-frozen": "coarse"}
+"""Sets of vectors for a grid in small, and the orientation that IDC is published for."""
 DRAWN = 3000
 """Items that are kept for pictures."""
 
@@ -57,7 +62,8 @@ def idc_arguments(about: str, *, polish: bool = False) -> argparse.Namespace:
     add("--person", default="shown", choices=("shown", "matched"), help="matched: as published")
     add("--noise", type=float, default=0.0, help="share of wrong answers")
     add("--unsure", type=float, default=0.0, help="share of questions left open")
-    add("--profile", default="repaired", choices=("repaired", "program"), help="idc")
+    add("--profile", default="repaired", choices=PROFILES, help="idc")
+    add("--offered", type=int, default=5, help="groups that a question of `value` shows (T)")
     add("--refused", default="one", choices=("one", "all"), help="idc: refused groups per step")
     add("--losses", default="pos,neg,reg", help="idc: those that are used")
     add("--views", default=None, choices=("strong", "own"), help="idc: None: as in the start")
@@ -69,7 +75,26 @@ def idc_arguments(about: str, *, polish: bool = False) -> argparse.Namespace:
     add("--first-epochs", type=int, default=None, help="of learning features, without a start")
     add("--seconds", type=float, default=None, help="for learning features, without a start")
     add("--tune-seconds", type=float, default=None, help="for learning from answers")
-    return _checked(parser)
+    if not polish:
+        _grid_arguments(parser)
+    wanted = _checked(parser)
+    if getattr(wanted, "vectors", None):
+        if not wanted.grid:
+            parser.error("--vectors is for a --grid. Name one, or omit --vectors.")
+        wanted.orientation = FROZEN[wanted.vectors]
+    return wanted
+
+
+def _grid_arguments(parser: argparse.ArgumentParser) -> None:
+    """Many trainings of IDC in one command; see recipes/idc_grid.py."""
+    add = parser.add_argument
+    add("--grid", default=None, choices=GRIDS, help="train everything for it in one command")
+    add("--people", nargs="+", default=["matched", "shown"], choices=("shown", "matched"))
+    add("--profiles", nargs="+", default=["program"], choices=PROFILES)
+    add("--seeds", type=int, nargs="+", default=[0])
+    add("--step", type=int, default=100, help="questions between two points of a curve")
+    add("--limit", type=float, default=None, help="seconds after which no training begins")
+    add("--vectors", default=None, choices=tuple(FROZEN), help="instead of pictures, in small")
 
 
 def _parser(
@@ -190,10 +215,12 @@ class Album:
             self.moments.sampled(DRAWN).save(self.wanted.snapshots)
 
 
-def write(wanted: argparse.Namespace, method: str, curve: Sequence[Mapping[str, float]]) -> None:
+def write(
+    wanted: argparse.Namespace, method: str, curve: Sequence[Mapping[str, float]], **more: Any
+) -> None:
     """The result as JSON, if a file was named."""
     if wanted.json:
-        result = {**told(wanted), "method": method, "curve": curve, **curve[-1]}
+        result = {**told(wanted), "method": method, "curve": curve, **curve[-1], **more}
         Path(wanted.json).write_text(json.dumps(result, default=str, indent=1))
 
 

@@ -123,6 +123,50 @@ def test_what_idc_is_compared_with_begins_from_the_same_features(
     assert {"acc", "nmi", "ari", "unasked_acc"} <= set(result["curve"][-1])
 
 
+GRID = ("--grid", "all", "--step", "3", "--epochs", "1", "--unlabelled", "20")
+
+
+def grid(folder: Path, out: Path, weights: Path, *options: str) -> list[dict[str, Any]]:
+    words = ["--data", str(folder), "--json", str(out), "--start", str(weights), "--size", "8"]
+    run_here("idc", *words, *GRID, *options)
+    rows: list[dict[str, Any]] = json.loads(out.read_text()) if out.exists() else []
+    return rows
+
+
+def test_one_command_trains_all_of_idcs_tables_and_goes_on_where_it_stopped(
+    folder: Path, weights: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "grid.json"
+    assert grid(folder, out, weights, "--limit", "0") == [], "there was no time at all"
+    one = ("--people", "matched", "--commit", "abc1234")
+    few = grid(folder, out, weights, *one, "--grid", "table3")
+    assert [(row["strategy"], len(row["curve"])) for row in few] == [
+        ("value", 2), ("value-hard", 2), ("value-hard-rep", 2), ("value-random", 2),
+    ]  # fmt: skip
+    rows = grid(folder, out, weights, *one)
+    assert rows[1:4] == few[1:4], "what is there is not trained again"
+    value = rows[0]
+    assert [point["questions"] for point in value["curve"]] == [0, 3, 6, 9, 12, 15, 18, 21]
+    assert value["curve"][5] == few[0]["curve"][1]
+    assert sum(value["choices"].values()) == 15
+    shown = {row["strategy_with"]["shown"] for row in rows}
+    assert shown == {1, 2, 3, 4, 5, 6, 7}
+    losses = {"+".join(row["parameters"]["losses"]): row["learner"] for row in rows}
+    assert len(losses) == 7 and losses["pos+neg+reg"] == "IDC"
+    assert losses["pos"] == "IDC without neg and reg"
+    for row in rows:
+        assert row["person"] == "matched" and row["commit"] == "abc1234" and row["machine"]
+        assert {"acc", "network_acc", "unasked_acc", "seconds"} <= set(row["curve"][-1])
+        assert row["protocol"]["start"] == "features" and row["groups_given"] == 10
+    assert grid(folder, out, weights, *one) == rows
+    both = grid(folder, out, weights, "--grid", "table2", "--profiles", "paper", "repaired",
+                "--noise", ".1", "--unsure", ".1", "--seeds", "0", "1")  # fmt: skip
+    assert both[: len(rows)] == rows and len(both) - len(rows) == 8
+    assert {row["learner"] for row in both[len(rows) :]} == {"IDC, as printed", "IDC, repaired"}
+    people = {row["person"] for row in both[len(rows) :]}
+    assert people == {"wrong-10+unsure-10", "matched+wrong-10+unsure-10"}
+
+
 def test_learnt_features_are_asked_about_live_and_then_polished(
     folder: Path, tmp_path: Path
 ) -> None:
