@@ -9,7 +9,8 @@ published table with our rows (``results/ours.toml`` says which), ``{{curves NAM
 answers (``results/curves.toml``), ``{{suite NAME}}`` the summary of ``rows/NAME.jsonl`` if there is
 one, ``{{people NAME}}`` its table by person, ``{{contents}}`` the list of sections. From
 ``benchmarks/gpu``: ``{{own METHOD}}`` and ``{{epochs METHOD}}`` whole trainings by a paper's own
-loss, ``{{repaired METHOD}}`` its repaired profile, ``{{seconds}}`` seconds per epoch.
+loss, ``{{repaired METHOD}}`` its repaired profile, ``{{scan SET}}`` SCAN's stages, ``{{seconds}}``
+seconds per epoch.
 ``{{figure NAME}}`` is a figure of ``figures.py``, ``{{picture NAME}}`` a picture that may be there.
 """
 
@@ -28,6 +29,7 @@ from benchmarks.results.figures import PICTURES, figure_text
 from benchmarks.results.gpu import GPU, recipe_rows
 from benchmarks.results.own import NOT_YET, epoch_table, epochs_table, own_table, repaired_table
 from benchmarks.results.rows import ROWS, read
+from benchmarks.results.scan import scan_table
 from benchmarks.results.suites import cost_table, curves_table, people_table, suite_table
 from benchmarks.results.tables import published_table
 from samekind.simulation.rows import Row
@@ -42,6 +44,7 @@ SUITES: dict[str, Callable[[str, Sequence[Row]], str]] = {
     "own": own_table,
     "epochs": epochs_table,
     "repaired": repaired_table,
+    "scan": scan_table,
     "figure": figure_text,
     "seconds": lambda name, rows: epoch_table(),
     "picture": lambda name, rows: picture(name),

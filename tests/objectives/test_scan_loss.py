@@ -10,8 +10,11 @@ import torch
 from torch import Tensor
 
 from places import VECTORS
+from samekind.clusterers.deep.scan_losses import NeighbourLoss, SelfLabelLoss
 from samekind.errors import InputError
 from samekind.objectives.scan import NeighbourAgreement, SelfLabelling
+from samekind.training.network import Output
+from samekind.training.simclr import ItemContrast
 
 WORKED = json.loads((VECTORS / "baselines.json").read_text())
 DTYPES = pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -40,6 +43,37 @@ def test_self_labelling_is_as_worked_out(dtype: torch.dtype) -> None:
     weak = torch.softmax(torch.tensor(worked["weak_logits"], dtype=dtype), dim=1)
     p = torch.cat([weak, shares("logits_b", dtype)])
     close(SelfLabelling()(p), worked["loss_with_logits_b"])
+
+
+def total(loss: torch.nn.Module, out: Output) -> Tensor:
+    parts: dict[str, Tensor] = loss(out, None, None)
+    return torch.stack(list(parts.values())).sum()
+
+
+@DTYPES
+def test_what_is_minimised_has_the_scale_of_the_program(dtype: torch.dtype) -> None:
+    p = torch.cat([shares("logits_a", dtype), shares("logits_b", dtype)])
+    close(total(NeighbourLoss(), Output(p, p, p)), WORKED["SCAN"]["total_weight_5"])
+    worked = WORKED["SCAN"]["self_label"]
+    weak = torch.softmax(torch.tensor(worked["weak_logits"], dtype=dtype), dim=1)
+    p = torch.cat([weak, shares("logits_b", dtype)])
+    close(total(SelfLabelLoss(), Output(p, p, p)), worked["loss_with_logits_b"])
+
+
+def test_the_contrast_is_the_mean_of_the_program_with_either_view_as_anchor() -> None:
+    torch.manual_seed(2)
+    z = torch.nn.functional.normalize(torch.randn(10, 4, dtype=torch.float64), dim=1)
+
+    def program(anchors: Tensor, others: Tensor) -> float:
+        rows, found = torch.cat([anchors, others]).tolist(), 0.0
+        for i, own in enumerate(anchors.tolist()):
+            dots = [sum(a * b for a, b in zip(own, row, strict=True)) / 0.1 for row in rows]
+            below = sum(math.exp(d) for k, d in enumerate(dots) if k != i)
+            found -= math.log(math.exp(dots[i + len(anchors)]) / below) / len(anchors)
+        return found
+
+    wanted = (program(z[:5], z[5:]) + program(z[5:], z[:5])) / 2
+    close(total(ItemContrast(temperature=0.1), Output(z, z, z)), wanted)
 
 
 def test_agreement_is_the_sum_written_in_the_paper() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -103,7 +103,7 @@ def method_of(setting: SelfSetting, items: int, compute: Compute) -> Method:
 
 
 def _views(setting: SelfSetting, compute: Compute) -> Views:
-    family = family_named("cc-small").at(setting.size)
+    family = replace(family_named("cc-small").at(setting.size), scale=(setting.crop, 1.0))
     dtype = torch.bfloat16 if compute.dtype == "bfloat16" else torch.float32
     return Views(family, dtype=dtype, compiled=setting.compile in COMPILE_MODES)
 

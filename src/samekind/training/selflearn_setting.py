@@ -17,6 +17,8 @@ AVERAGE_SHORT, AVERAGE_LONG = 0.99, 0.996
 """Weight of the past in the slow copy of BYOL and ProPos: of short trainings and of long ones."""
 LONG_EPOCHS = 500
 """A training of so many epochs is a long one."""
+SMALLEST_CROP = 0.08
+"""Smallest share of the area that a random crop keeps, as CC's views have it."""
 
 
 def average_over(epochs: float) -> float:
@@ -59,8 +61,8 @@ class SelfSetting:
     of a batch go through the network in one pass, on one device, so batch norms see them together.
     Pictures are not normalised. The programs differ in this:
 
-    - simclr: rate .4 and temperature .1 (SCAN's program), or 1.0 and .5 with LARS; here .25 and .2
-      with SGD.
+    - simclr: rate .4, decay 1e-4, temperature .1 and crops from .2 on (SCAN's program), or rate 1.0
+      and temperature .5 with LARS; here .25, 5e-4, .2 and crops from .08 on.
     - propos: as published for CIFAR at 1000 epochs are the network (ResNet-18 with a 3x3 stem and
       no pooling, 32 pixels), batches of 512 (CIFAR-20: 256), the rate of .05 x batch / 256, ten
       times that for the predictor, its first weights N(0, .01), decay 5e-4, temperature .5, the
@@ -103,6 +105,7 @@ class SelfSetting:
         before both.
     linear : whether the backbone ends with a linear layer, whose output are the features. None:
         only for tcl.
+    crop : smallest share of the area that random crops keep; TCL has views of its own.
     """
 
     method: str
@@ -127,6 +130,7 @@ class SelfSetting:
     scatter: float = 0.1
     warm: float = 0.05
     linear: bool | None = None
+    crop: float = SMALLEST_CROP
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -143,6 +147,8 @@ class SelfSetting:
                 "Expected boost and warm, shares of the epochs, from 0 to below 1, got "
                 f"{self.boost} and {self.warm}."
             )
+        if not 0 < self.crop <= 1:
+            raise InputError(f"Expected a share of the area above 0, up to 1, got {self.crop}.")
 
     @property
     def own_temperature(self) -> float:
@@ -178,4 +184,5 @@ class SelfSetting:
     def identity(self) -> dict[str, Any]:
         """Facts in which a checkpoint must agree: all but the device and the mode of compiling."""
         facts = asdict(self)
-        return {name: facts[name] for name in facts if name not in ("device", "compile")}
+        passing = ("device", "compile", *(["crop"] if self.crop == SMALLEST_CROP else []))
+        return {name: facts[name] for name in facts if name not in passing}

@@ -33,7 +33,8 @@ class Plan:
     Parameters
     ----------
     batch_size, learning_rate, weight_decay : as usual; the batch is that of all processes.
-    optimiser : ``adam`` (with decoupled decay if there is any) or ``sgd`` (momentum .9, Nesterov).
+    optimiser : ``adam`` (with decoupled decay if there is any), ``adam-l2`` (decay added to the
+        gradient) or ``sgd`` (momentum .9, Nesterov).
     schedule : ``cosine`` falls to nothing over the epochs of a run, after a short rise.
     clip : largest length of the gradient; None leaves it.
     linked_share : part of a batch that may be partners of its answered items.
@@ -47,7 +48,7 @@ class Plan:
     batch_size: int = 128
     learning_rate: float = 1e-5
     weight_decay: float = 0.0
-    optimiser: Literal["adam", "sgd"] = "adam"
+    optimiser: Literal["adam", "adam-l2", "sgd"] = "adam"
     schedule: Literal["constant", "cosine"] = "constant"
     clip: float | None = 20.0
     linked_share: float = 0.25
@@ -119,9 +120,12 @@ def optimiser_of(
             for parameter in group["params"]:
                 sgd.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
         return sgd
-    if plan.optimiser != "adam":
-        raise InputError(f"{plan.optimiser!r} is not an optimiser here. Choose adam or sgd.")
-    return torch.optim.AdamW(groups, lr=rate, fused=fused, capturable=recorded)
+    if plan.optimiser not in ("adam", "adam-l2"):
+        raise InputError(
+            f"{plan.optimiser!r} is not an optimiser here. Choose adam, adam-l2 or sgd."
+        )
+    kind = torch.optim.AdamW if plan.optimiser == "adam" else torch.optim.Adam
+    return kind(groups, lr=rate, fused=fused, capturable=recorded)
 
 
 def _groups(network: nn.Module, plan: Plan) -> list[dict[str, Any]]:
