@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from live_grid import grid_arguments
 from numpy.typing import NDArray
 
 from samekind.objectives.feedback import PROFILES
@@ -56,9 +57,10 @@ def idc_arguments(about: str, *, polish: bool = False) -> argparse.Namespace:
     """The command line of IDC, of what it is compared with, and of polishing."""
     parser = _parser(about, "cifar10", "default", 500, "value")
     add = parser.add_argument
-    add("--method", default="idc", choices=("idc", "fixmatch", "polish", "corrected"))
+    own = "polish" if polish else "idc"
+    add("--method", default=own, choices=("idc", "fixmatch", "polish", "corrected"))
     if polish:
-        add("--answers", default=None, help="file of answers: read if it is there, else written")
+        grid_arguments(parser)
     add("--person", default="shown", choices=("shown", "matched"), help="matched: as published")
     add("--noise", type=float, default=0.0, help="share of wrong answers")
     add("--unsure", type=float, default=0.0, help="share of questions left open")
@@ -69,7 +71,8 @@ def idc_arguments(about: str, *, polish: bool = False) -> argparse.Namespace:
     add("--losses", default="pos,neg,reg", help="idc: those that are used")
     add("--views", default=None, choices=("strong", "own"), help="idc: None: as in the start")
     add("--average", type=float, default=None, help="weight of the past; None: as published")
-    add("--warm-up", type=float, default=None, help="idc: part of it before guesses count")
+    add("--warm-up", type=float, default=None, help="idc: part before guesses count; else: of rise")
+    add("--backbone-rate", type=float, default=None, help="fixmatch gentle, polish: of the rate")
     add("--sure", type=float, default=None, help="membership of a guess; None: as published")
     add("--epochs", type=float, default=None, help="None: 100 over the asked items (fixmatch: 20)")
     add("--unlabelled", type=int, default=None, help="items without answers in a step")

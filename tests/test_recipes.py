@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from recipes_here import RECIPES, run_here
+from samekind.errors import InputError
 from samekind.reports.plots import Snapshots
+from samekind.simulation.rows import read_rows
 
 TINY = [
     "--size",
@@ -167,26 +169,89 @@ def test_one_command_trains_all_of_idcs_tables_and_goes_on_where_it_stopped(
     assert people == {"wrong-10+unsure-10", "matched+wrong-10+unsure-10"}
 
 
-def test_learnt_features_are_asked_about_live_and_then_polished(
-    folder: Path, tmp_path: Path
-) -> None:
-    features, answers = tmp_path / "features.safetensors", tmp_path / "answers.json"
+@pytest.fixture(scope="module")
+def features(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A network of the recipe of self-supervised learning, with vectors beside it."""
+    file = tmp_path_factory.mktemp("features") / "features.safetensors"
+    vectors = ("--vectors", str(file.with_suffix(".npz")))
     learnt = run_recipe(
-        "learn", folder, tmp_path / "learnt.json", "--epochs", "20", "--out", str(features)
+        "learn", folder, file.with_suffix(".json"), "--epochs", "20", "--out", str(file), *vectors
     )
     assert learnt["epochs"] == 20 and learnt["acc"] > 0.3
+    return file
+
+
+def test_learnt_features_are_asked_about_live_and_then_polished(
+    features: Path, folder: Path, tmp_path: Path
+) -> None:
+    answers = tmp_path / "answers.json"
     common = ("--start", str(features), "--questions", "30", "--answers", str(answers))
     first = run_recipe(
         "polish", folder, tmp_path / "a.json", *common, "--method", "fixmatch", "--epochs", "2"
     )
-    again = run_recipe("polish", folder, tmp_path / "b.json", *common, "--epochs", "2")
-    assert [row["learner"] for row in first["curve"]] == ["live", "live", "fixmatch"]
-    assert [row["learner"] for row in again["curve"]] == ["idc"]  # from the same answers
-    third = run_recipe(
-        "polish", folder, tmp_path / "c.json", *common, "--method", "polish", "--epochs", "3"
-    )
+    other = ("--method", "idc", "--epochs", "2")
+    again = run_recipe("polish", folder, tmp_path / "b.json", *common, *other)
+    whole = "FixMatch, from learnt features"
+    assert [row["learner"] for row in first["curve"]] == ["live", "live", whole]
+    assert [row["learner"] for row in again["curve"]] == ["IDC, repaired"]  # the same answers
+    third = run_recipe("polish", folder, tmp_path / "c.json", *common, "--epochs", "3")
     assert [row["learner"] for row in third["curve"]] == ["polish"] and third["acc"] > 0.3
     assert first["questions"] == again["questions"] == 30
+
+
+def test_polishing_at_several_budgets_is_one_command_that_goes_on_where_it_was(
+    features: Path, folder: Path, tmp_path: Path
+) -> None:
+    rows, answers = tmp_path / "rows.jsonl", tmp_path / "answers.json"
+    npz = features.with_suffix(".npz")
+    grid = ("--budgets", "10", "20", "--noises", "0", ".2", "--answers", str(answers))
+    vectors = ("--vectors", str(npz), "--data", str(folder), "--rows", str(rows))
+    run_here("live", *vectors, *grid, "--seeds", "1")
+    asked = read_rows(rows).rows
+    assert [row["person"] for row in asked] == ["perfect", "wrong-20"]
+    for row in asked:
+        assert [point["questions"] for point in row["curve"]] == [0, 10, 20]
+        assert (row["learner"], row["groups_given"], row["encoder"]) == ("live", None, npz.stem)
+        assert row["commit"] and row["machine"]["cores"] and "live.py" in row["command"]
+    run_here("live", *vectors, *grid, "--seeds", "1")
+    assert len(read_rows(rows).rows) == 2, "nothing is asked twice"
+    whole = ("--start", str(features), "--rows", str(rows), *grid, "--seeds", "1", "--epochs", "1")
+    for _ in range(2):
+        run_here("polish", "--data", str(folder), *TINY, *whole)
+    trained = read_rows(rows).rows[2:]
+    assert [(row["learner"], row["noise"], row["budget"]) for row in trained] == [
+        ("polish", 0.0, 10), ("polish", 0.0, 20), ("polish", 0.2, 10), ("polish", 0.2, 20),
+    ]  # fmt: skip
+    for row in trained:
+        (point,) = row["curve"]
+        assert {"acc", "unasked_acc", "network_acc", "groups"} <= set(point)
+        assert row["parameters"]["start"] == features.name and row["groups_given"] is None
+    assert str(tmp_path) not in rows.read_text()
+
+
+def test_live_asks_about_vectors_of_the_package_and_stops_when_its_time_is_over(
+    tmp_path: Path,
+) -> None:
+    rows = tmp_path / "rows.jsonl"
+    words = ("--vectors", "cifar10-frozen", "--orientation", "class", "--items", "300")
+    grid = ("--budgets", "10", "--seeds", "0", "--rows", str(rows))
+    said = run_here("live", *words, *grid, "--limit", "0")
+    assert "The time is over" in said and not rows.exists()
+    run_here("live", *words, *grid)
+    found = read_rows(rows).rows
+    assert [row["noise"] for row in found] == [0.0, 0.05]
+    assert found[0]["set"] == "cifar10-frozen" and found[0]["kinds"] == 10
+
+
+def test_features_of_another_set_are_refused_in_words(
+    features: Path, folder: Path, tmp_path: Path
+) -> None:
+    fewer = tmp_path / "fewer.npz"
+    np.savez(fewer, X=np.ones((7, 3)))
+    with pytest.raises(InputError, match=r"cifar10 has items, 60, got 7\. Name the set"):
+        run_here("live", "--vectors", str(fewer), "--data", str(folder))
+    with pytest.raises(InputError, match=r"Give --vectors or --start"):
+        run_here("live")
 
 
 @pytest.mark.parametrize("recipe", ["pcl", "occ", "idc"])
