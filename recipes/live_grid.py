@@ -122,6 +122,11 @@ class LiveGrid:
         self.answers: dict[str, Links] = {}
         if wanted.answers and wanted.answers.exists():
             self.answers = json.loads(wanted.answers.read_text())
+        if "links" in self.answers:
+            raise InputError(
+                f"Expected answers of several runs in {wanted.answers.name}, got an earlier form "
+                "that holds one. Name another file."
+            )
 
     @cached_property
     def dataset(self) -> Dataset:

@@ -252,6 +252,11 @@ def test_features_of_another_set_are_refused_in_words(
         run_here("live", "--vectors", str(fewer), "--data", str(folder))
     with pytest.raises(InputError, match=r"Give --vectors or --start"):
         run_here("live")
+    earlier = tmp_path / "answers.json"
+    earlier.write_text('{"links": [[0], [1], [true]], "answers": 1}')
+    vectors = ("--vectors", str(features.with_suffix(".npz")), "--data", str(folder))
+    with pytest.raises(InputError, match=r"an earlier form that holds one\. Name another"):
+        run_here("live", *vectors, "--answers", str(earlier))
 
 
 @pytest.mark.parametrize("recipe", ["pcl", "occ", "idc"])

@@ -52,6 +52,8 @@ from samekind.errors import SourceError
 SCHEMA = 3
 FAST_LEARNER = "SimCLR + head + FixMatch"
 """What the profile ``fast`` of PCL, OCC and CC is on pictures; it has none of their losses."""
+EARLIER_FIXMATCH = "FixMatch, averaged guesses"
+"""What ``fixmatch`` was before it followed the paper: guesses came from the averaged network."""
 Row = Mapping[str, Any]
 
 
@@ -158,14 +160,16 @@ def earlier_learner(row: Row) -> str | None:
     'SimCLR + head + FixMatch'
     >>> earlier_learner({"method": "occ", "protocol": {"without": ["assignment"]}})
     'OCC without assignment'
-    >>> earlier_learner({"method": "dcc"}), earlier_learner({"method": "idc"})
-    ('dcc', 'IDC, repaired')
+    >>> [earlier_learner({"method": method}) for method in ("dcc", "idc", "fixmatch")]
+    ['dcc', 'IDC, repaired', 'FixMatch, averaged guesses']
     """
     method = row.get("method")
     given = row.get("parameters") or {}
     profile = given.get("profile") or row.get("profile")
     if method == "idc":
         return _earlier_idc(profile or "repaired", given.get("losses") or row.get("losses"))
+    if method == "fixmatch":
+        return EARLIER_FIXMATCH
     if method not in _OWN_NAMES:
         return None if method is None else str(method)
     if profile == "fast" and row.get("encoder") in _OF_PICTURES:
