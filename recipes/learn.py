@@ -4,9 +4,17 @@
 
 As in IDC, training and test pictures are one pile of 60,000. Methods: simclr, byol, cc, tcl and
 propos; the last three are told the number of groups. Groups are those of the method itself, and
-those of k-means on the features. The file is what the other recipes take as ``--start``. With a
-``--checkpoint`` a training goes on where an earlier run of this command stopped, and with more
-epochs it is prolonged; ``--start`` begins a new training from the features of another.
+those of k-means on the features. The file is what the other recipes take as ``--start``.
+
+A long training in pieces, also on different machines: each run of
+
+    python recipes/learn.py --method propos --epochs 800 --seconds 540 --score-every 100 \\
+        --save-training run.safetensors --json run.json
+
+stops by time and leaves compact parts (``run-1-of-4.safetensors`` and so on), from which the next
+run goes on with the same cosine cycle and the same curve. With more epochs a training is prolonged,
+projector included. ``--checkpoint`` is one large file from which a training goes on exactly, on the
+same machine; ``--start`` begins a new training from the features of another.
 """
 
 from __future__ import annotations
@@ -19,12 +27,15 @@ from typing import Any
 
 import numpy as np
 import torch
+from arguments import told
 from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
 from samekind.compute import best_device
 from samekind.evaluation import score
+from samekind.simulation.provenance import commit
 from samekind.sources import CIFAR_SETS, open_cifar
+from samekind.training.checkpoints import checkpoint_exists
 from samekind.training.device_kmeans import cosine_kmeans
 from samekind.training.progress import Monitor, TrainingReport
 from samekind.training.selflearn import METHODS, SelfLearner, SelfSetting
@@ -39,42 +50,144 @@ NEAREST = 20
 def main() -> None:
     wanted = arguments()
     began = time.monotonic()
+    wanted.commit = wanted.commit or commit()
     pile = open_cifar(wanted.set, wanted.data)
     images, _, truth = pile.whole(wanted.orientation)
     images, truth = images[: wanted.items], truth[: wanted.items]
     groups = pile.n_groups if wanted.method in GROUPING else None
     print(f"{wanted.set}: {len(images)} pictures, {wanted.method}", flush=True)
-    own = {name: getattr(wanted, name) for name in ("learning_rate", "temperature", "weight_decay")}
-    setting = SelfSetting(
-        wanted.method, groups, backbone=wanted.backbone, channels=wanted.channels,
-        size=wanted.size, seed=wanted.seed, batch_size=wanted.batch_size, compile=wanted.compile,
-        device=wanted.device, **own,
-    )  # fmt: skip
-    monitor = Monitor(report=shown, every=wanted.tell_every)
     learner = SelfLearner(
-        setting, images, monitor=monitor, checkpoint=wanted.checkpoint, start=wanted.start
+        setting_of(wanted, groups),
+        images,
+        monitor=Monitor(report=shown, every=wanted.tell_every),
+        checkpoint=wanted.checkpoint,
+        start=wanted.start,
     )
-    begun, before = time.monotonic(), learner.epochs_done
-    learner.run(wanted.epochs)
-    spent = time.monotonic() - begun
-    row: dict[str, Any] = {
-        "epochs": learner.epochs_done,
-        "seconds": round(time.monotonic() - began, 1),
-        "training_seconds": round(spent, 1),
-        "items_per_second": round(len(images) * (wanted.epochs - before) / spent),
-    }
-    if wanted.out:
-        learner.save(wanted.out)
-    h = learner.features()
-    row |= scores(h, truth, pile.n_groups, wanted.seed, wanted.device)
-    own_groups = learner.membership()
-    if own_groups is not None:
-        row |= {f"own_{k}": v for k, v in score(truth, own_groups.argmax(axis=1)).items()}
-    print({k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()}, flush=True)
-    if wanted.vectors:
-        keep_vectors(wanted.vectors, h)
-    if wanted.json:
-        Path(wanted.json).write_text(json.dumps({**vars(wanted), **row}, default=str, indent=1))
+    parts = wanted.resume or wanted.save_training
+    if not learner.epochs_done and parts and checkpoint_exists(parts):
+        learner.resume(parts)
+        print(f"goes on at epoch {learner.epochs_done:.2f} of {learner.planned}", flush=True)
+    run = Run(wanted, learner, truth, pile.n_groups, began)
+    run.train()
+    run.finish()
+
+
+def setting_of(wanted: argparse.Namespace, groups: int | None) -> SelfSetting:
+    names = (
+        "backbone", "channels", "size", "seed", "batch_size", "compile", "device",
+        "learning_rate", "temperature", "weight_decay", "average", "rising",
+    )  # fmt: skip
+    return SelfSetting(wanted.method, groups, **{name: getattr(wanted, name) for name in names})
+
+
+class Run:
+    """One piece of a training: its curve and the files that it leaves.
+
+    The curve and the pieces so far travel in the checkpoint.
+
+    Parameters
+    ----------
+    wanted : the command line. truth, k : kinds of the items, only for scores. began : the moment
+        from which ``--seconds`` count.
+    """
+
+    def __init__(
+        self, wanted: argparse.Namespace, learner: SelfLearner, truth: Ints, k: int, began: float
+    ) -> None:
+        self.wanted, self.learner, self.truth, self.k = wanted, learner, truth, k
+        self.began, self.first = began, learner.epochs_done
+        self.curve: list[dict[str, float]] = list(learner.notes.get("curve", ()))
+        self.pieces: list[dict[str, Any]] = list(learner.notes.get("pieces", ()))
+        self.before = sum(piece["seconds"] for piece in self.pieces)
+        self.spent = 0.0
+
+    def train(self) -> None:
+        """Train to the end or until the time is over, with scores at every n-th epoch."""
+        wanted, learner = self.wanted, self.learner
+        while learner.epochs_done < wanted.epochs and self._left() > 0:
+            started = time.monotonic()
+            until = self._next_score()
+            learner.run(wanted.epochs, until=until, seconds=self._left())
+            self.spent += time.monotonic() - started
+            self._save()  # a score may fail, and hours are dear
+            if learner.epochs_done >= until:
+                self._note()
+
+    def finish(self) -> None:
+        """Score where it stopped, and write what the command line asked for."""
+        wanted, learner = self.wanted, self.learner
+        if not self.curve or self.curve[-1]["epochs"] != learner.epochs_done:
+            self._note()
+        if wanted.out:
+            learner.save(wanted.out, compact=wanted.compact)
+        if wanted.vectors:
+            keep_vectors(wanted.vectors, learner.features())
+        self._write()
+        if learner.epochs_done < wanted.epochs:
+            print(f"stopped at epoch {learner.epochs_done:.2f} of {wanted.epochs}", flush=True)
+
+    def _left(self) -> float:
+        seconds = self.wanted.seconds
+        return np.inf if seconds is None else seconds - (time.monotonic() - self.began)
+
+    def _next_score(self) -> float:
+        """The epoch at which to score next: a multiple of ``--score-every``, or the last one."""
+        every, epochs = self.wanted.score_every, self.wanted.epochs
+        if not every:
+            return float(epochs)
+        return float(min(epochs, every * (np.floor(self.learner.epochs_done / every + 1e-9) + 1)))
+
+    def _note(self) -> None:
+        """Score the features and the groups; keep the row and print it."""
+        wanted, learner = self.wanted, self.learner
+        row: dict[str, float] = {
+            "epochs": learner.epochs_done,
+            "training_seconds": round(self.before + self.spent, 1),
+            **scores(learner.features(), self.truth, self.k, wanted.seed, wanted.device),
+        }
+        own = learner.membership()
+        if own is not None:
+            row |= {f"own_{k}": v for k, v in score(self.truth, own.argmax(axis=1)).items()}
+        self.curve.append(row)
+        print({k: round(v, 4) for k, v in row.items()}, flush=True)
+        self._save()
+        self._write()
+
+    def _save(self) -> None:
+        """Write the compact parts, if they are wanted, with the curve and the pieces so far."""
+        learner = self.learner
+        learner.notes = {"curve": self.curve, "pieces": [*self.pieces, self._piece()]}
+        learner.save_checkpoint()
+        if self.wanted.save_training:
+            learner.save_training(self.wanted.save_training)
+
+    def _piece(self) -> dict[str, Any]:
+        """Where and when this piece was trained."""
+        facts, learner = told(self.wanted), self.learner
+        done = learner.epochs_done - self.first
+        return {
+            "from": self.first,
+            "to": learner.epochs_done,
+            "seconds": round(self.spent, 1),
+            "items_per_second": round(len(self.truth) * done / self.spent) if self.spent else 0,
+            **{name: facts[name] for name in ("command", "commit", "when", "machine")},
+        }
+
+    def _write(self) -> None:
+        """The result as JSON, if a file was named."""
+        if self.wanted.json:
+            piece = self._piece()
+            result = {
+                **told(self.wanted),
+                **self.curve[-1],
+                "epochs_planned": self.wanted.epochs,
+                "seconds": round(time.monotonic() - self.began, 1),
+                "minutes": round((self.before + self.spent) / 60, 1),
+                "items_per_second": piece["items_per_second"],
+                "curve": self.curve,
+                "pieces": [*self.pieces, piece],
+            }
+            Path(self.wanted.json).write_text(json.dumps(result, default=str, indent=1))
 
 
 def scores(h: Floats, truth: Ints, k: int, seed: int, device: str | None) -> dict[str, float]:
@@ -124,11 +237,18 @@ def arguments() -> argparse.Namespace:
     add("--device", default=None)
     add("--seed", type=int, default=0)
     add("--tell-every", type=int, default=1000, help="steps between two lines")
-    add("--checkpoint", default=None)
+    add("--average", type=float, default=None, help="weight of the slow copy's past")
+    add("--rising", action="store_true", help="let that weight rise to 1")
+    add("--seconds", type=float, default=None, help="stop after so many, and save")
+    add("--score-every", type=float, default=0, help="epochs between two scores; 0: at the end")
+    add("--checkpoint", default=None, help="file to go on from exactly, and to write every minute")
+    add("--save-training", default=None, help="compact checkpoint, in parts, to go on elsewhere")
+    add("--resume", default=None, help="compact checkpoint to go on from, if not --save-training")
     add("--start", default=None, help="features to begin from: the --out of an earlier run")
     add("--out", default=None, help="file for the network: --start of the other recipes")
+    add("--compact", action="store_true", help="write --out in 16 bits, in parts of 15 MB")
     add("--vectors", default=None, help=".npz file for 128 principal components of the features")
-    add("--commit", default="", help="noted in the result")
+    add("--commit", default="", help="noted in the result; default: what is checked out")
     add("--json", default=None, help="file for the result")
     return parser.parse_args()
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from recipes_here import RECIPES, run_here
 from samekind.errors import InputError
 from samekind.reports.plots import Snapshots
 from samekind.simulation.rows import read_rows
+from samekind.training.selflearn import LearntNetwork
 
 TINY = [
     "--size",
@@ -257,6 +260,32 @@ def test_features_of_another_set_are_refused_in_words(
     vectors = ("--vectors", str(features.with_suffix(".npz")), "--data", str(folder))
     with pytest.raises(InputError, match=r"an earlier form that holds one\. Name another"):
         run_here("live", *vectors, "--answers", str(earlier))
+
+
+def test_features_are_learnt_in_pieces_with_one_curve(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    features, vectors = tmp_path / "features.safetensors", tmp_path / "vectors.npz"
+    plan = ("--method", "propos", "--epochs", "12", "--score-every", "4")
+    kept = ("--save-training", str(tmp_path / "run.safetensors"), "--out", str(features))
+    with monkeypatch.context() as clock:
+        seconds = itertools.count()
+        clock.setattr(time, "monotonic", lambda: next(seconds))  # each look takes a second
+        stop = ("--seconds", "30", "--compact")
+        first = run_recipe("learn", folder, tmp_path / "a.json", *plan, *kept, *stop)
+    assert 4 <= first["epochs"] < 12 and first["epochs_planned"] == 12
+    more = ("--vectors", str(vectors), "--compact")
+    second = run_recipe("learn", folder, tmp_path / "b.json", *plan, *kept, *more)
+    assert second["curve"][: len(first["curve"])] == first["curve"]
+    assert {4, 8, 12} <= {row["epochs"] for row in second["curve"]} and second["epochs"] == 12
+    assert all({"nearest_acc", "acc", "own_acc"} <= set(row) for row in second["curve"])
+    here, there = second["pieces"]
+    assert here["to"] == there["from"] == first["epochs"] and there["to"] == 12
+    assert there["machine"]["cores"] and "propos" in there["command"] and there["commit"]
+    assert LearntNetwork.load(features, device="cpu").facts["method"] == "propos"
+    assert np.load(vectors)["q"].dtype == np.int8
+    again = run_recipe("learn", folder, tmp_path / "c.json", *plan, *kept)  # nothing is left to do
+    assert again["curve"] == second["curve"]
 
 
 @pytest.mark.parametrize("recipe", ["pcl", "occ", "idc"])

@@ -180,18 +180,19 @@ def test_parts_of_another_training_are_refused(tmp_path: Path) -> None:
         SelfLearner(replace(TINY, seed=1), pictures).resume(tmp_path / "run.safetensors")
 
 
-def test_long_trainings_average_over_a_longer_past() -> None:
+def test_long_trainings_have_the_published_rate_and_a_longer_past() -> None:
     pictures, _ = striped(20)
     setting = replace(TINY, method="propos")
     learner = SelfLearner(setting, pictures)
     network: Any = learner._method.network
-    for epochs, wanted in ((499, 0.99), (500, 0.996), (100, 0.99)):
+    for epochs, wanted, rate in ((499, 0.99, 2), (500, 0.996, 1), (100, 0.99, 2)):
         learner.run(epochs, until=0)
         assert network.average == wanted
-    learner = SelfLearner(replace(setting, average=0.9), pictures)
+        assert learner._trainer.plan.learning_rate == pytest.approx(rate * 0.05 * 8 / 256)
+    learner = SelfLearner(replace(setting, average=0.9, learning_rate=0.3), pictures)
     learner.run(800, until=0)
     network = learner._method.network
-    assert network.average == 0.9
+    assert network.average == 0.9 and learner._trainer.plan.learning_rate == 0.3
 
 
 @pytest.mark.parametrize("method", METHODS)

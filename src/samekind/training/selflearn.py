@@ -23,7 +23,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from samekind.compute import COMPILE_MODES, Recorded, best_device, compiled, synchronise
+from samekind.compute import Recorded, best_device, synchronise
 from samekind.errors import InputError
 from samekind.training.backbone_file import load_backbone
 from samekind.training.checkpoints import (
@@ -119,7 +119,6 @@ class SelfLearner:
         self._labelled = -1  # the beginning of the piece for which labels were made last
         self._learnt: tuple[int, LearntNetwork] | None = None
         self._saved = time.monotonic()
-        self._readers: dict[Callable[[Tensor], Tensor], Callable[[Tensor], Tensor]] = {}
         if checkpoint is not None and checkpoint_exists(checkpoint):
             self.resume(checkpoint)
 
@@ -156,18 +155,18 @@ class SelfLearner:
         last = max(1, round(epochs * per_epoch))
         end = last if until is None else min(last, round(until * per_epoch))
         self.planned, self._saved = epochs, time.monotonic()
-        self._average_over(epochs)
+        self._plan_for(epochs)
         begun, started = trainer.step, time.monotonic()
         try:
             while trainer.step < end and not _over(started, seconds):
                 trainer.run_until(min(end, self._prepared(last)), self._moments(last))
                 if time.monotonic() - self._saved > SAVE_SECONDS and trainer.step < end:
-                    self._save()
+                    self.save_checkpoint()
         except Cancelled:
-            self._save()
+            self.save_checkpoint()
             raise
         if trainer.step > begun:
-            self._save()
+            self.save_checkpoint()
 
     def seconds_per_epoch(self) -> float:
         """How long an epoch takes here, measured over some steps, which are undone afterwards."""
@@ -228,6 +227,14 @@ class SelfLearner:
         state = Checkpoint(tensors, {**facts, **self._kept_facts()})
         return save_compact(path, state, followers=followers)
 
+    def save_checkpoint(self) -> None:
+        """Write the checkpoint now, if there is one; training does so every minute."""
+        self._saved = time.monotonic()
+        if self.checkpoint is None or self._trainer.world.rank:
+            return
+        tensors, facts = self._state()
+        save_checkpoint(self.checkpoint, Checkpoint(tensors, {**facts, **self._kept_facts()}))
+
     def resume(self, path: str | Path) -> None:
         """Go on from a checkpoint, or from the compact parts of :meth:`save_training`.
 
@@ -258,14 +265,16 @@ class SelfLearner:
         per_epoch = self._trainer.batches.steps
         return lambda step: SchedulePoint(step / per_epoch, last / per_epoch)
 
-    def _average_over(self, epochs: float) -> None:
-        """Let the slow copy, if there is one, have the memory of a training of so many epochs."""
-        network: Any = self._trainer.network
+    def _plan_for(self, epochs: float) -> None:
+        """Take the rate, and the memory of a slow copy, of a training of so many epochs."""
+        trainer = self._trainer
+        network: Any = trainer.network
+        trainer.plan = self.setting.plan(len(trainer.data), epochs)
         if isinstance(network, Momentum) and self.setting.average is None:
             average = average_over(epochs)
             if network.average != average:
                 network.average = average
-                self._trainer.change(self._trainer.objective)  # recorded with the one before
+                trainer.change(trainer.objective)  # recorded with the one before
 
     def _prepared(self, last: int) -> int:
         """Make ready for the present step; return the step up to which nothing has to be done."""
@@ -295,10 +304,6 @@ class SelfLearner:
 
     def _read(self, run: Callable[[Tensor], Tensor], width: int, parts: list[nn.Module]) -> Tensor:
         trainer = self._trainer
-        if self.setting.compile in COMPILE_MODES and hasattr(run, "__self__"):
-            if run not in self._readers:
-                self._readers[run] = compiled(run, self.setting.compile)
-            run = self._readers[run]
         return read(trainer.data, run, width, parts, self.setting.size, trainer.compute)
 
     def _seconds_per_labelling(self) -> float:
@@ -341,13 +346,6 @@ class SelfLearner:
         """What a checkpoint holds besides tensors and step."""
         kept = {"labelled": self._labelled, "planned": self.planned, "notes": self.notes}
         return {**self._facts(), **kept, "rise": self._trainer.rise}
-
-    def _save(self) -> None:
-        self._saved = time.monotonic()
-        if self.checkpoint is None or self._trainer.world.rank:
-            return
-        tensors, facts = self._state()
-        save_checkpoint(self.checkpoint, Checkpoint(tensors, {**facts, **self._kept_facts()}))
 
 
 def _over(started: float, seconds: float | None) -> bool:

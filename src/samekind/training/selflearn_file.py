@@ -167,7 +167,9 @@ def read(
     data = (
         torch.from_numpy(np.ascontiguousarray(images)) if isinstance(images, np.ndarray) else images
     )
-    views, chunk = Views(Family(size)).to(compute.device), CHUNK
+    # Colours do not change in plain views, so the steps that change them are left out.
+    views = Views(Family(size, jitter_p=0.0, gray_p=0.0)).to(compute.device)
+    chunk = CHUNK
     together = nn.ModuleList(parts)
     while True:
         try:

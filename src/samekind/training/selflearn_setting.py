@@ -33,22 +33,26 @@ def average_over(epochs: float) -> float:
 
 
 class Own(NamedTuple):
-    """Default settings of a method; the rate is that for batches of 512."""
+    """Default settings of a method; the rate is that for batches of 512.
+
+    `short` times that rate is used in trainings below :data:`LONG_EPOCHS` epochs.
+    """
 
     optimiser: Literal["adam", "sgd"]
     learning_rate: float
     weight_decay: float
     temperature: float
     factors: tuple[tuple[str, float], ...] = ()
+    short: float = 1.0
 
 
 _PREDICTOR = (("predictor.", 10.0),)
 OWN: dict[str, Own] = {
     "simclr": Own("sgd", simclr.RATE, simclr.DECAY, simclr.TEMPERATURE),
-    "byol": Own("sgd", 0.1, 5e-4, 1.0, _PREDICTOR),
+    "byol": Own("sgd", 0.1, 5e-4, 1.0, _PREDICTOR, 2.0),
     "cc": Own("adam", 1e-3, 0.0, 0.5),
     "tcl": Own("adam", 1e-3, 1e-4, 0.5),
-    "propos": Own("sgd", 0.1, 5e-4, 0.5, _PREDICTOR),
+    "propos": Own("sgd", 0.1, 5e-4, 0.5, _PREDICTOR, 2.0),
 }
 
 
@@ -64,12 +68,12 @@ class SelfSetting:
     - simclr: rate .4, decay 1e-4, temperature .1 and crops from .2 on (SCAN's program), or rate 1.0
       and temperature .5 with LARS; here .25, 5e-4, .2 and crops from .08 on.
     - propos: as published for CIFAR at 1000 epochs are the network (ResNet-18 with a 3x3 stem and
-      no pooling, 32 pixels), batches of 512 (CIFAR-20: 256), the rate of .05 x batch / 256, ten
-      times that for the predictor, its first weights N(0, .01), decay 5e-4, temperature .5, the
-      scattering's weight .1, noise .001, alignment alone and without noise while the rate rises
-      (50 of 1000 epochs), k-means at every epoch, the scale of both losses (the mean of both
-      directions), and from 500 epochs on the past's weight of .996. Not as published: .99 below
-      500 epochs (see `average`); on CIFAR-20 the program lets that weight rise to 1
+      no pooling, 32 pixels), batches of 512 (CIFAR-20: 256), ten times the rate for the predictor,
+      its first weights N(0, .01), decay 5e-4, temperature .5, the scattering's weight .1, noise
+      .001, alignment alone and without noise while the rate rises (50 of 1000 epochs), k-means at
+      every epoch, the scale of both losses (the mean of both directions), and from 500 epochs on
+      the rate of .05 x batch / 256 and the past's weight of .996. Not as published: twice that rate
+      and .99 below 500 epochs; on CIFAR-20 the program lets that weight rise to 1
       (``rising=True``) and resamples items by group (here never); its SGD has plain momentum and
       decays everything; its batch norms see 128 rows of one view on each of four devices, those of
       the slow copy in shuffled order (on CIFAR-20 both views in one pass, as here); the slow copy
@@ -91,7 +95,9 @@ class SelfSetting:
     backbone, stem, channels, size : of the network and its pictures; 3x3 and 32 for small pictures,
         7x7 for those of 96 pixels and more.
     batch_size : items per step. The rate of SGD grows with it.
-    learning_rate, weight_decay, temperature : None takes the method's own.
+    learning_rate, weight_decay, temperature : None takes the method's own. That rate is doubled for
+        byol and propos in trainings below 500 epochs, as BYOL's program has .45 and .3 for 100 and
+        300 epochs where it has .2 for 1000.
     compile : as in :class:`~samekind.training.steps.Plan`.
     device : None takes the best there is.
     seed : of everything.
@@ -160,13 +166,14 @@ class SelfSetting:
         """Whether the backbone ends with a linear layer."""
         return self.method == "tcl" if self.linear is None else self.linear
 
-    def plan(self, items: int) -> Plan:
-        """How the training core is to train on so many items."""
+    def plan(self, items: int, epochs: float = 0.0) -> Plan:
+        """How the training core is to train on so many items for so many epochs."""
         own = OWN[self.method]
         rate = self.learning_rate
         if rate is None:
             size = min(self.batch_size, items)
             rate = own.learning_rate * (size / 512 if own.optimiser == "sgd" else 1.0)
+            rate *= own.short if epochs < LONG_EPOCHS else 1.0
         return Plan(
             batch_size=self.batch_size,
             learning_rate=rate,

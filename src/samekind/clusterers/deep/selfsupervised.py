@@ -120,18 +120,19 @@ class SelfSupervisedLearner(StagedLearner):
             hidden=64 * setting.channels,  # 4096 at the published 64 channels
         )
 
+    def _epochs(self) -> float:
+        assert self._data is not None
+        return self.steps * min(1.0, self.setting.batch_size / len(self._data))
+
     def _average(self) -> float:
         """Weight of the past: short trainings want a short memory."""
-        assert self._data is not None
-        longest = AVERAGE_SHORT
-        if self._pictures:
-            longest = average_over(self.steps * self.setting.batch_size / len(self._data))
+        longest = average_over(self._epochs()) if self._pictures else AVERAGE_SHORT
         return min(longest, max(0.5, 1 - 1 / (MEMORY * self.steps)))
 
     def _plan(self) -> Plan:
         assert self._data is not None
         if self._pictures:
-            return self._setting_of(self._k).plan(len(self._data))
+            return self._setting_of(self._k).plan(len(self._data), self._epochs())
         rate = self.setting.learning_rate if self.rate is None else self.rate
         return replace(super()._plan(), learning_rate=rate)
 
@@ -322,11 +323,12 @@ class ProPos(StagedClusterer):
     As published for CIFAR: ResNet-18 with a 3x3 stem at 32 pixels, SGD at .05 x batch / 256,
     predictor x 10 with first weights N(0, .01), decay 5e-4, each loss the mean of both directions,
     and in trainings of 500 epochs and more a slow copy whose past weighs .996. Deviations: below
-    that .99, and less in trainings below 1000 steps; both views go through the network in one
-    pass; projector and predictor are 64 times as wide as the first stage (4096 at the published 64
-    channels); those of :class:`~samekind.training.selflearn_setting.SelfSetting`. On plain vectors:
-    Adam, a small network, new groups at most twenty times. A `start` gives the backbone and its
-    slow copy; no stage is left out, because the projector is fresh.
+    that twice the rate and .99, and less in trainings below 1000 steps; both views go through the
+    network in one pass; projector and predictor are 64 times as wide as the first stage (4096 at
+    the published 64 channels); those of
+    :class:`~samekind.training.selflearn_setting.SelfSetting`. On plain vectors: Adam, a small
+    network, new groups at most twenty times. A `start` gives the backbone and its slow copy; no
+    stage is left out, because the projector is fresh.
 
     Parameters: see :class:`~samekind.clusterers.deep.stages.StagedClusterer`.
 
