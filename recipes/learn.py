@@ -39,7 +39,7 @@ from samekind.training.checkpoints import checkpoint_exists
 from samekind.training.device_kmeans import cosine_kmeans
 from samekind.training.progress import Monitor, TrainingReport
 from samekind.training.selflearn import METHODS, SelfLearner, SelfSetting
-from samekind.training.selflearn_setting import GROUPING
+from samekind.training.selflearn_setting import GROUPING, SMALLEST_CROP
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.intp]
@@ -75,7 +75,7 @@ def main() -> None:
 def setting_of(wanted: argparse.Namespace, groups: int | None) -> SelfSetting:
     names = (
         "backbone", "channels", "size", "seed", "batch_size", "compile", "device",
-        "learning_rate", "temperature", "weight_decay", "average", "rising",
+        "learning_rate", "temperature", "weight_decay", "average", "rising", "crop",
     )  # fmt: skip
     return SelfSetting(wanted.method, groups, **{name: getattr(wanted, name) for name in names})
 
@@ -230,6 +230,7 @@ def arguments() -> argparse.Namespace:
     add("--learning-rate", type=float, default=None)
     add("--weight-decay", type=float, default=None)
     add("--temperature", type=float, default=None)
+    add("--crop", type=float, default=SMALLEST_CROP, help="smallest share of a picture in a view")
     add("--backbone", default="resnet18", choices=("resnet18", "resnet34"))
     add("--channels", type=int, default=64)
     add("--size", type=int, default=32)

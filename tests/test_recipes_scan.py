@@ -34,7 +34,9 @@ def run_scan(folder: Path, place: Path, *options: str) -> dict[str, Any]:  # noq
 def learn(folder: Path, place: Path) -> None:  # noqa: F811
     words = ("--data", str(folder), "--items", "50", "--epochs", "5", "--batch-size", "20")
     small = ("--size", "8", "--channels", "2", "--checkpoint", str(place / "features.safetensors"))
-    run_here("learn", *words, *small, "--temperature", ".1", "--learning-rate", ".4")
+    run_here(
+        "learn", *words, *small, "--temperature", ".1", "--learning-rate", ".4", "--crop", ".2"
+    )
 
 
 def test_both_stages_run_and_the_test_pictures_are_scored(folder: Path, tmp_path: Path) -> None:  # noqa: F811
