@@ -1,4 +1,4 @@
-"""Draws the figures of docs/results.md from rows: PCL's Figure 4, OCC's Figure 3, trainings.
+"""Draws the figures of docs/results.md: PCL's and IDC's Figure 4, OCC's Figure 3, trainings.
 
     python -m benchmarks.results.figures            # draw those that can be drawn
     python -m benchmarks.results.figures --check    # exit 1 when a figure was drawn from other rows
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.results.gpu import LAST_SCORES, SUITE, recipe_rows, settled
+from benchmarks.results.idc import draw_figure4, figure4_text, figure_lines
 from benchmarks.results.labels import learner_label
 from benchmarks.results.rows import matching, numbers, read, scores, spread
 from benchmarks.results.training_curves import draw_training, training_rows
@@ -46,13 +47,14 @@ class Drawing:
     """A figure of a method: its alternative text, and what it shows.
 
     Either the runs of a `suite` on frozen vectors, or those on pictures over the `answers`, or
-    whole trainings on pictures over their epochs.
+    whole trainings on pictures over their epochs, or IDC's `grid`.
     """
 
     method: str
     title: str
     suite: str = ""
     answers: bool = True
+    grid: bool = False
 
 
 ANSWERS = "over the number of answers"
@@ -63,12 +65,15 @@ DRAWINGS = {
     "occ-figure-3-pictures": Drawing("occ", f"ACC on pictures {ANSWERS}, by learner"),
     "pcl-epochs": Drawing("pcl", "Accuracy of PCL over its epochs", answers=False),
     "occ-epochs": Drawing("occ", "Accuracy of OCC over its epochs", answers=False),
+    "idc-figure-4": Drawing("idc", "Accuracy over questions and over offered groups", grid=True),
 }
 
 
 def figure_rows(name: str, rows: Sequence[Row]) -> list[Row]:
     """The rows of a figure, each with its line and its panel, trainings by epochs as one point."""
     about = DRAWINGS[name]
+    if about.grid:
+        return figure_lines(rows)
     if about.suite:
         return [_drawn(row) for row in matching(rows, {"file": f"{about.suite}.jsonl"})]
     if not about.answers:
@@ -113,6 +118,8 @@ def figure_text(name: str, rows: Sequence[Row]) -> str:
     if not found:
         return f"Not measured yet: `samekind bench {about.suite}`." if about.suite else ""
     picture = f"![{about.title}](pictures/{name}.png)"
+    if about.grid:
+        return "\n".join([picture, "", figure4_text(found)])
     if about.suite:
         seeds = numbers(row["seed"] for row in found)
         commits = ", ".join(sorted({str(row["commit"]) for row in found}))
@@ -149,7 +156,9 @@ def draw(name: str, rows: Sequence[Row], folder: Path = PICTURES) -> Path | None
     if not found:
         return None
     about = DRAWINGS[name]
-    if about.answers:
+    if about.grid:
+        figure = draw_figure4(found)
+    elif about.answers:
         metrics = ("acc", "nmi") if about.suite else ("acc",)
         figure = draw_curves(found, metric=metrics, by=["line"], log=True, seeds=True)
     else:

@@ -16,6 +16,8 @@ from samekind.simulation.rows import Row, read_rows
 GPU = Path(__file__).parents[1] / "gpu"
 SUITE = "recipes"
 """The suite of rows that are read from the files of recipes."""
+GRID = "idc-grid"
+"""The suite of ``recipes/idc.py --grid``."""
 LAST_SCORES = 10
 """Scores that the result of a training by epochs is the mean of."""
 GROUPS = {"cifar10-2": 2, "cifar100-4": 4}
@@ -30,7 +32,7 @@ SETTINGS = (
 
 
 def recipe_rows(folder: Path = GPU, kept: Sequence[Row] = ()) -> list[Row]:
-    """Runs of PCL and OCC whose file is not among the origins of the kept rows."""
+    """Runs of PCL, OCC and IDC's grid whose file is not among the origins of the kept rows."""
     converted = {Path(row["protocol"].get("from") or "").name for row in kept}
     rows = []
     for path in sorted(folder.glob("*.json")):
@@ -38,7 +40,10 @@ def recipe_rows(folder: Path = GPU, kept: Sequence[Row] = ()) -> list[Row]:
         if file.problem:
             raise SystemExit(f"{file.problem} Correct or remove it in {folder}.")
         for row in file.runs:
-            if path.name not in converted and row.get("method") in ("pcl", "occ"):
+            if row.get("suite") == GRID:  # complete rows already
+                origin = {"from": f"benchmarks/gpu/{path.name}"}
+                rows.append({**row, "protocol": {**row["protocol"], **origin}})
+            elif path.name not in converted and row.get("method") in ("pcl", "occ"):
                 rows.append(_as_row(row, path))
     return rows
 

@@ -129,4 +129,5 @@ def is_by(learner: str, method: str, table: str = "") -> bool:
     True
     """
     own = learner.split(" without ")[0]
-    return plain(own) == plain(VARIANTS_OF.get(table, method))
+    named = VARIANTS_OF.get(table, method).removesuffix(" (ProPos)")  # IDC that begins from it
+    return plain(own) == plain(named)

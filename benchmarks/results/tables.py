@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from statistics import mean
 from typing import Any
 
+from benchmarks.results.idc import grid_entries, grid_rows, in_small
 from benchmarks.results.labels import is_by, label, learner_label, plain, questions_by
 from benchmarks.results.rows import (
     groups_given,
@@ -120,7 +121,7 @@ def bound(table: str, binding: Mapping[str, Any], rows: Sequence[Row]) -> list[M
     """Our lines of a published table: those named in the binding, then those that match by name."""
     columns = _columns(table, binding)
     found = []
-    for entry in binding["ours"]:
+    for entry in _entries(table, binding, rows):
         if table in entry["tables"]:
             chosen, points = matching(rows, entry["where"]), entry.get("at")
             for at in points if isinstance(points, list) else [points]:
@@ -130,6 +131,20 @@ def bound(table: str, binding: Mapping[str, Any], rows: Sequence[Row]) -> list[M
         if table in rule["tables"]:
             found += _automatic(rule, table, columns, rows)
     return found
+
+
+def _entries(
+    table: str, binding: Mapping[str, Any], rows: Sequence[Row]
+) -> list[Mapping[str, Any]]:
+    """The lines of the binding and of IDC's grid; those in small only while there are no others."""
+    whole = _of_whole_networks(table, rows)
+    kept = [entry for entry in binding["ours"] if not (whole and entry.get("small"))]
+    return [*kept, *grid_entries(table, rows)]
+
+
+def _of_whole_networks(table: str, rows: Sequence[Row]) -> bool:
+    """Whether there are rows of whole networks for one of IDC's tables."""
+    return any(not in_small(row) for row in grid_rows(table, rows))
 
 
 def _measured(
@@ -198,7 +213,10 @@ def published_table(table: str, binding: Mapping[str, Any], rows: Sequence[Row])
     many_sets = len({name for name, _ in columns}) > 1
     ways = list(dict.fromkeys(way for _, way in columns)) if many_sets else [""]
     notes, doubts = Notes(), Notes(letters=False)
-    out = [f"### {titles()[table]}", "", binding["difference"][table], ""]
+    text = binding["difference"][table]
+    if _of_whole_networks(table, rows):
+        text = binding["difference"].get(f"{table}-whole", text)
+    out = [f"### {titles()[table]}", "", text, ""]
     for way in ways:
         part = [column for column in columns if way in ("", column[1])]
         if len(ways) > 1:

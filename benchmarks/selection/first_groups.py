@@ -48,6 +48,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "slow program, no warm-up": {
         "profile": "program", "warm_up": 0.0, "epochs": 100, "learning_rate": 1e-4,
     },
+    "slow program without reg": {
+        "profile": "program", "losses": NO_REG, "epochs": 100, "learning_rate": 1e-4,
+    },
     "slow repaired": {"epochs": 100, "learning_rate": 1e-4},
 }  # fmt: skip
 """Parameters of IDC; slow: the published rate and number of steps, made for whole networks."""
