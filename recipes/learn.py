@@ -75,7 +75,7 @@ def main() -> None:
 def setting_of(wanted: argparse.Namespace, groups: int | None) -> SelfSetting:
     names = (
         "backbone", "channels", "size", "seed", "batch_size", "compile", "device",
-        "learning_rate", "temperature", "weight_decay", "average", "rising", "crop",
+        "learning_rate", "temperature", "weight_decay", "average", "rising", "crop", "resample",
     )  # fmt: skip
     return SelfSetting(wanted.method, groups, **{name: getattr(wanted, name) for name in names})
 
@@ -240,6 +240,7 @@ def arguments() -> argparse.Namespace:
     add("--tell-every", type=int, default=1000, help="steps between two lines")
     add("--average", type=float, default=None, help="weight of the slow copy's past")
     add("--rising", action="store_true", help="let that weight rise to 1")
+    add("--resample", action="store_true", help="propos: draw each of its groups equally often")
     add("--seconds", type=float, default=None, help="stop after so many, and save")
     add("--score-every", type=float, default=0, help="epochs between two scores; 0: at the end")
     add("--checkpoint", default=None, help="file to go on from exactly, and to write every minute")

@@ -266,7 +266,7 @@ def test_features_are_learnt_in_pieces_with_one_curve(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     features, vectors = tmp_path / "features.safetensors", tmp_path / "vectors.npz"
-    plan = ("--method", "propos", "--epochs", "12", "--score-every", "4")
+    plan = ("--method", "propos", "--epochs", "12", "--score-every", "4", "--resample")
     kept = ("--save-training", str(tmp_path / "run.safetensors"), "--out", str(features))
     with monkeypatch.context() as clock:
         seconds = itertools.count()

@@ -12,6 +12,7 @@ import torch
 
 from samekind.errors import InputError
 from samekind.training import compact
+from samekind.training.batches import BalancedBatches, LinkedBatches
 from samekind.training.compact import find_parts
 from samekind.training.progress import Monitor, TrainingReport
 from samekind.training.selflearn import METHODS, LearntNetwork, SelfLearner, SelfSetting
@@ -144,6 +145,33 @@ def test_prolonging_from_parts_keeps_the_projector_and_the_slow_copy(
         assert any(not torch.allclose(mine[n], new[n], rtol=2e-3, atol=2e-4) for n in names)
     longer.run(8)
     assert longer.epochs_done == 8 and longer.planned == 8
+
+
+def test_propos_draws_its_groups_equally_often_if_asked_to(tmp_path: Path) -> None:
+    pictures, _ = striped(40)
+    setting = replace(TINY, method="propos", warm=0.4, resample=True)
+    learner, file = SelfLearner(setting, pictures), str(tmp_path / "run.safetensors")
+    assert type(learner._trainer.batches) is LinkedBatches
+    learner.run(5, until=2)  # no groups yet
+    assert sorted(np.concatenate([learner._trainer.batches.items(s) for s in range(5)])) == [
+        *range(40)
+    ]
+    learner.run(5, until=3)
+    batches, memory = learner._trainer.batches, learner._method.memory
+    assert isinstance(batches, BalancedBatches) and memory is not None
+    memory.labels.copy_(torch.tensor([0] * 36 + [1] * 3 + [2]))
+    learner._balance()
+    drawn = np.concatenate([learner._trainer.batches.items(step) for step in range(300)])
+    counts = np.bincount(memory.labels.numpy()[drawn], minlength=3) / len(drawn)
+    assert counts == pytest.approx([1 / 3] * 3, abs=0.04)
+    learner.save_training(file)
+    again = SelfLearner(setting, pictures)
+    again.resume(file)
+    for step in (30, 31):
+        wanted = learner._trainer.batches.items(step)
+        assert np.array_equal(again._trainer.batches.items(step), wanted)
+    with pytest.raises(InputError, match="Only propos"):
+        replace(TINY, method="byol", resample=True)
 
 
 def test_a_network_of_the_published_size_travels_in_parts(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,37 @@ class LinkedBatches:
         """The part of a batch for one process; the parts in order of rank make up the batch."""
         width = len(items) // self.ranks
         return items[rank * width : (rank + 1) * width]
+
+
+@dataclass(frozen=True, eq=False)
+class BalancedBatches(LinkedBatches):
+    """Items drawn with replacement, so that each group has the same chance, however small it is.
+
+    Parameters
+    ----------
+    labels : (n,) the group of each item; groups without items do not count.
+
+    >>> batches = BalancedBatches(6, 4, seed=0, labels=np.array([0, 0, 0, 0, 0, 1]))
+    >>> drawn = [item for step in range(50) for item in batches.items(step)]
+    >>> 80 < drawn.count(5) < 120  # half of 200
+    True
+    """
+
+    labels: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+
+    def items(self, step: int, known: Answered | None = None) -> Ints:
+        """The items of a step; some may come twice. Answers bring no partners."""
+        rng = np.random.default_rng((self.seed, step, 3))
+        order, starts, counts = self._groups
+        group = rng.integers(len(counts), size=self.size)
+        return order[starts[group] + (rng.random(self.size) * counts[group]).astype(np.intp)]
+
+    @cached_property
+    def _groups(self) -> tuple[Ints, Ints, Ints]:
+        """Items in the order of their groups, and where each group begins and its size."""
+        order = np.argsort(self.labels, kind="stable")
+        _, starts, counts = np.unique(self.labels[order], return_index=True, return_counts=True)
+        return order, starts, counts
 
 
 def with_partners(drawn: Ints, known: Answered, count: int, rng: np.random.Generator) -> Ints:

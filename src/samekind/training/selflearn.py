@@ -12,20 +12,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from samekind.compute import Recorded, best_device, synchronise
+from samekind.compute import Recorded, best_device
 from samekind.errors import InputError
 from samekind.training.backbone_file import load_backbone
+from samekind.training.batches import BalancedBatches, LinkedBatches
 from samekind.training.checkpoints import (
     Checkpoint,
     checkpoint_exists,
@@ -39,6 +39,14 @@ from samekind.training.momentum import Momentum
 from samekind.training.progress import Cancelled, Monitor
 from samekind.training.selflearn_file import LearntNetwork, facts_of, read
 from samekind.training.selflearn_methods import method_of
+from samekind.training.selflearn_parts import (
+    Timing,
+    check_pictures,
+    clocked,
+    copied,
+    digest_of,
+    over,
+)
 from samekind.training.selflearn_setting import METHODS, SelfSetting, average_over
 from samekind.training.steps import mixed_seed
 
@@ -54,13 +62,6 @@ PIECE = 50
 RISE_STEPS, RISE_SHARE = 200, 0.02
 """An optimiser that begins anew in the middle of a training finds a rate that rises over so many
 steps, at most this share of them all."""
-
-
-class Timing(NamedTuple):
-    """Seconds of one step, and of making new labels for all items (0 where none are made)."""
-
-    step: float
-    labelling: float
 
 
 class SelfLearner:
@@ -87,13 +88,13 @@ class SelfLearner:
         checkpoint: str | None = None,
         start: str | None = None,
     ) -> None:
-        _check(data, setting)
+        check_pictures(data, setting)
         self.setting, self.checkpoint = setting, checkpoint
         self.planned: float | None = None
         """Epochs of the training that the checkpoint belongs to; None: nothing was planned yet."""
         self.notes: dict[str, Any] = {}
         """Kept in checkpoints: what the caller wants to find again, as plain JSON."""
-        self._digest = _digest(data)
+        self._digest = digest_of(data)
         compute = best_device(setting.device)
         self._method = method_of(setting, len(data), compute)
         if start is not None:
@@ -158,7 +159,7 @@ class SelfLearner:
         self._plan_for(epochs)
         begun, started = trainer.step, time.monotonic()
         try:
-            while trainer.step < end and not _over(started, seconds):
+            while trainer.step < end and not over(started, seconds):
                 trainer.run_until(min(end, self._prepared(last)), self._moments(last))
                 if time.monotonic() - self._saved > SAVE_SECONDS and trainer.step < end:
                     self.save_checkpoint()
@@ -176,7 +177,7 @@ class SelfLearner:
     def timing(self) -> Timing:
         """Measure a step and a labelling of all items; both are undone afterwards."""
         trainer, device = self._trainer, self._trainer.compute.device
-        kept, labelled = _copied(self._state()), self._labelled
+        kept, labelled = copied(self._state()), self._labelled
         quick = trainer.device.type != "cpu"
         warm, most = (Recorded.WARM_UP_CALLS + 3, 40) if quick else (1, 10)
         point = SchedulePoint(0.0, 1e6)  # the very beginning of a rise: nearly no rate
@@ -184,7 +185,7 @@ class SelfLearner:
         try:
             for _ in range(warm):
                 trainer.one_step(point)
-            step = _clocked(lambda: trainer.one_step(point), most, device)
+            step = clocked(lambda: trainer.one_step(point), most, device)
             labels = self._seconds_per_labelling() if self._method.memory is not None else 0.0
         finally:
             self._load(kept)
@@ -301,6 +302,24 @@ class SelfLearner:
         assert memory is not None
         trainer.world.agree(memory.labels)
         self._labelled = here
+        self._balance()
+
+    def _balance(self) -> None:
+        """Draw items by their groups from now on, if that is wanted and there are groups."""
+        memory, trainer = self._method.memory, self._trainer
+        if not self.setting.resample or memory is None:
+            return
+        labels, plan = memory.labels.cpu().numpy(), trainer.plan
+        common = (
+            len(trainer.data),
+            plan.batch_size,
+            plan.seed,
+            plan.linked_share,
+            trainer.world.size,
+        )
+        trainer.batches = (
+            BalancedBatches(*common, labels=labels) if labels.min() >= 0 else LinkedBatches(*common)
+        )
 
     def _read(self, run: Callable[[Tensor], Tensor], width: int, parts: list[nn.Module]) -> Tensor:
         trainer = self._trainer
@@ -311,7 +330,7 @@ class SelfLearner:
         trainer, method = self._trainer, self._method
         if trainer.device.type != "cpu":
             self._relabel(0)
-            return _clocked(lambda: self._relabel(0), 2, trainer.compute.device)
+            return clocked(lambda: self._relabel(0), 2, trainer.compute.device)
         n = len(trainer.data)
         some = trainer.data[: min(n, 8 * trainer.batches.size)]
 
@@ -324,7 +343,7 @@ class SelfLearner:
                 cosine_kmeans(h, min(len(h), self.setting.groups or 1))
 
         look()
-        return _clocked(look, 2, trainer.compute.device) * n / len(some)
+        return clocked(look, 2, trainer.compute.device) * n / len(some)
 
     def _state(self) -> Checkpoint:
         tensors, facts = self._trainer.state()
@@ -337,6 +356,7 @@ class SelfLearner:
         self._trainer.load(checkpoint)
         if self._method.memory is not None:
             self._method.memory.labels.copy_(checkpoint.tensors["labels"])
+            self._balance()
 
     def _facts(self) -> dict[str, Any]:
         """Facts in which a checkpoint must agree."""
@@ -346,46 +366,3 @@ class SelfLearner:
         """What a checkpoint holds besides tensors and step."""
         kept = {"labelled": self._labelled, "planned": self.planned, "notes": self.notes}
         return {**self._facts(), **kept, "rise": self._trainer.rise}
-
-
-def _over(started: float, seconds: float | None) -> bool:
-    return seconds is not None and time.monotonic() - started >= seconds
-
-
-def _check(data: Bytes, setting: SelfSetting) -> None:
-    if data.dtype != np.uint8 or data.ndim != 4 or data.shape[1] != 3:
-        raise InputError(
-            "Features are learnt from uint8 pictures of shape (n, 3, height, width); these are "
-            f"{data.dtype} of shape {data.shape}."
-        )
-    least = max(2, setting.groups or 2)
-    if len(data) < least or setting.batch_size < 2:
-        raise InputError(
-            f"{len(data)} pictures in batches of {setting.batch_size} are too few to learn from. "
-            f"Give at least {least}, and batches of at least 2."
-        )
-
-
-def _digest(data: Bytes) -> str:
-    """Tells piles apart by their number and by a thousand of their pictures."""
-    some = np.ascontiguousarray(data[:: max(1, len(data) // 1000)])
-    return f"{len(data)} {hashlib.sha256(some.tobytes()).hexdigest()[:16]}"
-
-
-def _copied(checkpoint: Checkpoint) -> Checkpoint:
-    tensors = {name: tensor.clone() for name, tensor in checkpoint.tensors.items()}
-    return Checkpoint(tensors, checkpoint.facts)
-
-
-def _clocked(work: Callable[[], object], most: int, device: str) -> float:
-    """Seconds of one call, over at most so many calls or about two seconds."""
-    synchronise(device)
-    begun = time.monotonic()
-    for calls in range(1, most + 1):
-        work()
-        if calls % 10 == 0 or device == "cpu":
-            synchronise(device)
-            if time.monotonic() - begun > 2:
-                break
-    synchronise(device)
-    return (time.monotonic() - begun) / calls

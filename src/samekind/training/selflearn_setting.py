@@ -74,10 +74,11 @@ class SelfSetting:
       every epoch, the scale of both losses (the mean of both directions), and from 500 epochs on
       the rate of .05 x batch / 256 and the past's weight of .996. Not as published: twice that rate
       and .99 below 500 epochs; on CIFAR-20 the program lets that weight rise to 1
-      (``rising=True``) and resamples items by group (here never); its SGD has plain momentum and
-      decays everything; its batch norms see 128 rows of one view on each of four devices, those of
-      the slow copy in shuffled order (on CIFAR-20 both views in one pass, as here); the slow copy
-      follows before the step instead of after it; float32 instead of bfloat16; pictures normalised.
+      (``rising=True``) and draws items by group (``resample=True``; here not before there is
+      scattering); its SGD has plain momentum and decays everything; its batch norms see 128 rows
+      of one view on each of four devices, those of the slow copy in shuffled order (on CIFAR-20
+      both views in one pass, as here); the slow copy follows before the step instead of after it;
+      float32 instead of bfloat16; pictures normalised.
     - byol: settings and scale of ProPos' program, which runs it without noise and scattering, with
       a past's weight that rises to 1 (``rising=True``; not the default here). BYOL's paper adds
       both directions under LARS, whose steps do not depend on the scale of a loss.
@@ -111,6 +112,7 @@ class SelfSetting:
         before both.
     linear : whether the backbone ends with a linear layer, whose output are the features. None:
         only for tcl.
+    resample : whether propos draws items with replacement and each of its groups equally often.
     crop : smallest share of the area that random crops keep; TCL has views of its own.
     """
 
@@ -136,6 +138,7 @@ class SelfSetting:
     scatter: float = 0.1
     warm: float = 0.05
     linear: bool | None = None
+    resample: bool = False
     crop: float = SMALLEST_CROP
 
     def __post_init__(self) -> None:
@@ -147,6 +150,10 @@ class SelfSetting:
             raise InputError(
                 f"{self.method} expects a number of groups of at least 2, got {self.groups}. "
                 "Give groups=..., or choose simclr or byol, which need none."
+            )
+        if self.resample and self.method != "propos":
+            raise InputError(
+                f"Only propos draws items by its groups, got resample for {self.method!r}. Omit it."
             )
         if not 0 <= self.boost < 1 or not 0 <= self.warm < 1:
             raise InputError(
