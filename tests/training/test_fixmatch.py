@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from test_recordable_steps import Listening
 from torch import Tensor
 
 from samekind.compute import Compute
@@ -129,7 +130,16 @@ def test_a_step_costs_what_the_formula_says_of_one_pass_through_the_network() ->
             sure += 1
     assert 0 < sure < len(others)
     torch.testing.assert_close(found["labelled"], labelled)
-    assert float(found["unlabelled"]) == pytest.approx(total / len(others), rel=1e-4)
+    assert found["unlabelled"].item() == pytest.approx(total / len(others), rel=1e-4)
+
+
+def test_a_step_never_waits_for_the_device_so_it_can_be_recorded() -> None:
+    one = tuner()
+    batch = one._batch()
+    with Listening() as listening:
+        parts = FixMatchTuner._parts(one, torch.zeros(2), *batch)
+        sum(parts.values()).backward()  # type: ignore[union-attr]
+    assert listening.heard == []
 
 
 def test_a_long_gradient_is_not_shortened() -> None:
