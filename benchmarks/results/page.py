@@ -7,10 +7,10 @@
 ``results/NAME.md`` (``{{part NAME if there}}`` where the file may be missing), ``{{table NAME}}`` a
 published table with our rows (``results/ours.toml`` says which), ``{{curves NAME}}`` scores over
 answers (``results/curves.toml``), ``{{suite NAME}}`` the summary of ``rows/NAME.jsonl`` if there is
-one, ``{{people NAME}}`` its table by person, ``{{contents}}`` the list of sections. From
-``benchmarks/gpu``: ``{{own METHOD}}`` and ``{{epochs METHOD}}`` whole trainings by a paper's own
-loss, ``{{repaired METHOD}}`` its repaired profile, ``{{scan SET}}`` SCAN's stages, ``{{seconds}}``
-seconds per epoch.
+one, ``{{people NAME}}`` its table by person, ``{{budgets SET}}`` live and polish on learnt features
+by budget, ``{{contents}}`` the list of sections. From ``benchmarks/gpu``: ``{{own METHOD}}`` and
+``{{epochs METHOD}}`` whole trainings by a paper's own loss, ``{{repaired METHOD}}`` its repaired
+profile, ``{{scan SET}}`` SCAN's stages, ``{{seconds}}`` seconds per epoch.
 ``{{figure NAME}}`` is a figure of ``figures.py``, ``{{picture NAME}}`` a picture that may be there.
 """
 
@@ -25,6 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.results.budgets import budgets_table
 from benchmarks.results.figures import PICTURES, figure_text
 from benchmarks.results.gpu import GPU, recipe_rows
 from benchmarks.results.own import NOT_YET, epoch_table, epochs_table, own_table, repaired_table
@@ -45,6 +46,7 @@ SUITES: dict[str, Callable[[str, Sequence[Row]], str]] = {
     "epochs": epochs_table,
     "repaired": repaired_table,
     "scan": scan_table,
+    "budgets": budgets_table,
     "figure": figure_text,
     "seconds": lambda name, rows: epoch_table(),
     "picture": lambda name, rows: picture(name),
