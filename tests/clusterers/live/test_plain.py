@@ -10,7 +10,15 @@ from sklearn.datasets import load_digits
 from samekind.clusterers.live import seeds as plain
 from samekind.clusterers.live.estimator import Live
 from samekind.clusterers.live.orientation import Axes, spread
-from samekind.clusterers.live.seeds import FADED, WORTH, Plain, Seeds, agreement, plain_groups
+from samekind.clusterers.live.seeds import (
+    FADED,
+    WORTH,
+    Plain,
+    Seeds,
+    agreement,
+    moved_together,
+    plain_groups,
+)
 from samekind.constraints import Constraints
 from samekind.evaluation import ari
 
@@ -24,7 +32,8 @@ def seeds(rows: list[int], labels: list[int]) -> Seeds:
 def test_items_that_move_towards_their_neighbours_are_grouped_better() -> None:
     X, truth = load_digits(return_X_y=True)
     Z = Axes.of(X, np.arange(len(X)), 100)(X)
-    moved = [ari(truth, plain_groups(Z, 10, 10, seed)) for seed in range(3)]
+    together = moved_together(Z, 10)
+    moved = [ari(truth, plain_groups(together, 10, seed)) for seed in range(3)]
     where_they_were = [
         ari(truth, KMeans(10, n_init=4, random_state=seed).fit_predict(Z)) for seed in range(3)
     ]

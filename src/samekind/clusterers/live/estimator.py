@@ -30,12 +30,14 @@ from samekind.clusterers.live.orientation import (
     single_threaded,
     spread,
 )
+from samekind.clusterers.live.pairs import ERROR, groups_from_pairs, one_hot
 from samekind.clusterers.live.portable import PortableHead
 from samekind.clusterers.live.seeds import (
     COUNTED_ITEMS,
     FADED,
     Plain,
     Seeds,
+    moved_together,
     plain_count,
     plain_groups,
     reference_rows,
@@ -56,6 +58,8 @@ MIN_REFERENCE_ITEMS, MAX_REFERENCE_ITEMS, REFERENCE_PER_ANSWER = 4000, 10_000, 2
 BALANCE = 0.7
 """0 lets large groups win, 1 gives all groups the same mass."""
 BORDERS = ("auto", "spread", "straight")
+MIN_TOLD = 0.5
+"""Share of answered items with a known kind below which the answers are taken for pairs."""
 MIN_PLACED_SHARE = 0.75
 """Share of answered items with a known kind above which unseen kinds are estimated."""
 PLACED_PER_GROUP = 1.5
@@ -202,12 +206,13 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         asked = replace(seeds, rows=seeds.rows[own], labels=seeds.labels[own])
         n_asked = int((~by_hand[answers.touched]).sum())
         told = len(asked.rows) / n_asked if n_asked else 1.0  # pairs leave most items in no kind
-        pairs, n_neighbors = told < 0.5, self.n_neighbors
         if seeds.n_kinds < 2 and self.n_clusters == 1:
             return seeds, None
-        if seeds.n_kinds < 2 or short or pairs:
+        if seeds.n_kinds >= 2 and told < MIN_TOLD:
+            return self._from_pairs(Z, some, answers, seed), None
+        if seeds.n_kinds < 2 or short:
             count = max(self.n_clusters or plain_count(some, seed), seeds.n_kinds)
-            groups = plain_groups(Z, count, n_neighbors, seed, answers)
+            groups = plain_groups(moved_together(Z, self.n_neighbors), count, seed, answers)
             if seeds.n_kinds < 2:
                 return Seeds.from_groups(groups), None
             # Most groups have no kind yet: each begins from its middle.
@@ -221,8 +226,25 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if len(asked.rows) >= FADED * count:
             return seeds, None
         unseen = unseen_share(asked, count) if unseen else 0.0
-        groups = plain_groups(Z, count, n_neighbors, seed)
+        groups = plain_groups(moved_together(Z, self.n_neighbors), count, seed)
         return seeds, Plain.of(groups, seeds, unseen, closed=closed)
+
+    def _from_pairs(self, Z: Floats, some: Floats, answers: Constraints, seed: int) -> Seeds:
+        """What the pairs are predicted best by: plain groups, what spreads from them, or a head."""
+        moved = moved_together(Z, self.n_neighbors)
+        groups = plain_groups(moved, self.n_clusters or plain_count(some, seed), seed)
+        middles = Seeds.from_middles(moved, groups, answers.touched)
+        if middles.n_kinds < 2 or middles.n_kinds <= groups.max():  # answers reach nearly all items
+            beginnings = [one_hot(groups)]
+        else:
+            space = Orientation.learnt(Z, middles, self.shrinkage)(Z)
+            strength = spread(space, middles, self.n_neighbors, width=WIDTH, balance=BALANCE)
+            beginnings = [one_hot(groups), strength]
+        error = 0.0 if self.trusting else ERROR
+        found = groups_from_pairs(
+            moved, beginnings, answers, k=self.n_clusters, seed=seed, error=error
+        )
+        return middles if found is None else Seeds.from_groups(found)
 
     def _learnt(
         self, Z: Floats, seeds: Seeds, plain: Plain | None, answers: Constraints, rows: Ints

@@ -172,7 +172,11 @@ def spread(
     graph = neighbour_graph(points, n_neighbors)
     scale = sp.diags(1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel()))
     step = scale @ graph @ scale
-    source = np.zeros((len(space), seeds.n_kinds)) if prior is None else prior.copy()
+    source = np.zeros((len(space), seeds.n_kinds if prior is None else prior.shape[1]))
+    if prior is not None:
+        source[:] = prior
+    if seeds.n_kinds > source.shape[1]:  # answers that no group could take have opened others
+        source = np.pad(source, ((0, 0), (0, seeds.n_kinds - source.shape[1])))
     source[seeds.rows] = 0.0
     source[seeds.rows, seeds.labels] = 1.0 if weight is None else weight
     strength = source.copy()

@@ -43,7 +43,8 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     4. In that space the answers spread over a neighbour graph, and every item takes the group that
        reaches it most strongly.
 
-    With fewer than two known kinds there is nothing to learn from, and the result is that of
+    With fewer than two known kinds there is nothing to learn from, and pairs leave most answered
+    items in no kind: then the result is that of
     :class:`~samekind.clusterers.kmeans.constrained.KMeans`. Every answer is honoured: items that no
     known kind can take open a group of their own.
 
@@ -102,24 +103,15 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             answers = restricted(known, rows)
             start = KMeans(self.n_clusters, n_init=2, random_state=int(rng.integers(2**31)))
             seeds = Seeds.from_answers(answers)
-            if self._leaves_groups_open(seeds, answers):
+            pairs = len(seeds.rows) < 0.5 * len(answers.touched)  # most items are in no kind
+            if self.n_clusters != 1 and (seeds.n_kinds < 2 or pairs):
+                seeds = Seeds.from_groups(start.fit(Z, constraints=answers).labels_)
+            elif self.n_clusters is not None and seeds.n_kinds < self.n_clusters:
                 found = start.fit(Z, constraints=answers).labels_
                 seeds = seeds.completed(Z, found, answers.touched)
-            if seeds.n_kinds < 2 and self.n_clusters != 1:
-                seeds = Seeds.from_groups(start.fit(Z, constraints=answers).labels_)
             self._reference = self._learnt(Z, seeds, answers)
         self._label_all(X, rows)
         return self
-
-    def _leaves_groups_open(self, seeds: Seeds, answers: Constraints) -> bool:
-        """Whether there are more groups than the kinds told apart: asked for, or likely.
-
-        Pairs tell few kinds apart: when most answered items are in none of them, the kinds do not
-        say how many groups there are, and k-means guesses the others.
-        """
-        if self.n_clusters is not None:
-            return seeds.n_kinds < self.n_clusters
-        return len(seeds.rows) < 0.5 * len(answers.touched)
 
     def predict(self, X: Any) -> Ints:
         """The groups of other items: those of the items most like them."""

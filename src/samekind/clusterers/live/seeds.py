@@ -29,6 +29,8 @@ WORTH = 2.0
 """Answers that a plain group is worth before any have come."""
 FADED = 10
 """Placed items for each plain group after which only the answers count."""
+MIDDLE_ITEMS = 5
+"""Items in the middle of a plain group from which it spreads."""
 PRIOR_AGREEMENTS = 2.0
 """Pairs of answers that are taken to agree with the plain groups before any have come."""
 
@@ -58,23 +60,44 @@ class Seeds:
         found, index = np.unique(labels, return_inverse=True)
         return cls(np.arange(len(labels)), index.astype(np.intp), len(found), everywhere=True)
 
-    def completed(self, Z: Floats, groups: Ints, answered: Ints) -> Seeds:
-        """With the middle of each group (of a plain clustering) that no kind has reached yet.
-
-        Answered items are left out of the middles: they are placed as whole components later.
-        """
-        if not self.n_kinds:
-            return Seeds.from_groups(groups)
-        rows, labels, count = [self.rows], [self.labels], self.n_kinds
-        for group in np.setdiff1d(groups, groups[self.rows]):
-            members = np.setdiff1d(np.flatnonzero(groups == group), answered)
+    @classmethod
+    def from_middles(cls, Z: Floats, groups: Ints, left_out: Ints) -> Seeds:
+        """The items in the middle of each group; those `left_out` are never taken."""
+        rows: list[Ints] = [np.empty(0, dtype=np.intp)]
+        labels: list[Ints] = [np.empty(0, dtype=np.intp)]
+        count = 0
+        for group in np.unique(groups):
+            members = np.setdiff1d(np.flatnonzero(groups == group), left_out)
             if not len(members):
                 continue
             distances = ((Z[members] - Z[members].mean(axis=0)) ** 2).sum(axis=1)
-            middle = members[np.argsort(distances, kind="stable")[:5]]
+            middle = members[np.argsort(distances, kind="stable")[:MIDDLE_ITEMS]]
             rows.append(middle)
             labels.append(np.full(len(middle), count))
             count += 1
+        return cls(np.concatenate(rows), np.concatenate(labels), count)
+
+    def completed(self, Z: Floats, groups: Ints, answered: Ints) -> Seeds:
+        """With the middle of each group (of a plain clustering) that no kind has reached yet.
+
+        Also where one kind has, and has few items: one of them, perhaps at the border, would speak
+        for a whole group. Answered items are left out of the middles: they are placed as whole
+        components later.
+        """
+        if not self.n_kinds:
+            return Seeds.from_groups(groups)
+        few = np.bincount(self.labels, minlength=self.n_kinds) < MIDDLE_ITEMS
+        kinds = [np.unique(self.labels[groups[self.rows] == g]) for g in range(groups.max() + 1)]
+        full = np.array([len(found) > 1 or not few[found].all() for found in kinds])
+        left_out = np.union1d(answered, np.flatnonzero(full[groups]))
+        middles = Seeds.from_middles(Z, groups, left_out)
+        rows, labels, count = [self.rows], [self.labels], self.n_kinds
+        for group in range(middles.n_kinds):
+            middle = middles.rows[middles.labels == group]
+            known = kinds[groups[middle[0]]]
+            rows.append(middle)
+            labels.append(np.full(len(middle), known[0] if len(known) else count))
+            count += not len(known)
         return Seeds(np.concatenate(rows), np.concatenate(labels), count)
 
     def placed(self, strength: Floats, answers: Constraints) -> Seeds:
@@ -147,10 +170,8 @@ def reference_rows(
     return np.union1d(touched, drawn[: max(0, size - (len(touched) - n_picked))])
 
 
-def plain_groups(
-    Z: Floats, n_groups: int, n_neighbors: int, seed: int, answers: Constraints | None = None
-) -> Ints:
-    """(m,) groups of principal components Z by k-means, after neighbours have moved together.
+def moved_together(Z: Floats, n_neighbors: int) -> Floats:
+    """Principal components Z (m, p) of which each row has moved towards its neighbours.
 
     What lies close together gathers, so that gaps between groups open. Unlike on the graph alone,
     rows that are connected to few others still stay near what they resemble.
@@ -161,7 +182,14 @@ def plain_groups(
     walk = sp.diags(1 / np.asarray(graph.sum(axis=1)).ravel()) @ graph
     for _ in range(SMOOTHING_STEPS):
         Z = 0.5 * (Z + walk @ Z)
-    points = _directions(Z)
+    return Z
+
+
+def plain_groups(
+    moved: Floats, n_groups: int, seed: int, answers: Constraints | None = None
+) -> Ints:
+    """(m,) groups by k-means of rows that have :func:`moved_together`, by the answers if given."""
+    points = _directions(moved)
     if answers is not None and len(answers.touched):
         return np.asarray(
             KMeans(n_groups, random_state=seed).fit(points, constraints=answers).labels_

@@ -123,7 +123,7 @@ class Posterior:
         order = [k for k in np.argsort(-chance, kind="stable").tolist() if not excluded[k]]
         groups = tuple(
             choose_exemplars(space, kinds[k], item, self.exemplars)
-            for k in order[: WhichGroup.max_groups]
+            for k in order[: WhichGroup.usual_groups]
         )
         why = "Where this belongs says most about all groups" + _source(draws)
         return WhichGroup(item, groups, why=why) if groups else None
