@@ -63,8 +63,9 @@ def main() -> None:
         checkpoint=wanted.checkpoint,
         start=wanted.start,
     )
-    parts = wanted.resume or wanted.save_training
-    if not learner.epochs_done and parts and checkpoint_exists(parts):
+    kept = wanted.save_training
+    parts = wanted.resume or (kept if kept and checkpoint_exists(kept) else None)
+    if parts and not learner.epochs_done:
         learner.resume(parts)
         print(f"goes on at epoch {learner.epochs_done:.2f} of {learner.planned}", flush=True)
     run = Run(wanted, learner, truth, pile.n_groups, began)

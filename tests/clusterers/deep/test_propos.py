@@ -11,6 +11,7 @@ import torch
 from test_recordable_steps import Listening
 
 from drawn_kinds import SMALL, Curve, clouds, drawn
+from samekind.clusterers.deep.idc import IDC
 from samekind.clusterers.deep.scan import SCAN
 from samekind.clusterers.deep.selfsupervised import BYOL, TCL, ProPos, SimCLR
 from samekind.clusterers.deep.spice import SPICE
@@ -81,3 +82,24 @@ def test_no_stage_waits_for_the_device_within_a_step(method: Any, kind: str) -> 
 def test_an_unknown_method_is_named() -> None:
     with pytest.raises(UnknownName, match="simclr"):
         method_of_rows("scan", torch.zeros(3, 2), 2, average=0.9)
+
+
+@pytest.mark.parametrize("method", [SimCLR, TCL, IDC])
+def test_the_linear_layer_of_tcl_goes_with_its_features(method: Any, tmp_path: Any) -> None:
+    images, _ = drawn(20)
+    small = {**SMALL, "channels": 2, "random_state": 0}
+    file = str(tmp_path / "features.safetensors")
+    first = TCL(2, steps=2, **small).fit(images)
+    first.save_features(file)
+    trained: Any = first._learner.backbone
+    given = {"epochs": 1} if method is IDC else {"steps": 1}
+    model = method(2, start=file, **given, **small).fit(images)
+    network: Any = model._learner._trainer.network
+    assert network.backbone.fc is not None
+    if method is SimCLR:  # nothing is left to learn
+        assert torch.equal(network.backbone.fc.weight, trained.fc.weight)
+        np.testing.assert_allclose(model.space_, first.space_, atol=1e-5)
+    plain = str(tmp_path / "plain.safetensors")
+    SimCLR(2, steps=1, **small).fit(images).save_features(plain)
+    fresh: Any = TCL(2, steps=1, start=plain, **small).fit(images)._learner._trainer.network
+    assert fresh.backbone.fc is not None  # its own where the file has none
