@@ -14,7 +14,7 @@ import numpy as np
 from live_grid import grid_arguments
 from numpy.typing import NDArray
 
-from samekind.objectives.feedback import PROFILES
+from samekind.clusterers.deep.idc_feedback import TRAININGS
 from samekind.protocols import Oracle
 from samekind.reports.plots import Snapshots
 from samekind.session import Session
@@ -64,7 +64,7 @@ def idc_arguments(about: str, *, polish: bool = False) -> argparse.Namespace:
     add("--person", default="shown", choices=("shown", "matched"), help="matched: as published")
     add("--noise", type=float, default=0.0, help="share of wrong answers")
     add("--unsure", type=float, default=0.0, help="share of questions left open")
-    profiles = (*PROFILES, "gentle")
+    profiles = (*TRAININGS, "gentle")
     add("--profile", default=None, choices=profiles, help="idc, fixmatch; None: their own")
     add("--offered", type=int, default=5, help="groups that a question of `value` shows (T)")
     add("--refused", default="one", choices=("one", "all"), help="idc: refused groups per step")
@@ -94,7 +94,7 @@ def _grid_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--grid", default=None, choices=GRIDS, help="train everything for it in one command")
     add("--people", nargs="+", default=["matched", "shown"], choices=("shown", "matched"))
-    add("--profiles", nargs="+", default=["program"], choices=PROFILES)
+    add("--profiles", nargs="+", default=["program"], choices=TRAININGS)
     add("--seeds", type=int, nargs="+", default=[0])
     add("--step", type=int, default=100, help="questions between two points of a curve")
     add("--limit", type=float, default=None, help="seconds after which no training begins")

@@ -26,7 +26,7 @@ QUESTIONS, OFFERED = 500, 5
 ALL = ["pos", "neg", "reg"]
 STARTS = {"tcl": "TCL", "propos": "ProPos", "simclr": "SimCLR", "byol": "BYOL", "cc": "CC"}
 PEOPLE = {"matched": "answers as published", "perfect": "the person sees the exemplars"}
-LEARNERS = ("IDC", "IDC, as printed", "IDC, repaired")
+LEARNERS = ("IDC", "IDC, as printed", "IDC, repaired", "IDC, calibrated")
 """In the order of their lines."""
 SELECTIONS = {
     "value-hard": "Hard", "value-hard-rep": "Hard+Rep", "value": "Hard+Rep+Div", "value-random": "",

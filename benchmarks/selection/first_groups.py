@@ -44,6 +44,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "program, no warm-up": {"profile": "program", "warm_up": 0.0},
     "repaired": {},
     "repaired, no warm-up": {"warm_up": 0.0},
+    "calibrated": {"profile": "calibrated"},
     "slow pos, neg": {"losses": NO_REG, "epochs": 100, "learning_rate": 1e-4},
     "slow program, no warm-up": {
         "profile": "program", "warm_up": 0.0, "epochs": 100, "learning_rate": 1e-4,
@@ -52,6 +53,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "profile": "program", "losses": NO_REG, "epochs": 100, "learning_rate": 1e-4,
     },
     "slow repaired": {"epochs": 100, "learning_rate": 1e-4},
+    "slow calibrated": {"profile": "calibrated", "epochs": 100, "learning_rate": 1e-4},
 }  # fmt: skip
 """Parameters of IDC; slow: the published rate and number of steps, made for whole networks."""
 

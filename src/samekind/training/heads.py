@@ -152,3 +152,18 @@ def fit_head(head: nn.Module, x: Tensor, target: Tensor) -> None:
             optimiser.step()
     for parameter in head.parameters():
         parameter.grad = None
+
+
+@torch.no_grad()
+def soften(head: ClusterHead, temperature: float) -> None:
+    """Make a head less sure: its logits are divided by the temperature, in place.
+
+    >>> head = ClusterHead(8, 3)
+    >>> before = head(torch.ones(1, 8))
+    >>> soften(head, 4.0)
+    >>> bool(head(torch.ones(1, 8)).max() < before.max())
+    True
+    """
+    last = next(layer for layer in reversed(head.layers) if isinstance(layer, nn.Linear))
+    for parameter in last.parameters():
+        parameter.div_(temperature)

@@ -11,11 +11,11 @@ import pytest
 import torch
 
 from samekind.clusterers.deep.idc import IDC, FeedbackLearner
+from samekind.clusterers.deep.idc_feedback import TRAININGS
 from samekind.clusterers.deep.pcl import PCL
 from samekind.constraints import Constraints
 from samekind.errors import InputError, SamekindError
 from samekind.items import Collection
-from samekind.objectives.feedback import PROFILES
 from samekind.questions import Answer, WhichGroup
 from samekind.session import Session
 from samekind.simulation.loop import run
@@ -79,7 +79,7 @@ def starts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return files
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", TRAININGS)
 def test_pictures_are_learnt_from_scratch_and_every_answer_is_honoured(profile: Any) -> None:
     images, half = pictures()
     known = answers(half, 25)
@@ -170,10 +170,13 @@ def test_one_group_unknown_groups_contradictions_and_two_pictures_work() -> None
 
 
 def test_the_name_of_the_learner_says_which_profile_and_which_losses() -> None:
-    names = {profile: IDC(profile=profile).learner_name for profile in PROFILES}
+    names = {profile: IDC(profile=profile).learner_name for profile in TRAININGS}
     assert names == {
-        "program": "IDC", "paper": "IDC, as printed", "repaired": "IDC, repaired"
-    }  # fmt: skip
+        "program": "IDC",
+        "paper": "IDC, as printed",
+        "repaired": "IDC, repaired",
+        "calibrated": "IDC, calibrated",
+    }
     assert IDC(profile="program", losses=("neg",)).learner_name == "IDC without pos and reg"
     assert IDC(losses=("pos", "neg")).learner_name == "IDC, repaired without reg"
 
@@ -209,6 +212,29 @@ def test_what_the_network_says_alone_is_not_put_right_by_the_answers() -> None:
     assert np.array_equal(model.predicted_labels_, alone), "also for answered items"
 
 
+def test_a_calibrated_head_begins_as_sure_as_the_answers_allow() -> None:
+    """Three clouds; the person divides one of them, which the first groups are sure about."""
+    rng = np.random.default_rng(0)
+    kinds = np.arange(120) % 3
+    X = (3 * np.eye(3)[kinds] + rng.normal(0, 0.3, (120, 3))).astype(np.float32)
+    asked = [
+        Answer(n, WhichGroup(i, ((0,), (1,), (2,))), str(1 + (kinds[i] if i % 2 else 0)))
+        for n, i in enumerate(range(3, 60), start=1)
+    ]
+    known = Constraints.from_answers(120, asked)
+    common: dict[str, Any] = {"learning_rate": 1e-9, "device": "cpu", "random_state": 0}
+    before, after = (
+        IDC(3, profile=profile, **common).fit(X, constraints=known)._learner.alone
+        for profile in ("repaired", "calibrated")
+    )
+    assert np.array_equal(before.argmax(axis=1), after.argmax(axis=1)), "nothing is learnt here"
+    assert np.median(before.max(axis=1)) > 0.98 > 0.9 > np.median(after.max(axis=1))
+    agreeing = [Answer(a.number, a.question, str(1 + kinds[n + 3])) for n, a in enumerate(asked)]
+    known = Constraints.from_answers(120, agreeing)
+    sure = IDC(3, profile="calibrated", **common).fit(X, constraints=known)._learner.alone
+    np.testing.assert_allclose(sure, before, atol=1e-4)
+
+
 def test_own_views_are_those_that_the_features_were_learnt_with(starts: dict[str, str]) -> None:
     images, half = pictures()
     known = answers(half, 10)
@@ -237,7 +263,9 @@ def test_what_cannot_be_used_is_told_in_a_sentence(tmp_path: Path) -> None:
     known = answers(half, 10)
     with pytest.raises(InputError, match=r"no file .*to start from"):
         IDC(start=str(tmp_path / "none")).fit(images)
-    with pytest.raises(InputError, match=r"profile cannot be 'quick'.*program, paper, repaired"):
+    with pytest.raises(
+        InputError, match=r"profile cannot be 'quick'.*program, paper, repaired, calibrated"
+    ):
         IDC(2, profile="quick", **QUICK, **SMALL).fit(images)  # type: ignore[arg-type]
     with pytest.raises(SamekindError, match="kind of views"):
         IDC(2, views="weak", **QUICK, **SMALL).fit(images, constraints=known)

@@ -11,10 +11,16 @@ import torch
 from torch import Tensor, nn
 
 from places import VECTORS
-from samekind.clusterers.deep.idc_feedback import Feedback, FeedbackTuner, FeedbackTuning, Sights
+from samekind.clusterers.deep.idc_feedback import (
+    TRAININGS,
+    Feedback,
+    FeedbackTuner,
+    FeedbackTuning,
+    Sights,
+)
 from samekind.compute import Compute
 from samekind.errors import InputError
-from samekind.objectives.feedback import PROFILES, negative_loss, positive_loss
+from samekind.objectives.feedback import negative_loss, positive_loss
 from samekind.training.network import Network, Output
 
 CPU = Compute("cpu", "float32", "for a test")
@@ -93,12 +99,13 @@ def test_a_step_adds_up_the_losses_of_what_was_told() -> None:
     assert found["neg"] == pytest.approx(float(expected), rel=1e-4)
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", TRAININGS)
 @pytest.mark.parametrize("refused", ["one", "all"])
 def test_a_kind_of_feedback_that_nobody_gave_costs_nothing(profile: str, refused: str) -> None:
     only = parts_of(tuner(chosen_only(), profile=profile, refused=refused, sure=0.999999))
     assert only["neg"] == 0 and only["pos"] > 0
-    assert only["reg"] == 0 or profile == "repaired", "the network is sure of nothing"
+    repaired = profile in ("repaired", "calibrated")
+    assert only["reg"] == 0 or repaired, "the network is sure of nothing"
     only = parts_of(tuner(refused_only(), profile=profile, refused=refused))
     assert only["pos"] == 0 and only["neg"] > 0
     assert all(np.isfinite(value) for value in only.values())
@@ -177,6 +184,7 @@ BALANCED = ("L_pos_class_balanced", "L_reg_reference_balanced_over_kept", "total
         ("paper", "L_pos", "L_reg_eq14_strong_view_over_all", "total_eq11"),
         ("program", *BALANCED),
         ("repaired", *BALANCED),
+        ("calibrated", *BALANCED),
     ],
 )
 def test_a_step_of_each_profile_has_the_losses_of_the_oracle(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -23,7 +23,6 @@ from samekind.compute import Compute
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.objectives.feedback import (
-    PROFILES,
     FeedbackProfile,
     confident,
     negative_loss,
@@ -42,8 +41,14 @@ from samekind.training.tuning import FineTuning
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 LOSSES = ("pos", "neg", "reg")
+Profile = Literal["program", "paper", "repaired", "calibrated"]
+TRAININGS: tuple[Profile, ...] = get_args(Profile)
+"""Profiles of the training: those of the losses, and one that begins differently."""
 LEAST = 1e-9
 """Memberships below this count no more against a column."""
+SMALLEST = 1e-38
+"""Memberships below this are nothing in single precision."""
+TEMPERATURES = np.geomspace(1, 16, 33).tolist()
 LIKELY = 0.5
 """Membership from which an item without a known partner represents its column."""
 
@@ -173,6 +178,34 @@ def stated_feedback(p: Floats, known: Constraints) -> Feedback:
     return Feedback(items, chosen_columns, refused)
 
 
+def answered_temperature(p: Floats, feedback: Feedback) -> float:
+    """How much less sure memberships p (n, k) should be, by the columns that the answers chose.
+
+    The temperature from 1 to 16 under which the chosen columns are most probable (temperature
+    scaling). Asked items are hard ones, so this errs towards less sure.
+
+    >>> p = np.array([[0.99, 0.01], [0.99, 0.01], [0.01, 0.99]])
+    >>> right, half = np.array([0, 0, 1]), np.array([0, 1, 1])
+    >>> none = np.zeros((3, 2), dtype=bool)
+    >>> answered_temperature(p, Feedback(np.arange(3), right, none))
+    1.0
+    >>> answered_temperature(p, Feedback(np.arange(3), half, none)) > 5
+    True
+    """
+    told = feedback.chosen >= 0
+    if not told.any():
+        return 1.0
+    logs = np.log(np.maximum(p[feedback.items[told]].astype(np.float64), SMALLEST))  # (m, k)
+    row, column = np.arange(len(logs)), feedback.chosen[told]
+
+    def surprise(temperature: float) -> float:
+        z = logs / temperature
+        z -= z.max(axis=1, keepdims=True)
+        return float(np.mean(np.log(np.exp(z).sum(axis=1)) - z[row, column]))
+
+    return float(min(TEMPERATURES, key=surprise))
+
+
 class Sights(NamedTuple):
     """Two ways to show items to the network: strongly augmented, and plain."""
 
@@ -192,8 +225,7 @@ class FeedbackTuning:
         no such part.
     sure : membership from which a guess is remembered. share : see :class:`PseudoLabels`.
     average : weight of the past in the averaged network; 0: the network of the last step.
-    profile : ``program``, ``paper`` or ``repaired``; see
-        :class:`~samekind.clusterers.deep.idc.IDC`.
+    profile : see :class:`~samekind.clusterers.deep.idc.IDC`.
     refused : one refused group, drawn anew each time, or all of them.
     losses : those that are added up: ``pos``, ``neg``, ``reg``.
     """
@@ -209,13 +241,18 @@ class FeedbackTuning:
     sure: float = 0.99
     share: float = 0.2
     average: float = 0.0
-    profile: FeedbackProfile = "repaired"
+    profile: Profile = "repaired"
     refused: Literal["one", "all"] = "one"
     losses: tuple[str, ...] = LOSSES
 
+    @property
+    def loss_profile(self) -> FeedbackProfile:
+        """The profile of the losses."""
+        return "repaired" if self.profile == "calibrated" else self.profile
+
     def __post_init__(self) -> None:
         allowed: dict[str, tuple[str, ...]] = {
-            "profile": PROFILES,
+            "profile": TRAININGS,
             "refused": ("one", "all"),
         }
         for name, values in allowed.items():
@@ -276,7 +313,7 @@ class FeedbackTuner(FineTuning):
         self.refused = torch.from_numpy(feedback.refused).to(device)
         self.place_of = torch.full((len(data),), -1, dtype=torch.long, device=device)
         self.place_of[self.items] = torch.arange(len(feedback), device=device)
-        repaired = tuning.profile == "repaired"
+        repaired = tuning.loss_profile == "repaired"
         self.memory = PseudoLabels(
             len(data), network.k, share=tuning.share, threshold=tuning.sure, repaired=repaired
         ).to(device)
@@ -317,7 +354,7 @@ class FeedbackTuner(FineTuning):
         if tuning.refused == "one":
             chances = torch.rand(len(items), generator=self.chance, device=p.device)
             refused = one_of(refused, chances)
-        profile = tuning.profile
+        profile = tuning.loss_profile
         parts: dict[str, Callable[[], Tensor]] = {
             "pos": lambda: positive_loss(told, self.chosen[places], profile=profile),
             "neg": lambda: negative_loss(told, refused, profile=profile),
