@@ -10,14 +10,14 @@ import pytest
 import torch
 
 from drawn_kinds import SMALL, Curve, clouds, drawn
-from samekind.clusterers.deep.gcc import GCC, stable_rate
+from samekind.clusterers.deep.gcc import GCC, features_in_training, stable_rate
 from samekind.errors import InputError
 from samekind.objectives.pica import unbalance
 from samekind.training.heads import LinearShares
 
 QUICK: dict[str, Any] = {"warm_up": 0.1, "learning_rate": 0.03, "random_state": 0, **SMALL}
-WIDE: dict[str, Any] = {**SMALL, "channels": 16, "size": 8, "batch_size": 30, "warm_up": 0.1}
-"""At the published rate; features of 128 numbers are long enough to show the collapse."""
+WIDE: dict[str, Any] = {**SMALL, "channels": 8, "steps": 60, "warm_up": 0.1}
+"""At the published rate; features of 64 numbers are long enough to show the collapse."""
 
 
 def test_the_graph_is_used_after_the_warm_up_and_its_loss_falls() -> None:
@@ -45,16 +45,14 @@ def test_from_features_the_graph_is_used_from_the_first_step_on(tmp_path: Path) 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_all_groups_stay_in_use_at_the_published_rate(seed: int) -> None:
     curve = Curve()
-    model = GCC(3, steps=40, random_state=seed, monitor=curve.monitor, **WIDE)
-    model.fit(drawn(60, seed=seed)[0])
+    model = GCC(3, random_state=seed, monitor=curve.monitor, **WIDE).fit(drawn(seed=seed)[0])
     assert len(np.unique(model.predicted_labels_)) == 3
     assert max(curve.part("balance")) < 0.5 < 2 * np.log(3)
 
 
 def test_a_head_at_the_published_rate_overshoots_and_loses_groups_for_good() -> None:
     curve = Curve()
-    model = GCC(3, steps=40, random_state=0, head_rate=0.4, monitor=curve.monitor, **WIDE)
-    model.fit(drawn(60)[0])
+    model = GCC(3, random_state=0, head_rate=0.4, monitor=curve.monitor, **WIDE).fit(drawn()[0])
     assert len(np.unique(model.predicted_labels_)) < 3
     assert min(curve.part("balance")[-20:]) > 0.5
 
@@ -72,6 +70,18 @@ def test_the_rate_of_the_head_is_below_where_the_balance_diverges(times: float, 
         loss.backward()
         optimiser.step()
     assert (loss.item() < 0.01) == kept
+
+
+def test_features_are_measured_as_training_sees_them_and_stay_as_they_are() -> None:
+    trainer = GCC(2, steps=1, **QUICK).fit(drawn(k=2)[0])._learner._trainer
+    before = {name: t.clone() for name, t in trainer.network.state_dict().items()}
+    found = features_in_training(trainer)
+    after = trainer.network.state_dict()
+    assert all(torch.equal(after[name], t) for name, t in before.items()), "averages too"
+    rows = trainer.views.plain(trainer.data[:40])
+    torch.testing.assert_close(found, trainer.network.train().backbone(rows).detach())
+    averaged = trainer.network.eval().backbone(rows).detach()
+    assert not torch.allclose(averaged, found, rtol=0.1, atol=0.1), "averages are not there yet"
 
 
 def test_very_few_items_have_fewer_neighbours() -> None:

@@ -148,8 +148,10 @@ def test_features_come_with_the_projector_of_their_training_if_it_is_there(tmp_p
     learner = SelfLearner(setting, IMAGES, checkpoint=str(whole))
     learner.run(1)
     learner.save(bare)
+    parts = tmp_path / "parts.safetensors"
+    learner.save_training(parts)
     trained: Any = learner._trainer.network
-    for file, projected in ((whole, True), (bare, False)):
+    for file, projected in ((whole, True), (bare, False), (parts, True)):
         network, found, size = load_scan_network(file, 3)
         assert (found, size, network.k) == (projected, 8, 3)
         assert torch.equal(network.backbone.conv1.weight, trained.backbone.conv1.weight)

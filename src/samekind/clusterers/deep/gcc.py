@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -12,17 +13,20 @@ from torch import Tensor, nn
 
 from samekind.clusterers.deep.base import Learner
 from samekind.clusterers.deep.stages import Stage, StagedClusterer, StagedLearner, change_plan
+from samekind.compute import quick_kernels
 from samekind.errors import InputError
 from samekind.neighbours import nearest_by_cosine
 from samekind.objectives.gcc import GraphContrast
 from samekind.objectives.links import LinkMasks
 from samekind.objectives.ntxent import NTXent
 from samekind.objectives.pica import PartitionConfidence
+from samekind.objectives.similarity import full_precision
 from samekind.training.augment import Family
 from samekind.training.bank import predict_all
 from samekind.training.heads import LinearShares
 from samekind.training.loop import Plan, SchedulePoint, Trainer, TwoViews
 from samekind.training.network import Network, Output
+from samekind.training.steps import autocast
 
 REFRESH, TIMES = 5, 20
 """Epochs between two looks for neighbours as published, and looks at least in all."""
@@ -127,6 +131,18 @@ def stable_rate(features: Tensor, k: int, balance: float) -> float:
     """
     size = float(features.square().sum(dim=1).mean())
     return HEAD_SHARE * k / (balance * max(size, 1e-9))
+
+
+@torch.no_grad()
+def features_in_training(trainer: Trainer) -> Tensor:
+    """Features (B, width) of a batch of plain items, as training sees them.
+
+    Batch norms use the batch: early on their averages are far from it, and so are the features.
+    """
+    backbone = deepcopy(trainer.network.backbone).train()
+    rows = trainer.views.plain(trainer.data[: trainer.batches.size])
+    with quick_kernels(), autocast(trainer.compute):
+        return full_precision(backbone(rows))
 
 
 class GraphTrainer(Trainer):
@@ -237,7 +253,7 @@ class GCCLearner(StagedLearner):
         """Give the head, which begins to learn now, a rate that fits the size of its features."""
         network, rate = trainer.network, self.head_rate
         if rate is None:
-            h = predict_all(trainer, network.backbone)
+            h = features_in_training(trainer)
             rate = min(trainer.plan.learning_rate, stable_rate(h, network.k, loss.groups.weight))
         change_plan(trainer, factors=(("cluster.", rate / trainer.plan.learning_rate),))
 
