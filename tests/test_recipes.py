@@ -286,6 +286,9 @@ def test_features_are_learnt_in_pieces_with_one_curve(
     assert np.load(vectors)["q"].dtype == np.int8
     again = run_recipe("learn", folder, tmp_path / "c.json", *plan, *kept)  # nothing is left to do
     assert again["curve"] == second["curve"]
+    lost = ("--resume", str(tmp_path / "lost.safetensors"))
+    with pytest.raises(InputError, match="cannot be read"):  # not silently begun anew
+        run_recipe("learn", folder, tmp_path / "d.json", *plan, *lost)
 
 
 @pytest.mark.parametrize("recipe", ["pcl", "occ", "idc"])

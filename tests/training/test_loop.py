@@ -165,7 +165,7 @@ def test_two_views_of_every_item_are_banked_in_order() -> None:
 
 
 def test_an_unknown_optimiser_is_refused() -> None:
-    with pytest.raises(InputError, match="adam or sgd"):
+    with pytest.raises(InputError, match="adam, adam-l2 or sgd"):
         small_trainer(optimiser="magic")
 
 
