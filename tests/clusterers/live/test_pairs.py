@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs
 
 from samekind.clusterers.live.estimator import Live
 from samekind.clusterers.live.orientation import spread
-from samekind.clusterers.live.pairs import MIN_PAIRS, _Pairs, _Way
+from samekind.clusterers.live.pairs import MIN_PAIRS, _incidence, _Pairs, _Way
 from samekind.clusterers.live.propagation import Propagation
 from samekind.clusterers.live.seeds import Seeds
 from samekind.constraints import Constraints
@@ -105,10 +105,11 @@ def test_the_slope_of_the_likelihood_is_right() -> None:
     rng = np.random.default_rng(0)
     around, start = rng.normal(0, 0.1, (2, 3, 9))
     way = _Way(around, 0.5, start[None])
+    given = way, tuple(_incidence(end, len(task.x)) for end in (task.a, task.b))
     error = check_grad(
-        lambda w: task._loss(w, way)[0], lambda w: task._loss(w, way)[1], start.ravel()
+        lambda w: task._loss(w, *given)[0], lambda w: task._loss(w, *given)[1], start.ravel()
     )
-    assert error < 1e-3 * np.abs(task._loss(start.ravel(), way)[1]).max()
+    assert error < 1e-3 * np.abs(task._loss(start.ravel(), *given)[1]).max()
 
 
 def test_answers_may_open_groups_beyond_the_plain_ones() -> None:

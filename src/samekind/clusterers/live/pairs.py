@@ -34,8 +34,8 @@ PENALTIES = (0.1, 1.0)
 """Penalties on the weights of heads that begin from the pairs alone."""
 AROUND = 1.0
 """Penalty on leaving the plain groups, of the head that begins there."""
-STARTS, FEW_STARTS = 3, 1
-"""Random beginnings of a head, and when it is only tried on answers held out."""
+STARTS, FEW_STARTS, FEW_STEPS = 3, 1, 50
+"""Random beginnings of a head; beginnings and steps when it is only tried on answers held out."""
 FOLDS = 4
 """Parts of the answers, each of which is predicted from the others."""
 MIN_PAIRS = 8
@@ -151,35 +151,40 @@ class _Pairs:
         quick = way._replace(starts=way.starts[:FEW_STARTS])
         for part in range(FOLDS):
             out = fold == part
-            p = _softmax(self.x @ self.fitted(quick, ~out).T)
+            p = _softmax(self.x @ self.fitted(quick, ~out, most_steps=FEW_STEPS).T)
             found[out] = (p[self.a[out]] * p[self.b[out]]).sum(axis=1)
         return found
 
-    def fitted(self, way: _Way, used: Bools) -> Floats:
+    def fitted(self, way: _Way, used: Bools, *, most_steps: int = 100) -> Floats:
         """Weights (k, p) of the most likely head, given the pairs that are `used`."""
         some = replace(self, a=self.a[used], b=self.b[used], same=self.same[used])
+        sums = _incidence(some.a, len(self.x)), _incidence(some.b, len(self.x))
         found = [
-            minimize(some._loss, start.ravel(), (way,), "L-BFGS-B", jac=True,
-                     options={"maxiter": 100})
+            minimize(some._loss, start.ravel(), (way, sums), "L-BFGS-B", jac=True,
+                     options={"maxiter": most_steps})
             for start in way.starts
         ]  # fmt: skip
         best = min(found, key=lambda each: float(each.fun))
         return np.asarray(best.x).reshape(self.k, -1)
 
-    def _loss(self, flat: Floats, way: _Way) -> tuple[float, Floats]:
-        """Minus log-likelihood of the pairs plus the penalty, and its gradient."""
+    def _loss(self, flat: Floats, way: _Way, sums: tuple[Any, Any]) -> tuple[float, Floats]:
+        """Minus log-likelihood of the pairs plus the penalty, and its gradient.
+
+        `sums` (t, l) add what is said about both ends of the pairs up by item.
+        """
         weights = flat.reshape(self.k, -1)
         p = _softmax(self.x @ weights.T)
-        together = (p[self.a] * p[self.b]).sum(axis=1)
+        first, second = p[self.a], p[self.b]
+        together = (first * second).sum(axis=1)
         right = np.where(self.same, together, 1 - together)
         likely = self.error + (1 - 2 * self.error) * right
-        slope = np.where(self.same, -1.0, 1.0) * (1 - 2 * self.error) / likely
-        by_p = _sums(self.a, slope[:, None] * p[self.b], len(p))
-        by_p += _sums(self.b, slope[:, None] * p[self.a], len(p))
+        slope = np.where(self.same, -1.0, 1.0) * (1 - 2 * self.error) / np.maximum(likely, 1e-12)
+        by_p = sums[0] @ (slope[:, None] * second) + sums[1] @ (slope[:, None] * first)
         by_score = p * (by_p - (by_p * p).sum(axis=1, keepdims=True))
         away = weights - way.around
         away[:, -1] *= 1e-3  # the constant is nearly free
-        loss = -np.log(likely).sum() + way.penalty / 2 * (away * (weights - way.around)).sum()
+        loss = way.penalty / 2 * (away * (weights - way.around)).sum()
+        loss -= np.log(np.maximum(likely, 1e-12)).sum()
         return float(loss), (by_score.T @ self.x + way.penalty * away).ravel()
 
     def _ways(self, plain: Ints, rng: np.random.Generator) -> list[_Way]:
@@ -224,12 +229,11 @@ def _softmax(scores: Floats) -> Floats:
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
-def _sums(rows: Ints, values: Floats, n: int) -> Floats:
-    """(n, k) sums of the values (l, k) that belong to one row."""
+def _incidence(rows: Ints, n: int) -> Any:
+    """A sparse (n, l) matrix that adds rows of numbers (l, k) up by the row they belong to."""
     from scipy.sparse import csr_array
 
-    ends = np.arange(len(rows))
-    return np.asarray(csr_array((np.ones(len(rows)), (rows, ends)), shape=(n, len(rows))) @ values)
+    return csr_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(n, len(rows)))
 
 
 def _calibrated(together: Floats, same: Bools) -> Floats:
