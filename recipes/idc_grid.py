@@ -43,6 +43,8 @@ SELECTIONS = ("value-hard", "value-hard-rep", "value", "value-random")
 OFFERED = 5
 """T of the tables."""
 SCORES = ("acc", "nmi", "ari")
+FACTS = ("method", "backbone", "stem", "channels", "size", "groups", "epochs")
+"""Of the start, as far as its file says so."""
 SUITE = "idc-grid"
 Ints = NDArray[np.intp]
 
@@ -234,6 +236,7 @@ class Grid:
         given |= {"profile": profile, "losses": list(line.losses)}
         if wanted.start:
             given["start"] = Path(wanted.start).name
+        network = {key: facts[key] for key in FACTS if key in facts}
         start = str(facts.get("method") or ("features" if wanted.start else "simclr"))
         return {
             "schema": SCHEMA, "run": self._run(line, profile, who, seed), "suite": SUITE,
@@ -243,7 +246,7 @@ class Grid:
             "parameters": given, "groups_given": given["n_clusters"],
             "person": person_name(who, wanted.noise, wanted.unsure), "noise": wanted.noise,
             "unsure": wanted.unsure, "seed": seed, "curve": [], "complete": True,
-            "protocol": {"start": start, "features": facts, "offered": line.offered},
+            "protocol": {"start": start, "features": network, "offered": line.offered},
             **{key: about[key] for key in ("command", "commit", "when", "machine", "versions")},
         }  # fmt: skip
 

@@ -148,8 +148,10 @@ def figure_lines(rows: Sequence[Row]) -> list[Row]:
         place = SETS[str(row["set"]).removesuffix("-frozen")]
         offered = row["strategy_with"]["shown"]
         lines.append({**row, "line": f"{name} / T = {offered}", "panel": place, "name": name})
-    several = {row["name"] for row in lines if row["strategy_with"]["shown"] != OFFERED}
-    return [row for row in lines if row["name"] in several]
+    several = {
+        (row["name"], row["panel"]) for row in lines if row["strategy_with"]["shown"] != OFFERED
+    }
+    return [row for row in lines if (row["name"], row["panel"]) in several]
 
 
 def _curves(rows: Sequence[Row]) -> dict[str, dict[str, dict[int, list[float]]]]:
@@ -184,7 +186,7 @@ def draw_figure4(rows: Sequence[Row]) -> Figure:
             axis.set_title(place, fontsize=9)
         axes[0].set_ylabel("accuracy of the network")
     figure.legend(*grid[0][0].get_legend_handles_labels(), loc="lower center", fontsize=8, ncols=2)
-    figure.tight_layout(rect=(0, 0.5 / figure.get_figheight() + 0.04, 1, 1))
+    figure.tight_layout(rect=(0, 0.2 * (2 + len(names) / 2) / figure.get_figheight(), 1, 1))
     return figure
 
 

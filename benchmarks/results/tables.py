@@ -119,7 +119,7 @@ class Notes:
 
 def bound(table: str, binding: Mapping[str, Any], rows: Sequence[Row]) -> list[Measured]:
     """Our lines of a published table: those named in the binding, then those that match by name."""
-    columns = _columns(table, binding)
+    columns = _columns(table, binding, rows)
     found = []
     for entry in _entries(table, binding, rows):
         if table in entry["tables"]:
@@ -195,11 +195,12 @@ def _by_column(
     return runs
 
 
-def _columns(table: str, binding: Mapping[str, Any]) -> list[Column]:
+def _columns(table: str, binding: Mapping[str, Any], rows: Sequence[Row]) -> list[Column]:
     """The sets and orientations of a published table, then those that only we have."""
     published = [(f.set, f.orientation) for f in figures(table=table)]
     ours = [(name, way) for name, way in binding.get("columns", {}).get(table, [])]
-    return list(dict.fromkeys([*published, *ours]))
+    grid = sorted({place(row) for row in grid_rows(table, rows)}) if table != "idc-2" else []
+    return list(dict.fromkeys([*published, *ours, *grid]))
 
 
 def _methods(found: Sequence[Figure]) -> list[str]:
@@ -209,7 +210,7 @@ def _methods(found: Sequence[Figure]) -> list[str]:
 def published_table(table: str, binding: Mapping[str, Any], rows: Sequence[Row]) -> str:
     """A published table as Markdown: its rows, ours under them, and the notes that both need."""
     found, lines = figures(table=table), bound(table, binding, rows)
-    columns = _columns(table, binding)
+    columns = _columns(table, binding, rows)
     many_sets = len({name for name, _ in columns}) > 1
     ways = list(dict.fromkeys(way for _, way in columns)) if many_sets else [""]
     notes, doubts = Notes(), Notes(letters=False)

@@ -133,6 +133,11 @@ def test_figure_4_is_drawn_over_questions_and_over_offered_groups(
     assert figures.digest(figures.figure_rows("idc-figure-4", changed)) != figures.drawn_from(path)
 
 
+def test_a_set_without_other_numbers_of_groups_has_no_panel() -> None:
+    rows = [*offered(), row(set="cifar10")]
+    assert {one["panel"] for one in figures.figure_rows("idc-figure-4", rows)} == {"CIFAR-20"}
+
+
 def test_the_figure_needs_rows_that_offered_other_numbers_of_groups() -> None:
     assert figures.figure_rows("idc-figure-4", SELECTIONS) == []
     assert figures.figure_text("idc-figure-4", SELECTIONS) == ""
