@@ -293,8 +293,6 @@ def test_polishing_without_a_gpu_says_how_little_can_be_expected(
     ("method", "parameters", "learner"),
     [
         ("fixmatch", {"sure": 0.9}, "FixMatch, gentle"),
-        ("fixmatch", {"profile": "paper"}, "FixMatch, from learnt features"),
-        ("idc", {}, "IDC, repaired"),
         ("idc", {"profile": "paper"}, "IDC, as printed"),
         ("pcl", {"epochs": 1}, "PCL, repaired"),
         ("occ", {"epochs": 1}, "OCC, repaired"),
@@ -328,6 +326,10 @@ def test_the_learner_is_named_after_what_really_trains(opening: Opening) -> None
     assert named("occ").json() == {"learner": "OCC, repaired"}
     assert named("occ", profile="fast").json() == {"learner": "SimCLR + head + FixMatch"}
     assert named("polish").json() == {"learner": "live, then gentle FixMatch"}
+    assert named("fixmatch").json() == {"learner": "FixMatch, gentle"}
+    paper = named("fixmatch", profile="paper").json()
+    assert paper == {"learner": "FixMatch, from learnt features"}
+    assert named("idc").json() == {"learner": "IDC, repaired"}
     unknown = named("pcl", profil="paper")
     assert unknown.status_code == 422
     assert "Did you mean 'profile'?" in unknown.json()["error"]["message"]

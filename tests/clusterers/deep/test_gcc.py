@@ -16,7 +16,7 @@ from samekind.objectives.pica import unbalance
 from samekind.training.heads import LinearShares
 
 QUICK: dict[str, Any] = {"warm_up": 0.1, "learning_rate": 0.03, "random_state": 0, **SMALL}
-WIDE: dict[str, Any] = {**SMALL, "channels": 8, "steps": 60, "warm_up": 0.1}
+WIDE: dict[str, Any] = {**SMALL, "channels": 8, "steps": 40, "warm_up": 0.1}
 """At the published rate; features of 64 numbers are long enough to show the collapse."""
 
 

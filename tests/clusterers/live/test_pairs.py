@@ -60,7 +60,7 @@ def test_right_pairs_do_not_harm(told: int | None) -> None:
         return float(np.mean(scores))
 
     without = mean_score(0)
-    assert all(mean_score(count) > without - 0.02 for count in (1, 10, 100))
+    assert all(mean_score(count) > without - 0.02 for count in (1, 30))
     assert mean_score(1000) > without + 0.02
 
 
