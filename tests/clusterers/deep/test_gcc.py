@@ -16,7 +16,7 @@ from samekind.objectives.pica import unbalance
 from samekind.training.heads import LinearShares
 
 QUICK: dict[str, Any] = {"warm_up": 0.1, "learning_rate": 0.03, "random_state": 0, **SMALL}
-WIDE: dict[str, Any] = {**SMALL, "channels": 8, "steps": 40, "warm_up": 0.1}
+WIDE: dict[str, Any] = {**SMALL, "channels": 8, "steps": 60, "warm_up": 0.1}
 """At the published rate; features of 64 numbers are long enough to show the collapse."""
 
 
@@ -42,7 +42,7 @@ def test_from_features_the_graph_is_used_from_the_first_step_on(tmp_path: Path) 
     assert not curve.part("instance") and len(curve.part("graph")) == 4
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_all_groups_stay_in_use_at_the_published_rate(seed: int) -> None:
     curve = Curve()
     model = GCC(3, random_state=seed, monitor=curve.monitor, **WIDE).fit(drawn(seed=seed)[0])
