@@ -4,9 +4,11 @@ VENV ?= .venv
 PORT ?= 8765
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check
-# Two workers with one thread each: more threads only wait for each other. Bytecode is written also
-# where the environment forbids it: the tests start many processes, which would compile all again.
-TESTS := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal
+# One thread per worker: more threads only wait for each other. Three workers on two cores, because
+# the tests of pages and servers wait a lot. Bytecode is written also where the environment forbids
+# it: the tests start many processes, which would compile all again.
+WORKERS ?= 3
+TESTS = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 .PHONY: run test check lint types quick durations install system guard page bench bench-quick clean
 
@@ -27,6 +29,7 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
+quick: WORKERS = 2
 quick: $(VENV)/.dev
 	$(TESTS) -m "not browser and not slow"
 
