@@ -224,11 +224,11 @@ def write(
 ) -> None:
     """The result as JSON, if a file was named."""
     if wanted.json:
-        result = {**told(wanted), "method": method, "curve": curve, **curve[-1], **more}
+        result = {**run_facts(wanted), "method": method, "curve": curve, **curve[-1], **more}
         Path(wanted.json).write_text(json.dumps(result, default=str, indent=1))
 
 
-def told(wanted: argparse.Namespace) -> dict[str, Any]:
+def run_facts(wanted: argparse.Namespace) -> dict[str, Any]:
     """The settings of a run, its command and its machine; of files and folders only the name."""
     recipe = Path(sys.argv[0])
     command = command_line(f"python recipes/{recipe.name}", sys.argv[1:])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from arguments import Album, over, rounds_until, told
+from arguments import Album, over, rounds_until, run_facts
 from numpy.typing import NDArray
 
 from samekind.clusterers.deep.epochs import EpochClusterer
@@ -151,7 +151,7 @@ class Experiment:
                 "method": type(model).__name__.lower(),
                 "learner": model.learner_name,
             }
-            result = {**told(self.wanted), **method, "curve": self.curve, **self.curve[-1]}
+            result = {**run_facts(self.wanted), **method, "curve": self.curve, **self.curve[-1]}
             result["epochs_planned"] = self.wanted.epochs
             Path(self.wanted.json).write_text(json.dumps(result, default=str, indent=1))
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from arguments import over, person, told
+from arguments import over, person, run_facts
 from numpy.typing import NDArray
 
 from samekind.clusterers.deep.idc import IDC
@@ -231,7 +231,7 @@ class Grid:
     def _new_row(self, model: IDC, line: Line, profile: str, who: str, seed: int) -> dict[str, Any]:
         """The row of a run before its first point, in the format of ``samekind bench``."""
         wanted, facts = self.wanted, backbone_facts(self.wanted.start)
-        about = told(wanted)
+        about = run_facts(wanted)
         given = {key: value for key, value in self.settings.items() if key != "monitor"}
         given |= {"profile": profile, "losses": list(line.losses)}
         if wanted.start:

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from arguments import told
+from arguments import run_facts
 from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
@@ -164,7 +164,7 @@ class Run:
 
     def _piece(self) -> dict[str, Any]:
         """Where and when this piece was trained."""
-        facts, learner = told(self.wanted), self.learner
+        facts, learner = run_facts(self.wanted), self.learner
         done = learner.epochs_done - self.first
         return {
             "from": self.first,
@@ -179,7 +179,7 @@ class Run:
         if self.wanted.json:
             piece = self._piece()
             result = {
-                **told(self.wanted),
+                **run_facts(self.wanted),
                 **self.curve[-1],
                 "epochs_planned": self.wanted.epochs,
                 "seconds": round(time.monotonic() - self.began, 1),

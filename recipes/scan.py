@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from arguments import over, told
+from arguments import over, run_facts
 from numpy.typing import NDArray
 
 from samekind.clusterers.deep.scan_network import load_scan_network
@@ -167,7 +167,7 @@ class Run:
     def _write(self) -> None:
         if self.wanted.json:
             done = {"method": "scan", "learner": "SCAN", "done": self.done}
-            result = {**told(self.wanted), **done, "curve": self.curve, **self.curve[-1]}
+            result = {**run_facts(self.wanted), **done, "curve": self.curve, **self.curve[-1]}
             result["epochs_planned"] = self.wanted.epochs
             Path(self.wanted.json).write_text(json.dumps(result, default=str, indent=1))
 

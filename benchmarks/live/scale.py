@@ -237,7 +237,7 @@ def _marked(value: float, bar: float, unit: str) -> str:
 
 def draw(rows: Sequence[Row], file: Path) -> None:
     """Seconds and memory against the number of items; an earlier file is replaced."""
-    from samekind.reports.plots.canvas import FAINT, INK, PALETTES, PANEL, new_figure, write_picture
+    from samekind.reports.plots.canvas import INK, PALETTES, new_figure, style_panel, write_picture
 
     figure = new_figure(9.6, 3.9)
     left, right = figure.subplots(1, 2)
@@ -255,11 +255,7 @@ def draw(rows: Sequence[Row], file: Path) -> None:
     right.set_ylim(bottom=0)
     right.set_title("peak memory / vectors; dashed: aim", loc="left", fontsize=10, color=INK)
     for axes in (left, right):
-        axes.set_facecolor(PANEL)
-        axes.grid(color="white", linewidth=1.2)
-        axes.set_axisbelow(True)
-        axes.spines[:].set_visible(False)
-        axes.tick_params(length=0, colors=FAINT, labelsize=9)
+        style_panel(axes)
         axes.set_xscale("log")
         axes.minorticks_off()
         axes.set_xlabel(f"items ({rows[0]['width']} numbers each)", color=INK, fontsize=9.5)

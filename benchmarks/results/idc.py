@@ -170,7 +170,7 @@ def _curves(rows: Sequence[Row]) -> dict[str, dict[str, dict[int, list[float]]]]
 
 def draw_figure4(rows: Sequence[Row]) -> Figure:
     """Accuracy over the number M of questions and the number T of offered groups, by set."""
-    from samekind.reports.plots.canvas import PALETTES, new_figure
+    from samekind.reports.plots.canvas import INK, PALETTES, new_figure, style_panel
 
     places = list(dict.fromkeys(row["panel"] for row in rows))
     figure = new_figure(8.6, 3.2 * len(places) + 0.5)
@@ -182,17 +182,23 @@ def draw_figure4(rows: Sequence[Row]) -> Figure:
         for axis, key in zip(axes, ("M", "T"), strict=True):
             for name, lines in found.items():
                 _line(axis, lines[key], colours[names.index(name) % len(colours)], name)
-            axis.set_xlabel("questions (M)" if key == "M" else "groups offered (T)")
-            axis.set_title(place, fontsize=9)
-        axes[0].set_ylabel("accuracy of the network")
-    figure.legend(*grid[0][0].get_legend_handles_labels(), loc="lower center", fontsize=8, ncols=2)
+            style_panel(axis)
+            along = "questions (M)" if key == "M" else "groups offered (T)"
+            axis.set_xlabel(along, color=INK, fontsize=10)
+            axis.set_title(place, loc="left", fontsize=11, color=INK, weight="bold")
+        axes[0].set_ylabel("accuracy of the network", color=INK, fontsize=10)
+    figure.legend(
+        *grid[0][0].get_legend_handles_labels(), loc="lower center", fontsize=9.5, ncols=2,
+        frameon=False, labelcolor=INK,
+    )  # fmt: skip
     figure.tight_layout(rect=(0, 0.2 * (2 + len(names) / 2) / figure.get_figheight(), 1, 1))
     return figure
 
 
 def _line(axis: Axes, points: Mapping[int, Sequence[float]], colour: Any, name: str) -> None:
     at = sorted(points)
-    axis.plot(at, [mean(points[x]) for x in at], marker="o", ms=3, color=colour, label=name)
+    means = [mean(points[x]) for x in at]
+    axis.plot(at, means, marker="o", ms=4, lw=2, color=colour, label=name)
     for seed in range(max(map(len, points.values()), default=0)):
         ys = [points[x][seed] if seed < len(points[x]) else float("nan") for x in at]
         axis.plot(at, ys, color=colour, alpha=0.25, lw=0.7)

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.results.gpu import LAST_SCORES
 from benchmarks.results.own import printed, score_prefix, set_name, whole_runs
-from samekind.reports.plots.canvas import FAINT, INK, PALETTES, PANEL, new_figure
+from samekind.reports.plots.canvas import FAINT, INK, PALETTES, new_figure, style_panel
 from samekind.simulation.rows import Row
 
 if TYPE_CHECKING:
@@ -54,11 +54,7 @@ def draw_training(rows: Sequence[Row]) -> Figure:
 
 
 def _panel(axes: Axes, place: str, rows: Sequence[Row], names: Sequence[str]) -> None:
-    axes.set_facecolor(PANEL)
-    axes.grid(color="white", linewidth=1.2)
-    axes.set_axisbelow(True)
-    axes.spines[:].set_visible(False)
-    axes.tick_params(length=0, colors=FAINT, labelsize=9)
+    style_panel(axes)
     axes.set_title(place, loc="left", fontsize=11, color=INK, weight="bold")
     axes.set_xlabel("epochs", color=INK, fontsize=10)
     part = "held-out accuracy" if score_prefix(rows[0]) == "heldout_" else "accuracy"

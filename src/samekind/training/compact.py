@@ -107,10 +107,10 @@ def _halved(tensor: Tensor) -> Tensor:
 
 def _difference(tensor: Tensor, base: Tensor) -> tuple[Tensor, Tensor]:
     """`tensor` less `base` in 8 bits, and the scale of each row."""
-    apart = tensor.float() - base.float()
-    rows = apart.flatten(1).abs().amax(dim=1).clamp_min(1e-12) / LEVELS
-    scale = rows.view(-1, *[1] * (apart.ndim - 1))
-    return (apart / scale).round().to(torch.int8), scale
+    difference = tensor.float() - base.float()
+    rows = difference.flatten(1).abs().amax(dim=1).clamp_min(1e-12) / LEVELS
+    scale = rows.view(-1, *[1] * (difference.ndim - 1))
+    return (difference / scale).round().to(torch.int8), scale
 
 
 def _in_parts(tensors: dict[str, Tensor], part_bytes: int) -> list[dict[str, Tensor]]:

@@ -147,7 +147,7 @@ class SelfLearner:
         ----------
         epochs : of the whole training.
         until : stop here, in the middle of the schedules, and go on with the next call.
-        seconds : stop after about so many; `epochs_done` says how far it came.
+        seconds : stop after about so many; `epochs_done` then counts the epochs so far.
         """
         if not epochs > 0:
             raise InputError(f"Expected more than 0 epochs of training, got {epochs}.")

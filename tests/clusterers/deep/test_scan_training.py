@@ -42,7 +42,7 @@ def weights_of(model: ScanTraining) -> torch.Tensor:
 def test_halves_of_a_batch_pass_the_batch_norms_one_after_the_other() -> None:
     network, rows = fresh_network().train(), torch.randn(8, 3, 12, 12)
     rows[4:] = 3 * rows[4:] + 1
-    network.passes = "apart"
+    network.passes = "separate"
     apart = network(rows)
     alone = [fresh_network().train()(half) for half in rows.chunk(2)]
     torch.testing.assert_close(apart.p, torch.cat([half.p for half in alone]))
@@ -53,7 +53,7 @@ def test_halves_of_a_batch_pass_the_batch_norms_one_after_the_other() -> None:
 
 def _in_use(rows: torch.Tensor) -> torch.Tensor:
     network = fresh_network().eval()
-    network.passes = "apart"
+    network.passes = "separate"
     p: torch.Tensor = network(rows).p
     return p
 

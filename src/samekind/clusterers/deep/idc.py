@@ -57,7 +57,7 @@ LEARNERS = {
     "repaired": "IDC, repaired",
     "calibrated": "IDC, calibrated",
 }
-"""Names of the profiles in rows and tables; only the program's stands for the paper."""
+"""Names of the profiles in rows and tables; only the program's is the paper's."""
 
 
 class FeedbackLearner(Learner):

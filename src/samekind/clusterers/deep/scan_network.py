@@ -32,7 +32,7 @@ class ScanNetwork(Network):
     [(4, 64), (4, 128), (4, 3)]
     """
 
-    passes: Literal["together", "apart", "teaching"] = "together"
+    passes: Literal["together", "separate", "teaching"] = "together"
     """Whether the halves of a batch pass the batch norms together or one after the other; in
     ``teaching`` the first half gets no gradient."""
 

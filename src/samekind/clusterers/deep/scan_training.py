@@ -214,7 +214,7 @@ class ScanTraining:
     def _trainer(self) -> NeighbourTrainer:
         """A fresh trainer for the present stage."""
         setting, labels = self.setting, self.stage == "labels"
-        self.network.passes = "teaching" if labels else "apart"
+        self.network.passes = "teaching" if labels else "separate"
         plan = Plan(
             batch_size=setting.batch_sizes[labels],
             learning_rate=setting.learning_rate,

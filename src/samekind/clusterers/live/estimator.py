@@ -30,7 +30,7 @@ from samekind.clusterers.live.orientation import (
     single_threaded,
     spread,
 )
-from samekind.clusterers.live.pairs import ERROR, groups_from_pairs, one_hot
+from samekind.clusterers.live.pairs import ERROR, MIN_PAIRS, groups_from_pairs, one_hot
 from samekind.clusterers.live.portable import PortableHead
 from samekind.clusterers.live.seeds import (
     COUNTED_ITEMS,
@@ -234,12 +234,13 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         moved = moved_together(Z, self.n_neighbors)
         groups = plain_groups(moved, self.n_clusters or plain_count(some, seed), seed)
         middles = Seeds.from_middles(moved, groups, answers.touched)
-        if middles.n_kinds < 2 or middles.n_kinds <= groups.max():  # answers reach nearly all items
-            beginnings = [one_hot(groups)]
-        else:
+        beginnings = [one_hot(groups)]
+        whole = 1 < middles.n_kinds == groups.max() + 1  # else answers reach nearly all items
+        if whole and len(answers.links().a) >= MIN_PAIRS:
             space = Orientation.learnt(Z, middles, self.shrinkage)(Z)
-            strength = spread(space, middles, self.n_neighbors, width=WIDTH, balance=BALANCE)
-            beginnings = [one_hot(groups), strength]
+            beginnings.append(
+                spread(space, middles, self.n_neighbors, width=WIDTH, balance=BALANCE)
+            )
         error = 0.0 if self.trusting else ERROR
         found = groups_from_pairs(
             moved, beginnings, answers, k=self.n_clusters, seed=seed, error=error

@@ -75,7 +75,7 @@ def groups_from_pairs(
         pairs = _Pairs.of(points, answers, width, error)
         weights = pairs.best_head(beginnings[best].argmax(axis=1), likely[best], seed)
         if weights is not None:
-            p = _softmax(_scaled(points) @ weights.T)
+            p = _softmax(pairs.everything @ weights.T)
             # An empty group must not be where answers that the head breaks are honoured.
             return settled(p[:, np.unique(p.argmax(axis=1))], answers).labels
     return settled(0.9 * beginnings[0] + 0.01, answers).labels if best == 0 else None

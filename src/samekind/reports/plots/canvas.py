@@ -67,6 +67,15 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
+def style_panel(axes: Axes) -> None:
+    """Give a panel the look of all plots: pale, with white lines and without a frame."""
+    axes.set_facecolor(PANEL)
+    axes.grid(color="white", linewidth=1.2)
+    axes.set_axisbelow(True)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0, colors=FAINT, labelsize=9)
+
+
 def check_picture(path: str | Path) -> Path:
     """The path of a picture, if it can be written; fails early, before any long work."""
     final = Path(path).expanduser()

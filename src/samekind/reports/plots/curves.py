@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from samekind.errors import InputError
 from samekind.reports.bands import Band, line
-from samekind.reports.plots.canvas import FAINT, INK, PALETTES, PANEL, new_figure
+from samekind.reports.plots.canvas import FAINT, INK, PALETTES, new_figure, style_panel
 from samekind.reports.results import Result
 from samekind.simulation.rows import Row, upgraded
 
@@ -163,12 +163,8 @@ def _answer_range(found: Found) -> tuple[float, float]:
 def _panel(axes: Axes, title: str, log: bool, span: tuple[float, float]) -> None:
     from matplotlib.ticker import FuncFormatter, NullLocator
 
-    axes.set_facecolor(PANEL)
+    style_panel(axes)
     axes.text(0, 1.03, title, transform=axes.transAxes, fontsize=10, color=FAINT)
-    axes.grid(color="white", linewidth=1.2)
-    axes.set_axisbelow(True)
-    axes.spines[:].set_visible(False)
-    axes.tick_params(length=0, colors=FAINT, labelsize=9)
     if log:
         # Logarithmic from the first answers on, linear before them, so that 0 can be shown.
         axes.set_xscale("symlog", linthresh=span[0], linscale=0.5)
