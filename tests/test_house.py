@@ -35,8 +35,9 @@ RULES: dict[str, set[str]] = {
     "ledger": GROUND,
     "session": GROUND | {"ledger"},
     "testing": GROUND | {"ledger"},
-    "workspace": GROUND | SHELVES | SESSION,
-    "simulation": GROUND | SHELVES | SESSION | {"workspace"},
+    "bulk": GROUND | SHELVES,
+    "workspace": GROUND | SHELVES | SESSION | {"bulk"},
+    "simulation": GROUND | SHELVES | SESSION | {"bulk", "workspace"},
     "reports": GROUND | SHELVES | SESSION | {"workspace", "simulation"},
 }
 """What each room may import from the package. Doors may import every room but another door."""
