@@ -16,27 +16,37 @@ from typing import Any
 from samekind.errors import SourceError
 from samekind.items import Collection, Skipped
 from samekind.sources.files.arrays import vectors_collection
-from samekind.sources.files.rows import RowCollection, Rows
+from samekind.sources.files.columns import MAX_CATEGORIES
+from samekind.sources.files.images import ImageItem
+from samekind.sources.files.loose import SUFFIXES_OF_KINDS, item_of_bytes, walk_folder
+from samekind.sources.files.rows import RowCollection, RowItem, Rows, show
 from samekind.sources.sets.cifar import CIFAR_SETS, PictureSet, class_maps, open_cifar
 from samekind.sources.sets.labelled import LabelledSet, label_texts, open_labelled
 from samekind.sources.sets.named import SETS, WITHIN, open_set
 
 __all__ = [
     "CIFAR_SETS",
+    "MAX_CATEGORIES",
     "SETS",
+    "SUFFIXES_OF_KINDS",
+    "ImageItem",
     "LabelledSet",
     "PictureSet",
     "RowCollection",
+    "RowItem",
     "Rows",
     "class_maps",
     "describe",
     "is_set",
+    "item_of_bytes",
     "label_texts",
     "open_cifar",
     "open_labelled",
     "open_set",
     "open_source",
+    "show",
     "vectors_collection",
+    "walk_folder",
 ]
 
 FOLDER_READERS = {

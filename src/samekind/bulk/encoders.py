@@ -1,0 +1,202 @@
+"""Encoders of a store: fitted on a sample of a source, kept in its manifest, and restored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from samekind.bulk.manifest import Manifest
+from samekind.bulk.readers import Entry, Reader
+from samekind.encoders import ENCODERS, Encoded, encode_more, make_encoder
+from samekind.errors import InputError, SamekindError, SourceError
+from samekind.items import Collection, Item, Skipped
+from samekind.protocols import Encoder, Progress
+
+ITEMS_IN_MEMORY = 256
+"""Items whose content is held at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Items that were encoded, X (n, d) their vectors, and items that could not be read."""
+
+    X: NDArray[np.float32]
+    entries: list[Entry]
+    broken: tuple[Skipped, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """An encoder fitted on a sample.
+
+    Parameters
+    ----------
+    encoder : fitted.
+    entries : the items of the sample that could be read; X : (n, d) their vectors.
+    broken : those that could not.
+    outside : how much of an item its vector may miss; None if unknown.
+    """
+
+    encoder: Encoder
+    entries: list[Entry]
+    X: NDArray[np.float32]
+    broken: tuple[Skipped, ...]
+    outside: float | None = None
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The learnt parameters for a manifest."""
+        return saved_state(self.encoder)
+
+
+def encoder_of(manifest: Manifest, wanted: str | None = None) -> Encoder:
+    """Return the encoder of a store as it was fitted; any other is an error.
+
+    Code that is not part of samekind is only run if the person names it in `wanted`.
+    """
+    where = f"the vectors of {manifest.source!r}"
+    if wanted is not None and wanted != manifest.encoder:
+        raise InputError(
+            f"Expected the encoder {manifest.encoder!r} for {where}, got {wanted!r}. Omit "
+            "--encoder, or embed into another store."
+        )
+    if wanted is None and manifest.encoder not in ENCODERS:
+        raise InputError(
+            f"The encoder {manifest.encoder!r} of {where} is not part of samekind. If you trust "
+            f"it, add --encoder {manifest.encoder}"
+        )
+    encoder: Any = make_encoder(manifest.encoder)
+    problem: Exception | None = None
+    try:
+        encoder = encoder.restored(manifest.encoder_state)
+    except SamekindError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        problem = error
+    if encoder.fingerprint != manifest.fingerprint:
+        raise InputError(
+            f"Expected the encoder {manifest.fingerprint!r} for {where}, got "
+            f"{encoder.fingerprint!r}, whose vectors differ. Install samekind "
+            f"{manifest.samekind}, with which they were made, or embed into another store."
+        )
+    if problem is not None:
+        raise SourceError(
+            f"The encoder of {where} cannot be restored ({problem}). Embed into another store."
+        ) from problem
+    found: Encoder = encoder
+    return found
+
+
+def fit_on_sample(
+    reader: Reader,
+    encoder: Encoder,
+    entries: Sequence[Entry],
+    *,
+    batch: int = 16,
+    progress: Progress | None = None,
+) -> Fitted:
+    """Fit an encoder on some items of a source.
+
+    Parameters
+    ----------
+    entries : the sample; it should be spread over the whole source.
+    """
+    check_savable(encoder)
+    features: list[Any] = []
+    kept: list[Entry] = []
+    broken: list[Skipped] = []
+    for start in range(0, len(entries), ITEMS_IN_MEMORY):
+        step = entries[start : start + ITEMS_IN_MEMORY]
+        read = read_features(reader, encoder, step, batch=batch)
+        features += [read.features] if len(read.entries) else []
+        kept += read.entries
+        broken += read.broken
+        if progress is not None:
+            progress(start + len(step), len(entries))
+    if not kept:
+        raise SourceError(nothing_readable(reader.source, len(entries), broken))
+    raw = _joined(features)
+    fitted = encoder.fit(raw)
+    return Fitted(fitted, kept, fitted.transform(raw), tuple(broken), None)
+
+
+def _joined(parts: list[Any]) -> Any:
+    """Return raw features as one list of texts, or as one array."""
+    if isinstance(parts[0], list):
+        return [feature for part in parts for feature in part]
+    return np.concatenate(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What an encoder read of some items before it was fitted."""
+
+    features: Any
+    entries: list[Entry]
+    broken: tuple[Skipped, ...]
+
+
+def read_features(
+    reader: Reader, encoder: Encoder, entries: Sequence[Entry], *, batch: int = 16
+) -> Features:
+    """Load some items and read their raw features."""
+    found = vectors_of(
+        reader, as_fitted(cast(Encoder, _Unfitted(encoder)), 0), entries, batch=batch
+    )
+    return Features(found.X, found.entries, found.broken)
+
+
+def vectors_of(
+    reader: Reader, encoded: Encoded, entries: Sequence[Entry], *, batch: int = 16
+) -> Vectors:
+    """Load some items and encode them."""
+    loaded = reader.items(entries)
+    good = [(e, i) for e, i in zip(entries, loaded, strict=True) if isinstance(i, Item)]
+    broken = tuple(item for item in loaded if isinstance(item, Skipped))
+    items = Collection(reader.source, [item for _, item in good])
+    more = encode_more(encoded, items, batch=batch)
+    kept = [good[int(position)][0] for position in more.positions]
+    return Vectors(more.X, kept, (*broken, *more.failed))
+
+
+def check_savable(encoder: Encoder) -> None:
+    """Raise unless the fitted encoder can be kept and restored elsewhere."""
+    if not (hasattr(encoder, "state") and hasattr(encoder, "restored")):
+        raise InputError(
+            f"The encoder {encoder.name!r} cannot be used for a store: other processes have to "
+            "restore it, and it has no methods `state` and `restored`. Choose another encoder."
+        )
+
+
+def saved_state(encoder: Encoder) -> dict[str, Any]:
+    """Return the learnt parameters of an encoder."""
+    state: dict[str, Any] = encoder.state()  # type: ignore[attr-defined]
+    return state
+
+
+def nothing_readable(source: str, n: int, broken: Sequence[Skipped]) -> str:
+    """Return the message for a source of which nothing can be used."""
+    first = f" The first one, {broken[0].id!r}: {broken[0].reason}." if broken else ""
+    return f"None of {n} items of {source!r} could be read.{first}"
+
+
+def as_fitted(encoder: Encoder, width: int) -> Encoded:
+    """Return a fitted encoder in the form that :func:`samekind.encoders.encode_more` takes."""
+    return Encoded(np.empty((0, width), np.float32), encoder, (), np.empty(0, dtype=np.intp))
+
+
+class _Unfitted:
+    """An encoder without its second step: the vectors are the raw features."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._encoder, name)
+
+    def transform(self, raw: Any) -> Any:
+        return raw

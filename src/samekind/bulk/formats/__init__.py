@@ -1,0 +1,1 @@
+"""One file per format that is read in bulk; ``samekind.bulk.readers`` chooses among them."""
