@@ -12,7 +12,8 @@ LabelledSource = Annotated[
     str, typer.Argument(help="A named set (tiles, digits) or a table with labels.")
 ]
 NewItems = Annotated[
-    str, typer.Argument(help="Other items of the same kind: a folder, a table or a set.")
+    str | None,
+    typer.Argument(help="Other items of the same kind: a folder, table, set, or vectors (.lance)."),
 ]
 
 Orientation = Annotated[
@@ -51,6 +52,21 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")
 TableOut = Annotated[
     Path | None,
     typer.Option("--out", help="Write to a new .csv, .json or .parquet file."),
+]
+LabelsOut = Annotated[
+    str | None,
+    typer.Option(
+        "--out",
+        help="Write to a new .csv, .json or .parquet file; for vectors, to a folder .parquet or "
+        ".lance, which a second call continues.",
+    ),
+]
+On = Annotated[
+    str,
+    typer.Option(help="For vectors: local, or a Ray cluster: ray://HOST:10001, auto, or ray."),
+]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="For vectors: processes of Ray; default: all cores.")
 ]
 Picture = Annotated[Path, typer.Option("--out", help="A new .png, .svg or .pdf file.")]
 MaxItems = Annotated[int, typer.Option("--items", min=8, help="Draw at most this many items.")]

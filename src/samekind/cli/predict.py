@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,8 +31,8 @@ def predict(
         str,
         typer.Argument(help="An orientation file, or the folder, table or set that you sorted."),
     ],
-    new: options.NewItems,
-    out: options.TableOut = None,
+    new: options.NewItems = None,
+    out: options.LabelsOut = None,
     csv: Annotated[Path | None, typer.Option(help="Write a new .csv file, a row per item.")] = None,
     json: Annotated[Path | None, typer.Option(help="Write a new .json file.")] = None,
     copy_to: Annotated[
@@ -43,6 +44,8 @@ def predict(
     tolerance: Annotated[
         float, typer.Option(min=0.1, help="Above 1, fewer items are reported to fit no group.")
     ] = 1.0,
+    on: options.On = "local",
+    workers: options.Workers = None,
     orientation: options.Orientation = "main",
     encoder: options.Encoder = None,
     method: options.Method = None,
@@ -50,22 +53,23 @@ def predict(
     ledger: options.Ledger = None,
 ) -> None:
     """Sort other items into the groups that you made, without asking any questions."""
+    from samekind.bulk.vector_store import is_vector_store
     from samekind.exports.orientation_file import OrientationFile
     from samekind.exports.placements import check_new
     from samekind.workspace.pile import Request, check_source
 
+    path, new = in_order(path, new, orientation)
+    targets = {"--csv": csv, "--json": json, "--copy-to": copy_to, "--link-to": link_to}
+    given = [option for option, target in targets.items() if target is not None]
+    if is_vector_store(new):
+        place_vectors(path, new, out, given, on=on, workers=workers, tolerance=tolerance)
+        return
     check_new([out, csv, json, copy_to, link_to])
     check_source(new)
-    targets = {"--csv": csv, "--json": json, "--copy-to": copy_to, "--link-to": link_to}
     if not is_orientation(path):
-        given = [option for option, target in targets.items() if target is not None]
-        if given:
-            raise InputError(
-                f"Expected an orientation file for {given[0]}, got {path!r}. Make one: samekind "
-                f"export {path} FILE.orientation. Or use --out FILE."
-            )
+        check_session_targets(path, given)
         request = Request(path, orientation, encoder, method, None, groups, None, ledger, note)
-        place_by_session(request, new, out)
+        place_by_session(request, new, None if out is None else Path(out))
         return
     if out is not None:
         raise InputError(
@@ -74,9 +78,27 @@ def predict(
         )
     items, placements = place_by_file(OrientationFile.load(path), new, encoder, tolerance)
     write_placements(items, placements, csv=csv, json=json, copy_to=copy_to, link_to=link_to)
-    if not any(targets.values()):
+    if not given:
         show_placements(placements)
     show_summary(placements)
+
+
+def in_order(path: str, new: str | None, orientation: str) -> tuple[str, str]:
+    """Return what sorts and what is sorted; ``--orientation FILE`` may name the former."""
+    if new is not None:
+        return path, new
+    if not is_orientation(orientation):
+        raise InputError(f"Expected the items to sort, got only {path!r}. Add them.")
+    return orientation, path
+
+
+def check_session_targets(path: str, given: Sequence[str]) -> None:
+    """Raise when an option was given that needs an orientation file."""
+    if given:
+        raise InputError(
+            f"Expected an orientation file for {given[0]}, got {path!r}. Make one: samekind "
+            f"export {path} FILE.orientation. Or use --out FILE."
+        )
 
 
 def is_orientation(path: str) -> bool:
@@ -127,6 +149,50 @@ def place_by_file(
     for notice in skipped_notices(placements.skipped):
         note(notice)
     return items, placements
+
+
+def place_vectors(
+    path: str,
+    vectors: str,
+    out: str | None,
+    given: Sequence[str],
+    *,
+    on: str,
+    workers: int | None,
+    tolerance: float,
+) -> None:
+    """Place all rows of a store of vectors by an orientation file, and say what was done."""
+    from samekind.exports.orientation_file import OrientationFile
+    from samekind.workspace.predict import place_store
+
+    if given or out is None or not is_orientation(path):
+        options = ", ".join(given) or ("no --out" if out is None else "--out")
+        raise InputError(
+            f"Expected an orientation file and --out LABELS.parquet or .lance for the vectors "
+            f"{vectors!r}, got {path!r} and {options}."
+        )
+    file = OrientationFile.load(path)
+    note(f"{file.describe()}.")
+    for sentence in file.notes:
+        note(f"Note: {sentence}")
+    if file.outside:
+        note(
+            "Note: vectors do not tell what they miss of an item. Whether an item fits is judged "
+            "by its distance alone."
+        )
+    with progress_bar("Sorting") as progress:
+        done = place_store(
+            file, vectors, out, on=on, workers=workers, tolerance=tolerance, progress=progress
+        )
+    sizes, names = done.labels.sizes(), done.labels.names()
+    strangers = sizes.pop(0, 0)
+    for number, size in sizes.items():
+        note(f"{size:,} in {names[number]}")
+    note(f"{plural(strangers, 'item fits', 'items fit')} no group.")
+    earlier = f", {done.before:,} of them by an earlier run" if done.before else ""
+    if not done.added:
+        earlier = ": nothing was left to do"
+    say(f"{done.labels.path}: {plural(done.before + done.added, 'row')}{earlier}.")
 
 
 def write_placements(

@@ -13,6 +13,7 @@ from samekind.exports.orientation_file import OrientationFile
 from samekind.exports.placements import Placed, Placements
 
 if TYPE_CHECKING:
+    from samekind.bulk.prediction import Predicted
     from samekind.clusterers.live.portable import PortableHead
     from samekind.encoders import Encoded
     from samekind.items import Collection
@@ -97,6 +98,36 @@ def place_items(
     ids = [items.id(int(i)) for i in more.positions]
     placed = _placed(file, head, ids, more, tolerance)
     return Placements(items.name, file.orientation, placed, skipped)
+
+
+def place_store(
+    file: OrientationFile,
+    vectors: str,
+    out: str,
+    *,
+    on: str = "local",
+    workers: int | None = None,
+    tolerance: float = 1.0,
+    progress: Progress | None = None,
+) -> Predicted:
+    """Place every row of a store of vectors into the groups of an orientation file.
+
+    Parameters: see :func:`samekind.bulk.prediction.predict_store`.
+    """
+    from samekind.bulk.prediction import predict_store
+    from samekind.bulk.vector_store import VectorStore
+
+    store = VectorStore.open(vectors)
+    return predict_store(
+        file,
+        _head(file),
+        store,
+        out,
+        on=on,
+        workers=workers,
+        tolerance=tolerance,
+        progress=progress,
+    )
 
 
 def fitted_encoder(file: OrientationFile, wanted: str | None = None) -> Any:

@@ -1,0 +1,55 @@
+"""``samekind predict`` of a store of vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("lance", reason="needs the extra cluster: pip install 'samekind[cluster]'")
+
+from command_line import Cli, cli  # noqa: F401
+from piles import clouds
+from samekind.bulk.vector_store import VectorStore
+from stored_vectors import add_rows, learnt_orientation, new_store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> VectorStore:
+    file = learnt_orientation(tmp_path)
+    file.save(tmp_path / "mine.orientation")
+    return new_store(tmp_path / "vectors.lance", file, clouds(90, seed=1)[0])
+
+
+def test_labels_are_written_continued_and_summed_up(
+    cli: Cli,  # noqa: F811
+    store: VectorStore,
+    tmp_path: Path,
+) -> None:
+    orientation, out = tmp_path / "mine.orientation", tmp_path / "labels.parquet"
+    done = cli("predict", orientation, store.path, "--out", out)
+    assert done.code == 0 and done.out.endswith("labels.parquet: 90 rows.\n")
+    assert "in left" in done.err and "no group." in done.err
+    again = cli("predict", "--orientation", orientation, store.path, "--out", out)
+    assert again.code == 0 and again.out.endswith("90 rows: nothing was left to do.\n")
+    add_rows(store, clouds(20, seed=2)[0])
+    more = cli("predict", orientation, store.path, "--out", out)
+    assert more.out.endswith("110 rows, 90 of them by an earlier run.\n")
+
+
+def test_what_is_missing_is_said(
+    cli: Cli,  # noqa: F811
+    store: VectorStore,
+    tmp_path: Path,
+) -> None:
+    orientation = tmp_path / "mine.orientation"
+    for words, message in (
+        ((orientation, store.path), "and no --out"),
+        ((orientation, store.path, "--csv", "x.csv"), "and --csv"),
+        ((tmp_path, store.path, "--out", "x.parquet"), "Expected an orientation file"),
+        ((orientation,), "Expected the items to sort"),
+        ((orientation, tmp_path / "none.lance", "--out", "x.parquet"), "samekind embed"),
+        ((orientation, store.path, "--out", "x.csv"), ".parquet or .lance"),
+    ):
+        done = cli("predict", *words)
+        assert done.code in (2, 3) and message in done.err, words
