@@ -131,6 +131,16 @@ def test_added_rows_stay_in_order_and_count_once(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found, [*chosen, others[2], others[0], others[1]])
 
 
+def test_the_first_choice_is_kept_and_others_stand_beside_it(tmp_path: Path) -> None:
+    store = new_store(tmp_path / "v.lance", blobs(1000)[0])
+    first = reference_of(store, 50, 2)
+    other = reference_of(store, 60)
+    assert (other.size, other.seed) == (60, 0) and not np.array_equal(first.rows, other.rows[:50])
+    again = reference_of(VectorStore.open(store.path))
+    assert (again.size, again.seed) == (50, 2)
+    np.testing.assert_array_equal(again.rows, first.rows)
+
+
 def test_a_damaged_choice_is_named(tmp_path: Path) -> None:
     store = new_store(tmp_path / "v.lance", blobs(100)[0])
     reference_of(store, 50)

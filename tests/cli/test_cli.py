@@ -36,6 +36,7 @@ COMMANDS = [
     "export",
     "predict",
     "learn",
+    "more",
     "plot",
     "report",
     "list",

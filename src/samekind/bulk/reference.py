@@ -47,7 +47,7 @@ others are divided by size, so that the groups keep about their proportions."""
 CHUNK = 8192
 """Rows that are read at once."""
 CHOICES, ADDITIONS = "reference", "reference/more"
-"""Folders of side files: choices by version, size and seed, and what was added to all of them."""
+"""Folders of side files: choices (number, version, size, seed), and what was added to all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,36 +59,55 @@ class Reference:
     rows : (m,) their rows: the choice in ascending order, then what was added, in that order.
     n_chosen : how many of them are the choice.
     seen : rows that the store had when it was last chosen from. Later ones are not represented.
+    size, seed : of the choice.
     """
 
     rows: Rows
     n_chosen: int
     seen: int
+    size: int
+    seed: int
 
 
 def reference_of(
     store: VectorStore,
-    size: int = N_REFERENCE,
-    seed: int = 0,
+    size: int | None = None,
+    seed: int | None = None,
     *,
     progress: Progress | None = None,
 ) -> Reference:
     """Return the reference items of a store; the first call chooses them and remembers them.
 
     Rows that are appended later change nothing: they are represented only after
-    :func:`extend_reference`. Another `size` or `seed` is another choice, with the same additions.
+    :func:`extend_reference`.
+
+    Parameters
+    ----------
+    size, seed : None: those of the first choice that was made, or `N_REFERENCE` and 0. Others make
+        another choice beside it; what was added to one is added to all.
     """
-    _check_size(size)
-    name = f"{CHOICES}/v{VERSION}-{size}-seed{seed}.json"
-    kept = read_json(store.path, name)
+    kept = _kept_choice(store, size, seed)
     if kept is None:
+        size, seed = size or N_REFERENCE, seed or 0
         rows = choose_rows(store, size, seed=seed, progress=progress)
-        kept = {"rows": rows.tolist(), "seen": len(store)}
-        write_json(store.path, name, kept)
+        kept = {"size": size, "seed": seed, "seen": len(store), "rows": rows.tolist()}
+        number = len(list_json(store.path, CHOICES)) + 1
+        write_json(store.path, f"{CHOICES}/{number:03d}-{_key(size, seed)}", kept)
     more = additions(store)
     found = list(dict.fromkeys([*kept["rows"], *(row for one in more for row in one["rows"])]))
     seen = max([int(kept["seen"]), *(int(one.get("seen", 0)) for one in more)])
-    return Reference(np.array(found, dtype=np.int64), len(kept["rows"]), seen)
+    rows = np.array(found, dtype=np.int64)
+    return Reference(rows, len(kept["rows"]), seen, int(kept["size"]), int(kept["seed"]))
+
+
+def _kept_choice(store: VectorStore, size: int | None, seed: int | None) -> dict[str, Any] | None:
+    wanted = "" if size is None and seed is None else _key(size or N_REFERENCE, seed or 0)
+    names = [name for name in list_json(store.path, CHOICES) if name.endswith(wanted)]
+    return read_json(store.path, names[0]) if names else None
+
+
+def _key(size: int, seed: int) -> str:
+    return f"v{VERSION}-{size}-seed{seed}.json"
 
 
 def choose_rows(
@@ -194,7 +213,7 @@ def quotas(sizes: NDArray[np.int64], total: int) -> NDArray[np.int64]:
     """Divide a number among cells: a share evenly, the rest by size, none more than it has.
 
     >>> quotas(np.array([1000, 100, 2]), 40).tolist()
-    [32, 6, 2]
+    [30, 8, 2]
     """
     wish = EVEN_SHARE * total * (sizes > 0) / max(1, int((sizes > 0).sum()))
     wish = wish + (1 - EVEN_SHARE) * total * sizes / sizes.sum()
@@ -226,8 +245,8 @@ def add_rows(store: VectorStore, rows: Sequence[int], **facts: Any) -> None:
 
 def extend_reference(
     store: VectorStore,
-    size: int = N_REFERENCE,
-    seed: int = 0,
+    size: int | None = None,
+    seed: int | None = None,
     *,
     progress: Progress | None = None,
 ) -> Rows:
@@ -236,8 +255,8 @@ def extend_reference(
     n_new = len(store) - now.seen
     if n_new <= 0:
         return np.empty(0, dtype=np.int64)
-    share = max(1, round(size * n_new / len(store)))
-    rows = choose_rows(store, share, seed=seed, start=now.seen, progress=progress)
+    share = max(2, round(now.size * n_new / len(store)))
+    rows = choose_rows(store, share, seed=now.seed, start=now.seen, progress=progress)
     rows = np.setdiff1d(rows, now.rows)
     add_rows(store, rows.tolist(), seen=len(store))
     return rows

@@ -16,6 +16,7 @@ from samekind.cli.console import complain, note, plain_warnings
 from samekind.cli.export import export
 from samekind.cli.learn import learn
 from samekind.cli.list import list_all
+from samekind.cli.more import more
 from samekind.cli.plot import plot
 from samekind.cli.predict import predict
 from samekind.cli.report import report
@@ -45,7 +46,7 @@ app = typer.Typer(
     help="Sort a pile of things your way: answer a few questions, get the groups you had in mind.",
     epilog="Try it: samekind ask tiles, or samekind demo for a page in your browser.",
 )
-sorting = (serve, demo, ask, cluster, export, predict, learn)
+sorting = (serve, demo, ask, cluster, export, predict, learn, more)
 for command in (*sorting, simulate, bench, report):
     panel = "Sort your things" if command in sorting else "Measure with simulated people"
     app.command(rich_help_panel=panel)(command)

@@ -47,6 +47,7 @@ def typed(text: str) -> str:
 def items_at(path: str) -> Collection:
     """Open the items at a path; errors say why there are none."""
     from samekind.sources import SETS, open_source
+    from samekind.workspace.pile import open_items
 
     if path in SETS:
         return open_source(path)
@@ -60,7 +61,7 @@ def items_at(path: str) -> Collection:
             f"{path!r} is not readable for samekind (permission denied). Change its permissions, "
             "or choose another path."
         )
-    collection = open_source(path)
+    collection = open_items(path)
     if len(collection) < 2:
         raise SourceError(
             f"Expected at least 2 items in {path!r}, got {len(collection)}. Add more files."

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 def orientation_of(pile: Pile, session: Session) -> OrientationFile:
     """Collect what the session has learnt, so that it can sort other items elsewhere."""
     from samekind.clusterers.live.portable import portable_head
-    from samekind.encoders.encoding import outside_limit
-    from samekind.workspace.pile import cache_folder
 
     encoder: Any = pile.encoded.encoder
     if not hasattr(encoder, "state"):
@@ -47,12 +45,23 @@ def orientation_of(pile: Pile, session: Session) -> OrientationFile:
         seed=session.seed,
         date=datetime.now(UTC).date().isoformat(),
         samekind=__version__,
-        outside=outside_limit(pile.encoded, pile.collection, cache=cache_folder()),
+        outside=_outside(pile),
         columns=tuple(getattr(pile.collection, "columns", ())),
         notes=(note,) if note else (),
         encoder_state=encoder.state(),
         head_state=head.state(),
     )
+
+
+def _outside(pile: Pile) -> float | None:
+    """Return how much of an item its vector usually misses; a store of vectors knows it."""
+    from samekind.bulk.sampled_pile import SampledCollection
+    from samekind.encoders.encoding import outside_limit
+    from samekind.workspace.pile import cache_folder
+
+    if isinstance(pile.collection, SampledCollection):
+        return pile.collection.store.manifest.outside
+    return outside_limit(pile.encoded, pile.collection, cache=cache_folder())
 
 
 def _groups(session: Session, labels: Any) -> tuple[Group, ...]:

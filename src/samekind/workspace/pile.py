@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from samekind.bulk.sampled_pile import SampledCollection, open_sampled
+from samekind.bulk.vector_store import is_vector_store
 from samekind.clusterers import DEFAULT as DEFAULT_METHOD
 from samekind.clustering import Vectors
 from samekind.encoders import (
@@ -77,14 +79,30 @@ def open_pile(
     exclude: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Pile:
-    """Open a path or a named set and encode its items (from the cache if possible)."""
-    return encoded_pile(open_source(source, exclude=exclude), encoder=encoder, progress=progress)
+    """Open a path or a named set and encode its items (from the cache if possible).
+
+    Of a store of vectors (``.lance``) it opens the reference items, which stand for all.
+    """
+    collection = open_items(source, exclude=exclude, progress=progress)
+    return encoded_pile(collection, encoder=encoder, progress=progress)
+
+
+def open_items(
+    source: str | Path, *, exclude: Sequence[str] = (), progress: Progress | None = None
+) -> Collection:
+    """Open a path or a named set, or the reference items of a store of vectors."""
+    if is_vector_store(source):
+        return open_sampled(source, progress=progress)
+    return open_source(source, exclude=exclude)
 
 
 def encoded_pile(
     collection: Collection, *, encoder: str | None = None, progress: Progress | None = None
 ) -> Pile:
     """Encode items; those that turn out to be unreadable are skipped."""
+    if isinstance(collection, SampledCollection):
+        stored = collection.encoded(encoder)
+        return Pile(collection, stored, f"{stored.encoder.name}, which made the vectors")
     if encoder is None:
         chosen, reason = default_encoder(collection)
     else:
@@ -164,14 +182,17 @@ class Request:
         """Open the items, after every name of the request has been checked."""
         chosen_names(self.method, self.strategy, self.encoder, self.parameters)
         check_source(self.path)
-        collection = open_source(self.path)
+        collection = open_items(self.path)
         check_groups(self.groups, collection)
         return collection
 
     def pile(self, collection: Collection, progress: Progress | None = None) -> Pile:
         """Encode the items; notices say which encoder was chosen and what was skipped."""
         self.on_notice(f"{plural(len(collection), 'item')} in {collection.name}.")
-        if self.encoder is None:
+        if isinstance(collection, SampledCollection):
+            for notice in collection.notices():
+                self.on_notice(notice)
+        elif self.encoder is None:
             self.on_notice(f"Encoder: {default_encoder(collection)[1]}.")
         pile = encoded_pile(collection, encoder=self.encoder, progress=progress)
         for notice in skipped_notices(pile.collection.skipped):
@@ -350,7 +371,7 @@ def cache_folder() -> Path:
 def ledger_file(source: str | Path) -> Path:
     """Default ledger of a path: one file for all orientations, in the user's data folder."""
     text = str(source)
-    place = text if is_set(text) else str(Path(text).expanduser().resolve())
+    place = text if is_set(text) or "://" in text else str(Path(text).expanduser().resolve())
     name = re.sub(r"[^\w.-]+", "-", Path(place).name).strip("-.") or "pile"
     key = hashlib.sha256(place.encode()).hexdigest()[:8]
     return data_folder() / f"{name}-{key}.samekind"
@@ -368,5 +389,5 @@ def data_folder() -> Path:
 
 
 def absolute(path: str) -> str:
-    """Make a path independent of the current folder; the name of a set stays as it is."""
-    return path if is_set(path) else os.path.abspath(os.path.expanduser(path))
+    """Make a path independent of the current folder; the name of a set or a URL stays as it is."""
+    return path if is_set(path) or "://" in path else os.path.abspath(os.path.expanduser(path))
