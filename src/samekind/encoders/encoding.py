@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from samekind.compute import n_threads
 from samekind.encoders.feature_cache import FeatureCache
+from samekind.encoders.gathered_rows import GatheredRows
 from samekind.errors import InputError, SourceError, VectorError
 from samekind.items import Collection, Item, Preview, Skipped
 from samekind.protocols import Encoder, Progress
@@ -198,7 +199,7 @@ def _read_all(
 
 
 class _Reader:
-    """One pass over a collection: take cached rows, compute the others batch by batch."""
+    """One pass over a collection: find cached rows, compute the others batch by batch."""
 
     def __init__(
         self,
@@ -213,13 +214,13 @@ class _Reader:
         self.width = width
         self.store = store
         self.progress = progress
-        self.raw: NDArray[Any] | None = None
+        self.gathered = GatheredRows(len(collection), width, store)
         self.done = 0
         self.failed: dict[int, Skipped] = {}
 
     def run(self, batch: int) -> _Raw:
         try:
-            missing = self._take_cached()
+            missing = self._find_cached()
             self._report()
             for positions, loaded in load_ahead(self.collection, missing, batch, self.encoder):
                 self._compute(positions, loaded)
@@ -227,24 +228,21 @@ class _Reader:
         finally:
             if self.store is not None:
                 self.store.close()
+        features, good = self.gathered.array()
         if self.store is not None:
             self.store.tidy()
-        n = len(self.collection)
-        good = np.array([i for i in range(n) if i not in self.failed], dtype=np.intp)
-        raw = np.empty((0, self.width), dtype=np.float32) if self.raw is None else self.raw
-        features = raw if len(good) == len(raw) else raw[good]
         return _Raw(features, tuple(self.failed[i] for i in sorted(self.failed)), good)
 
-    def _take_cached(self) -> list[int]:
+    def _find_cached(self) -> list[int]:
         if self.store is None:
             return list(range(len(self.collection)))
         missing = []
         for position, item in enumerate(self.collection):
-            row = self.store.get(item.id, item.stamp)
-            if row is None:
+            place = self.store.find(item.id, item.stamp)
+            if place is None:
                 missing.append(position)
             else:
-                self._put(position, row)
+                self.gathered.put(position, place)
                 self.done += 1
         return missing
 
@@ -262,15 +260,12 @@ class _Reader:
                 f"Expected features of shape {(len(items), self.width)} from the encoder "
                 f"{self.encoder.name!r} by its width, got {rows.shape}."
             )
-        for (position, _), row in zip(good, rows, strict=True):
-            self._put(position, row)
+        first = None
         if self.store is not None:
-            self.store.add([item.id for item in items], [item.stamp for item in items], rows)
-
-    def _put(self, position: int, row: NDArray[Any]) -> None:
-        if self.raw is None:
-            self.raw = np.zeros((len(self.collection), self.width), dtype=row.dtype)
-        self.raw[position] = row
+            first = self.store.add(
+                [item.id for item in items], [item.stamp for item in items], rows
+            )
+        self.gathered.put_batch([i for i, _ in good], rows, first)
 
     def _report(self) -> None:
         if self.progress is not None:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.encoders.reduction import Reduced, Reduction, chunks
+from samekind.encoders.reduction import Reduced, Reduction
 from samekind.items import Item
 
 
@@ -54,9 +54,8 @@ class Images:
         return self
 
     def transform(self, raw: Any) -> NDArray[Any]:
-        """The same bytes, in memory."""
-        parts = [np.asarray(part, dtype=np.uint8) for part in chunks(raw)]
-        return np.concatenate(parts) if parts else np.empty((0, self.width or 0), dtype=np.uint8)
+        """The same bytes; if they are in a file that is mapped into memory, they stay there."""
+        return np.asarray(raw, dtype=np.uint8)
 
 
 class Pixels(Reduced, Images):
@@ -82,4 +81,4 @@ class Pixels(Reduced, Images):
 
     def transform(self, raw: Any) -> NDArray[np.float32]:
         """Principal components (n, at most `components`), colours scaled to 0..1."""
-        return self._reduction.transform(raw) / np.float32(255)
+        return self._reduction.transform(raw, divisor=255)

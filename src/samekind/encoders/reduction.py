@@ -8,6 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.encoders.feature_cache import default_cache
+from samekind.encoders.row_file import RowFile
 from samekind.errors import VectorError
 
 CHUNK = 4096
@@ -65,23 +67,29 @@ class Reduction:
             self.axes_ = self._from_covariance(raw)
         return self
 
-    def transform(self, raw: Any) -> NDArray[np.float32]:
-        """Vectors (n, at most `components`) of the same or other items."""
+    def transform(self, raw: Any, *, divisor: float | None = None) -> NDArray[np.float32]:
+        """Vectors (n, at most `components`) of the same or other items.
+
+        If they are many, they are in a temporary file that is mapped into memory.
+
+        Parameters
+        ----------
+        divisor : all numbers are divided by it.
+        """
         if raw.ndim != 2 or raw.shape[1] != len(self.mean_):
             raise VectorError(
                 f"Expected {len(self.mean_)} numbers per item, as this encoder was fitted on, got "
                 f"shape {raw.shape}. Read the items with the same encoder."
             )
         width = len(self.mean_) if self.axes_ is None else self.axes_.shape[1]
-        out = np.empty((len(raw), width), dtype=np.float32)
-        start = 0
+        out = RowFile(width, np.dtype(np.float32), folder=default_cache() / "scratch")
         for part in chunks(raw):
             centred = self._centred(part)
-            out[start : start + len(part)] = centred if self.axes_ is None else centred @ self.axes_
-            start += len(part)
-        if not np.isfinite(out).all():
-            raise VectorError(NOT_FINITE)
-        return out
+            vectors = centred if self.axes_ is None else centred @ self.axes_
+            if not np.isfinite(vectors).all():
+                raise VectorError(NOT_FINITE)
+            out.append(vectors if divisor is None else vectors / np.float32(divisor))
+        return out.array()
 
     def outside(self, raw: Any) -> NDArray[np.float64]:
         """(n,) distance of each item to the space of the axes: what its vector misses."""
