@@ -15,7 +15,7 @@ from samekind.items import Item
 from samekind.questions import Question
 
 Progress = Callable[[int, int], None]
-"""Called with (done, total) during long work; may raise to cancel it."""
+"""Called with (done, total) during long work; may raise to cancel it. A total of 0 is not known."""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,8 @@ def ask(
     request = Request(
         path, orientation, encoder, method, strategy, groups, seed, ledger, note, given
     ).remembered()
-    collection = request.items()
+    with progress_bar("Listing") as progress:
+        collection = request.items(progress)
     store = request.store()
     with progress_bar("Encoding") as progress:
         session = request.session(request.pile(collection, progress), store)
@@ -84,8 +85,10 @@ def cluster(
         on_notice=note,
         parameters=parse_assignments(parameters or []),
     )
+    with progress_bar("Listing") as progress:
+        collection = request.items(progress)
     with progress_bar("Encoding") as progress:
-        session = request.session(request.pile(request.items(), progress), MemoryStore())
+        session = request.session(request.pile(collection, progress), MemoryStore())
     show_groups(session)
     if out is not None:
         write_groups(session, out, None, "copy", yes=True)

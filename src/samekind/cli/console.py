@@ -58,20 +58,23 @@ def at_terminal() -> bool:
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Progress]:
-    """Show a progress bar on stderr, as soon as there is something to wait for."""
+    """Show a progress bar on stderr, as soon as there is something to wait for.
+
+    A total of 0 means that it is not known yet.
+    """
     from rich.progress import Progress as Bar
 
     bar = Bar(console=notes, transient=True)
     task: list[Any] = []
 
     def step(done: int, total: int) -> None:
-        if not task and done >= total:
+        if not task and total and done >= total:
             return
         if not task:
-            task.append(bar.add_task(title, total=total))
+            task.append(bar.add_task(title, total=total or None))
             if notes.is_terminal:
                 bar.start()
-        bar.update(task[0], completed=done, total=total)
+        bar.update(task[0], completed=done, total=total or None)
 
     try:
         yield step

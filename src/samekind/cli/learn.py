@@ -51,6 +51,7 @@ def learn(
         raise UnknownName("encoder that learns", encoder, METHODS)
     if minutes is not None and epochs is not None:
         raise InputError("Expected --minutes or --epochs, got both. Omit one of them.")
+    from samekind.encoders import default_cache
     from samekind.encoders.learned.plan import choose
     from samekind.encoders.learned.training import Learning
     from samekind.sources import open_source
@@ -58,7 +59,8 @@ def learn(
     from samekind.workspace.pile import check_source, skipped_notices
 
     check_source(path)
-    collection = open_source(path)
+    with progress_bar("Listing") as progress:
+        collection = open_source(path, cache=default_cache(), progress=progress)
     choice = choose(encoder, collection, groups=groups, size=size, device=device, seed=seed)
     note(f"{plural(len(collection), 'picture')} in {collection.name}.")
     bar = Bar()

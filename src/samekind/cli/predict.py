@@ -134,6 +134,7 @@ def place_by_file(
     file: OrientationFile, new: str, encoder: str | None, tolerance: float
 ) -> tuple[Collection, Placements]:
     """Place items by an orientation file."""
+    from samekind.encoders import default_cache
     from samekind.sources import open_source
     from samekind.workspace.pile import skipped_notices
     from samekind.workspace.predict import place_items
@@ -141,7 +142,8 @@ def place_by_file(
     note(f"{file.describe()}.")
     for sentence in file.notes:
         note(f"Note: {sentence}")
-    items = open_source(new)
+    with progress_bar("Listing") as progress:
+        items = open_source(new, cache=default_cache(), progress=progress)
     with progress_bar("Encoding") as progress:
         placements = place_items(
             file, items, encoder=encoder, tolerance=tolerance, progress=progress

@@ -15,6 +15,7 @@ from typing import Any
 
 from samekind.errors import SourceError
 from samekind.items import Collection, Skipped
+from samekind.protocols import Progress
 from samekind.sources.files.arrays import vectors_collection
 from samekind.sources.files.columns import MAX_CATEGORIES
 from samekind.sources.files.images import ImageItem
@@ -93,7 +94,14 @@ def is_set(source: str) -> bool:
     return source in WITHIN or (source in SETS and not Path(source).exists())
 
 
-def open_source(source: str | Path, *, exclude: Sequence[str] = (), seed: int = 0) -> Collection:
+def open_source(
+    source: str | Path,
+    *,
+    exclude: Sequence[str] = (),
+    seed: int = 0,
+    cache: Path | None = None,
+    progress: Progress | None = None,
+) -> Collection:
     """Open a folder, a table, an array file or a named set.
 
     Parameters
@@ -102,6 +110,10 @@ def open_source(source: str | Path, *, exclude: Sequence[str] = (), seed: int = 
         by ``./tiles`` or as a ``Path``; the other sets give way to it.
     exclude : columns of a table that are labels: they are neither compared nor shown.
     seed : determines sets that are drawn.
+    cache : folder in which the listing of a large folder is kept, so that opening it again is
+        quick. Changed files are noticed all the same. None: nothing is kept.
+    progress : called with (files looked at, total) if a folder takes more than a second; the total
+        is 0 while it is not known.
 
     Raises
     ------
@@ -113,7 +125,7 @@ def open_source(source: str | Path, *, exclude: Sequence[str] = (), seed: int = 
     path = Path(source).expanduser()
     try:
         if path.is_dir():
-            collection = _open_folder(path)
+            collection = _open_folder(path, cache, progress)
         elif path.is_file():
             collection = _open_file(path, exclude)
         else:
@@ -129,16 +141,16 @@ def open_source(source: str | Path, *, exclude: Sequence[str] = (), seed: int = 
     return collection
 
 
-def _open_folder(path: Path) -> Collection:
+def _open_folder(path: Path, cache: Path | None, progress: Progress | None) -> Collection:
     """Read the kind of file that the folder has most of."""
-    from samekind.sources.files.folders import list_folder
+    from samekind.sources.files.folders import open_listed
 
-    found, skipped = list_folder(path)
-    suffixes = Counter(file.suffix for file in found)
-    readers: list[Any] = [import_module(module) for module, _ in FOLDER_READERS.values()]
-    best = max(readers, key=lambda reader: sum(suffixes[suffix] for suffix in reader.SUFFIXES))
-    collection: Collection = best.collect(path, found, skipped)
-    return collection
+    def choose(found: Sequence[Any]) -> Any:
+        suffixes = Counter(file.suffix for file in found)
+        readers: list[Any] = [import_module(module) for module, _ in FOLDER_READERS.values()]
+        return max(readers, key=lambda reader: sum(suffixes[suffix] for suffix in reader.SUFFIXES))
+
+    return open_listed(path, choose, cache=cache, report=progress)
 
 
 def _open_file(path: Path, exclude: Sequence[str]) -> Collection:

@@ -93,7 +93,7 @@ def open_items(
     """Open a path or a named set, or the reference items of a store of vectors."""
     if is_vector_store(source):
         return open_sampled(source, progress=progress)
-    return open_source(source, exclude=exclude)
+    return open_source(source, exclude=exclude, cache=default_cache(), progress=progress)
 
 
 def encoded_pile(
@@ -178,11 +178,11 @@ class Request:
 
         return open_store(self.target)
 
-    def items(self) -> Collection:
+    def items(self, progress: Progress | None = None) -> Collection:
         """Open the items, after every name of the request has been checked."""
         chosen_names(self.method, self.strategy, self.encoder, self.parameters)
         check_source(self.path)
-        collection = open_items(self.path)
+        collection = open_items(self.path, progress=progress)
         check_groups(self.groups, collection)
         return collection
 

@@ -30,6 +30,7 @@ def place_others(
     Returns the items that could be read, with those that could not among its `skipped`, and the
     groups that they belong to.
     """
+    from samekind.encoders import default_cache
     from samekind.sources import open_source
 
     if session.settings.get("polish"):
@@ -37,7 +38,7 @@ def place_others(
             f"The groups of {session.name!r} are polished: they depend on a network that is not "
             "kept for other items. Undo the polish on the page, then place them."
         )
-    items = open_source(source)
+    items = open_source(source, cache=default_cache())
     if items.kind != pile.collection.kind:
         raise InputError(
             f"Expected {pile.collection.kind} items, as in {pile.collection.name!r}, got "

@@ -68,23 +68,23 @@ def walk_folder(folder: str | Path) -> Iterator[Found | Skipped]:
     Hidden files are ignored. Folders that cannot be read, links that lead out of the folder and
     special files are reported as skipped.
     """
-    root = str(folder)
-    yield from _walk(root, root, os.path.realpath(root))
+    cut = len(os.path.join(folder, ""))
+    yield from _walk(str(folder), cut, os.path.realpath(folder))
 
 
-def _walk(folder: str, root: str, real_root: str) -> Iterator[Found | Skipped]:
+def _walk(folder: str, cut: int, real_root: str) -> Iterator[Found | Skipped]:
     try:
         with os.scandir(folder) as listing:
             entries = [entry for entry in listing if not entry.name.startswith(".")]
     except OSError as error:
-        yield Skipped(_id(folder, root), f"folder cannot be read: {error.strerror}")
+        yield Skipped(_id(folder, cut), f"folder cannot be read: {error.strerror}")
         return
     entries.sort(key=lambda entry: natural(entry.name))
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
-            yield from _walk(entry.path, root, real_root)
+            yield from _walk(entry.path, cut, real_root)
             continue
-        id = _id(entry.path, root)
+        id = _id(entry.path, cut)
         if reason := _skip_reason(entry, real_root):
             yield Skipped(id, reason)
             continue
