@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ LOCAL = "local"
 """Where work runs without Ray: in this process."""
 HERE = "ray"
 """A cluster that is started on this machine and stopped afterwards."""
+
+QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.WARNING}
 
 
 @contextmanager
@@ -31,14 +34,15 @@ def connected(on: str) -> Iterator[Any]:
     except ImportError as missing:
         raise MissingExtra("Work on a cluster (--on)", "cluster") from missing
     ray.data.DataContext.get_current().enable_progress_bars = False
+    logging.getLogger("ray.data").setLevel(logging.WARNING)
     if ray.is_initialized():
         yield ray
         return
     try:
         if on == HERE:
-            ray.init(address="local", include_dashboard=False, log_to_driver=False)
+            ray.init(address="local", include_dashboard=False, **QUIET)
         else:
-            ray.init(address=on, log_to_driver=False)
+            ray.init(address=on, **QUIET)
     except (ConnectionError, ValueError) as error:
         raise InputError(
             f"There is no Ray cluster at {on!r} ({error}). Give its address, such as "

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from samekind.atomic_files import draft_name
 from samekind.bulk.manifest import FOLDER
@@ -31,6 +32,7 @@ FORMAT, VERSION = "samekind-labels", 1
 FACTS = f"{FOLDER}/labels.json"
 SUFFIXES = (".parquet", ".lance")
 PART = re.compile(r"part-(\d{12})-(\d{12})\.parquet")
+Rows = NDArray[np.int64]
 Facts = Mapping[str, Any]
 """How labels were made, as plain JSON: see ``facts_of`` in ``prediction.py``."""
 Range = tuple[int, int]
@@ -71,7 +73,7 @@ class Labels(ABC):
         """Iterate over all rows in order."""
 
     @abstractmethod
-    def take(self, rows: Sequence[int], columns: Sequence[str]) -> pa.Table:
+    def take(self, rows: Sequence[int] | Rows, columns: Sequence[str]) -> pa.Table:
         """Return some rows, in the given order."""
 
     in_order = False
@@ -135,7 +137,7 @@ class ParquetLabels(Labels):
         for _, _, name in self.parts():
             yield from self._part(name, columns).to_batches()
 
-    def take(self, rows: Sequence[int], columns: Sequence[str]) -> pa.Table:
+    def take(self, rows: Sequence[int] | Rows, columns: Sequence[str]) -> pa.Table:
         import pyarrow as pa
 
         wanted = np.asarray(rows, dtype=np.int64)
@@ -199,7 +201,7 @@ class LanceLabels(Labels):
         )
         yield from scanner.to_batches()
 
-    def take(self, rows: Sequence[int], columns: Sequence[str]) -> pa.Table:
+    def take(self, rows: Sequence[int] | Rows, columns: Sequence[str]) -> pa.Table:
         wanted = np.asarray(rows, dtype=np.int64).tolist()
         if wanted and not 0 <= min(wanted) <= max(wanted) < len(self):
             raise InputError(f"Expected rows that {self.path!r} has, got {max(wanted)}.")

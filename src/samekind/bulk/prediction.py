@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +179,7 @@ def missing_units(done: Sequence[Range], n: int, unit_rows: int) -> list[Range]:
 
 @dataclass
 class Placer:
-    """Places units; as a callable class, it is what each worker of Ray Data holds.
+    """Places units of rows.
 
     Parameters
     ----------
@@ -194,16 +195,6 @@ class Placer:
 
     def __post_init__(self) -> None:
         self._opened: tuple[VectorStore, Labels] | None = None
-
-    def parameters(self) -> dict[str, Any]:
-        """All parameters by name, to make the same in a worker."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Place the units of a batch: columns ``start`` and ``stop``, and then ``written``."""
-        units = zip(batch["start"].tolist(), batch["stop"].tolist(), strict=True)
-        written = np.array([self.place(start, stop) for start, stop in units], dtype=object)
-        return {**batch, "written": written}
 
     def place(self, start: int, stop: int) -> str:
         """Place one unit; returns what the labels need to commit it."""
@@ -235,6 +226,24 @@ class Placer:
         return pa.table(columns, schema=schema())
 
 
+class Worker:
+    """A process of Ray Data that places units.
+
+    Parameters
+    ----------
+    fetch : gets the placer: a reference instead of a copy, so that a restarted worker gets it too.
+    """
+
+    def __init__(self, fetch: Callable[[], Placer]) -> None:
+        self._placer = fetch()
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """Place the units of a batch: columns ``start`` and ``stop``, and then ``written``."""
+        units = zip(batch["start"].tolist(), batch["stop"].tolist(), strict=True)
+        written = [self._placer.place(start, stop) for start, stop in units]
+        return {**batch, "written": np.array(written, dtype=object)}
+
+
 def _placed(
     placer: Placer, units: Sequence[Range], on: str, workers: int | None
 ) -> Iterator[tuple[int, int, str]]:
@@ -247,11 +256,11 @@ def _placed(
         rows = [{"start": start, "stop": stop} for start, stop in units]
         most = min(workers or int(ray.cluster_resources().get("CPU", 1)), len(units))
         found = ray.data.from_items(rows, override_num_blocks=len(units)).map_batches(
-            Placer,
-            fn_constructor_kwargs=placer.parameters(),
+            Worker,
+            fn_constructor_args=(partial(ray.get, ray.put(placer)),),
+            compute=ray.data.ActorPoolStrategy(size=most),
             batch_size=1,
             num_cpus=1,
-            concurrency=most,
         )
         for row in found.iter_rows():
             yield int(row["start"]), int(row["stop"]), str(row["written"])
