@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
+from samekind.bulk.sampled_pile import SampledCollection
 from samekind.errors import InputError, SourceError, StoreError, UnknownName
 
 if TYPE_CHECKING:
@@ -150,6 +151,8 @@ def inspect(path: str) -> Inspection:
 
     collection = items_at(path)
     before = earlier(path)
+    if isinstance(collection, SampledCollection):
+        return _inspect_store(path, collection, before)
     encoder, reason = default_encoder(collection)
     # The time is measured on these items; a guess from their number would contradict that.
     name, reason = encoder.name, re.sub(r": about [^:]* the first time$", "", reason)
@@ -157,6 +160,17 @@ def inspect(path: str) -> Inspection:
         name, reason = before.encoder, "as you chose it the last time"
     options = list(encoders_for(collection))
     return Inspection(path, ledger_file(path).stem, collection, name, reason, options, before)
+
+
+def _inspect_store(path: str, collection: SampledCollection, before: Earlier) -> Inspection:
+    """Inspect a store of vectors: only the encoder that made them suits."""
+    from samekind.encoders import describe
+    from samekind.workspace.pile import ledger_file
+
+    own = collection.store.manifest.encoder
+    option = EncoderOption(own, describe().get(own, "one of your own"), False, "")
+    key, reason = ledger_file(path).stem, "it made these vectors"
+    return Inspection(path, key, collection, own, reason, [option], before)
 
 
 def check_encoder(name: str | None, path: str) -> None:
@@ -198,6 +212,8 @@ def _learnt(name: str, collection: Collection) -> bool:
 
 def learns_first(name: str | None, collection: Collection) -> bool:
     """Whether an encoder has to be trained on the pictures before it can be used."""
+    if isinstance(collection, SampledCollection):
+        return False
     return name in LEARNERS and collection.kind == "image" and not _learnt(name, collection)
 
 
@@ -250,6 +266,8 @@ def measured(collection: Collection, name: str) -> Measured:
     from samekind.encoders import encode, named_encoder
 
     n = len(collection)
+    if isinstance(collection, SampledCollection):
+        return Measured(0.0, 0.0, 0, n, "A moment: the vectors are there already.")
     if getattr(collection, "matrix", None) is not None:
         return Measured(0.0, 0.0, 0, 0, "A moment: the rows are already numbers.")
     encoder, _ = named_encoder(name, collection)

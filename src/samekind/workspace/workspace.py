@@ -66,6 +66,8 @@ class Workspace:
         self.address = ""
         """The key in addresses; empty for the first workspace of a server."""
         self.on_close: list[Callable[[], None]] = []
+        self.open_again: Callable[[], Workspace] | None = None
+        """Opens the same pile as it is now; None for one that a program made."""
         self._closed = False
         self._open_session = open_session
         self._sessions: dict[str, Session] = {}
@@ -86,6 +88,9 @@ class Workspace:
             key=ledger_file(request.path).stem,
             pile=pile,
             encoder=(request.encoder or "") if encoder is None else encoder,
+        )
+        workspace.open_again = lambda: cls.of(
+            request, request.pile(request.items()), encoder=encoder
         )
         workspace.session()
         return workspace

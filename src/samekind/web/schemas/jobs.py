@@ -30,7 +30,7 @@ class JobView(Schema):
     """A job: its state, its progress, and its result in words."""
 
     id: str
-    kind: Literal["open", "polish", "export"]
+    kind: Literal["open", "polish", "export", "more"]
     title: str
     state: JobState
     share: float | None
@@ -48,6 +48,15 @@ class JobList(Schema):
     """Jobs, latest first."""
 
     jobs: list[JobView]
+
+
+class MoreRequest(Schema):
+    """Ids of items to find more of, and how many to add to the questions."""
+
+    like: Annotated[
+        list[Annotated[str, Field(max_length=4000)]], Field(min_length=1, max_length=100)
+    ]
+    count: Annotated[int, Field(ge=1, le=10_000)] = 50
 
 
 class RecentView(Schema):
