@@ -190,7 +190,9 @@ def synchronise(device: str) -> None:
 
 
 def n_threads() -> int:
-    """The number of cores that this process may use."""
+    """The number of cores that this process may use; ``SAMEKIND_THREADS`` can lower it."""
+    if os.environ.get("SAMEKIND_THREADS", "").isdecimal():
+        return max(1, int(os.environ["SAMEKIND_THREADS"]))
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

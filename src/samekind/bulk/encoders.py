@@ -121,7 +121,33 @@ def fit_on_sample(
         raise SourceError(nothing_readable(reader.source, len(entries), broken))
     raw = _joined(features)
     fitted = encoder.fit(raw)
-    return Fitted(fitted, kept, fitted.transform(raw), tuple(broken), None)
+    limit = _outside_limit(fitted, reader, raw)
+    return Fitted(fitted, kept, fitted.transform(raw), tuple(broken), limit)
+
+
+def _outside_limit(encoder: Encoder, reader: Reader, raw: Any) -> float | None:
+    """Return how much of an item like those that were read its vector usually misses."""
+    from samekind.encoders.encoding import outside_limit
+
+    known = cast(Collection, _ReadAlready(reader.source, reader.kind, raw))
+    return outside_limit(as_fitted(encoder, 0), known)
+
+
+@dataclass(frozen=True, eq=False)
+class _ReadAlready:
+    """A collection of which only the raw features are at hand."""
+
+    name: str
+    kind: str
+    matrix: Any
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def take(self, positions: Sequence[int]) -> _ReadAlready:
+        texts = isinstance(self.matrix, list)
+        some = [self.matrix[i] for i in positions] if texts else self.matrix[positions]
+        return _ReadAlready(self.name, self.kind, some)
 
 
 def _joined(parts: list[Any]) -> Any:
@@ -154,13 +180,59 @@ def vectors_of(
     reader: Reader, encoded: Encoded, entries: Sequence[Entry], *, batch: int = 16
 ) -> Vectors:
     """Load some items and encode them."""
-    loaded = reader.items(entries)
-    good = [(e, i) for e, i in zip(entries, loaded, strict=True) if isinstance(i, Item)]
-    broken = tuple(item for item in loaded if isinstance(item, Skipped))
-    items = Collection(reader.source, [item for _, item in good])
-    more = encode_more(encoded, items, batch=batch)
+    return encode_items(encoded, entries, reader.items(entries), batch=batch)
+
+
+def encode_items(
+    encoded: Encoded,
+    entries: Sequence[Entry],
+    items: Sequence[Item | Skipped],
+    *,
+    batch: int = 16,
+    progress: Progress | None = None,
+) -> Vectors:
+    """Encode loaded items with a fitted encoder.
+
+    If the encoder fails, it is tried on each item by itself, so that one bad item costs only
+    itself. If it fails on all of them, the encoder is to blame, and its error is raised.
+    """
+    pairs = list(zip(entries, items, strict=True))
+    good = [(entry, item) for entry, item in pairs if isinstance(item, Item)]
+    broken = [item for _, item in pairs if isinstance(item, Skipped)]
+    try:
+        found = _encoded(encoded, good, batch, progress)
+    except (SamekindError, ValueError, ArithmeticError, RuntimeError, OSError):
+        found = _one_by_one(encoded, good)
+        if not found.entries:
+            raise
+    return Vectors(found.X, found.entries, (*broken, *found.broken))
+
+
+def _encoded(
+    encoded: Encoded,
+    good: Sequence[tuple[Entry, Item]],
+    batch: int,
+    progress: Progress | None = None,
+) -> Vectors:
+    items = Collection("items", [item for _, item in good])
+    more = encode_more(encoded, items, batch=batch, progress=progress)
     kept = [good[int(position)][0] for position in more.positions]
-    return Vectors(more.X, kept, (*broken, *more.failed))
+    return Vectors(more.X, kept, more.failed)
+
+
+def _one_by_one(encoded: Encoded, good: Sequence[tuple[Entry, Item]]) -> Vectors:
+    parts: list[Vectors] = []
+    for entry, item in good:
+        try:
+            parts.append(_encoded(encoded, [(entry, item)], 1))
+        except (SamekindError, ValueError, ArithmeticError, RuntimeError, OSError) as problem:
+            parts.append(Vectors(encoded.X, [], (Skipped(entry.id, str(problem)),)))
+    filled = [part.X for part in parts if part.entries]
+    return Vectors(
+        _joined(filled) if filled else encoded.X,
+        [entry for part in parts for entry in part.entries],
+        tuple(skipped for part in parts for skipped in part.broken),
+    )
 
 
 def check_savable(encoder: Encoder) -> None:

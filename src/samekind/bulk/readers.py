@@ -35,7 +35,9 @@ class Reader(Protocol):
     """A source whose items are listed first and loaded later, perhaps elsewhere.
 
     ``kind`` is that of the items, ``columns`` names the numbers of a table's rows, and ``ready``
-    says whether rows are vectors to compare unchanged.
+    says whether rows are vectors to compare unchanged. ``lazy``: :meth:`items` loads no content,
+    which is read when an item is used. ``run``: so many items in a row are read at little more
+    than the cost of one (a row group, an archive).
     """
 
     @property
@@ -46,6 +48,10 @@ class Reader(Protocol):
     def columns(self) -> tuple[str, ...]: ...
     @property
     def ready(self) -> bool: ...
+    @property
+    def lazy(self) -> bool: ...
+    @property
+    def run(self) -> int: ...
 
     def listing(self) -> Iterator[Entry]:
         """Iterate over all items in a fixed order; no content is loaded."""

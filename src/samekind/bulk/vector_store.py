@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -62,18 +63,21 @@ class VectorStore:
     @classmethod
     def create(cls, path: str | Path, manifest: Manifest) -> VectorStore:
         """Begin an empty store; an existing one is an error."""
-        place = _checked(path)
+        place = store_path(path)
         if _exists(place):
             raise InputError(f"{place!r} exists already. Choose another name, or continue it.")
-        _write(f"{place}/{MANIFEST}", manifest.to_bytes())
         schema = schema_of(manifest.width)
-        lance().write_dataset(schema.empty_table(), place, schema=schema)
+        try:
+            lance().write_dataset(schema.empty_table(), place, schema=schema)
+        except (OSError, ValueError):  # a process was killed before it wrote the manifest
+            lance().write_dataset(schema.empty_table(), place, schema=schema, mode="overwrite")
+        _write(f"{place}/{MANIFEST}", manifest.to_bytes())  # from now on the store exists
         return cls(place, manifest)
 
     @classmethod
     def open(cls, path: str | Path) -> VectorStore:
         """Open an existing store."""
-        place = _checked(path)
+        place = store_path(path)
         if not _exists(place):
             raise SourceError(
                 f"There are no vectors at {place!r}. Make them: samekind embed SOURCE --out {place}"
@@ -81,6 +85,11 @@ class VectorStore:
         store = cls(place, Manifest.from_bytes(_read(f"{place}/{MANIFEST}"), place))
         assert store.dataset is not None
         return store
+
+    @staticmethod
+    def exists(path: str | Path) -> bool:
+        """Whether there is a store at a path or URL."""
+        return _exists(store_path(path))
 
     @cached_property
     def dataset(self) -> Any:
@@ -212,7 +221,8 @@ def lance() -> Any:
     return package
 
 
-def _checked(path: str | Path) -> str:
+def store_path(path: str | Path) -> str:
+    """Return the path or URL of a store, independent of the current folder."""
     place = str(path).rstrip("/")
     if not is_vector_store(place):
         raise InputError(f"Expected a name that ends in {SUFFIX}, got {place!r}.")
@@ -231,7 +241,10 @@ def _write(place: str, data: bytes) -> None:
 
     files, path = url_to_fs(place)
     files.makedirs(path.rpartition("/")[0], exist_ok=True)
-    files.pipe_file(path, data)
+    draft = path if "://" in place else f"{path}.part"  # object stores write all or nothing
+    files.pipe_file(draft, data)
+    if draft != path:
+        os.replace(draft, path)
 
 
 def _read(place: str) -> bytes:

@@ -14,6 +14,7 @@ from samekind.cli.ask import ask, cluster
 from samekind.cli.bench import bench
 from samekind.cli.check import check
 from samekind.cli.console import complain, note, plain_warnings
+from samekind.cli.embed import embed
 from samekind.cli.export import export
 from samekind.cli.learn import learn
 from samekind.cli.list import list_all
@@ -47,7 +48,7 @@ app = typer.Typer(
     help="Sort a pile of things your way: answer a few questions, get the groups you had in mind.",
     epilog="Try it: samekind ask tiles, or samekind demo for a page in your browser.",
 )
-sorting = (serve, demo, ask, cluster, export, predict, check, learn, more)
+sorting = (serve, demo, ask, cluster, export, predict, check, learn, embed, more)
 for command in (*sorting, simulate, bench, report):
     panel = "Sort your things" if command in sorting else "Measure with simulated people"
     app.command(rich_help_panel=panel)(command)

@@ -21,6 +21,7 @@ __all__ = [
     "Encoded",
     "default_cache",
     "default_encoder",
+    "default_for",
     "describe",
     "encode",
     "encode_more",
@@ -104,12 +105,20 @@ def describe() -> dict[str, str]:
 
 def default_encoder(collection: Collection) -> tuple[Encoder, str]:
     """The default encoder for a collection, and the reason in words."""
-    kind = collection.kind
+    ready = getattr(collection, "ready", False)
+    return default_for(collection.kind, len(collection), ready=ready)
+
+
+def default_for(kind: str, n_items: int, *, ready: bool = False) -> tuple[Encoder, str]:
+    """The default encoder for items of a kind, and the reason in words.
+
+    `ready`: rows are vectors to compare unchanged.
+    """
     if kind == "image":
-        name, reason = _for_images(len(collection))
+        name, reason = _for_images(n_items)
     elif kind == "text":
         name, reason = "tfidf", "texts are compared by their words"
-    elif kind == "row" and getattr(collection, "ready", False):
+    elif kind == "row" and ready:
         name, reason = "vectors", "the vectors are ready, so they are used unchanged"
     elif kind == "row":
         name, reason = "rows", "columns of a table are standardised"

@@ -29,6 +29,8 @@ class TarReader:
     shards: tuple[File, ...]
     columns: tuple[str, ...] = ()
     ready: bool = False
+    lazy: bool = False
+    run: int = 64
 
     @classmethod
     def of(cls, source: str, shards: Sequence[File]) -> Self:

@@ -25,6 +25,8 @@ class ArrayReader:
     kind: str = "row"
     columns: tuple[str, ...] = ()
     ready: bool = True
+    lazy: bool = False
+    run: int = 64
 
     @classmethod
     def at(cls, place: str) -> Self:

@@ -18,6 +18,8 @@ class CollectionReader:
 
     source: str
     exclude: tuple[str, ...] = ()
+    lazy: bool = True
+    run: int = 1
 
     @cached_property
     def collection(self) -> Collection:

@@ -22,6 +22,12 @@ class FolderReader:
     kind: str
     columns: tuple[str, ...] = ()
     ready: bool = False
+    run: int = 1
+
+    @property
+    def lazy(self) -> bool:
+        """Whether files are read only when they are decoded: pictures on disk."""
+        return self.kind == "image" and not is_url(self.source)
 
     def listing(self) -> Iterator[Entry]:
         suffixes = SUFFIXES_OF_KINDS[self.kind]
@@ -30,8 +36,7 @@ class FolderReader:
                 yield Entry(file.id, file.place, file.stamp)
 
     def items(self, entries: Sequence[Entry]) -> list[Item | Skipped]:
-        if self.kind == "image" and not is_url(self.source):
-            # Decoding reads the file, in a thread of the encoder: nothing to do in advance.
+        if self.lazy:
             return [ImageItem(*entry) for entry in entries]
         found = read_parts([Part(entry.place) for entry in entries])
         return [

@@ -49,6 +49,8 @@ class ParquetReader:
     shards: tuple[File, ...]
     columns: tuple[str, ...] = ()
     ready: bool = False
+    lazy: bool = False
+    run: int = 64
     exclude: tuple[str, ...] = ()
     _open: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 

@@ -22,6 +22,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.compute import n_threads
 from samekind.encoders.colour import WIDTH as COLOURS
 from samekind.encoders.colour import colours
 from samekind.encoders.feature_cache import default_cache
@@ -206,6 +207,7 @@ def _onnx_network(weights: Weights, models: Path) -> Network:
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
+    options.intra_op_num_threads = n_threads()
     session = onnxruntime.InferenceSession(
         converted(weights, models), options, providers=["CPUExecutionProvider"]
     )

@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.encoders.reduction import Reduction
+from samekind.encoders.reduction import Reduced, Reduction
 from samekind.errors import InputError, UnknownName
 from samekind.items import Item
 
@@ -34,7 +34,7 @@ class Loaded:
     """The module and a batch of tensors to features (n, width)."""
 
 
-class Network:
+class Network(Reduced):
     """A pretrained image network of timm, torchvision or transformers.
 
     It is loaded at once, because its width is not known before.
