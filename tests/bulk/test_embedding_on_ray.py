@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,13 @@ pytest.importorskip("lance", reason="needs the extra cluster: pip install 'samek
 SLOW = "bulk.slow_encoder:Slow"
 NODE = {"num_cpus": 1, "object_store_memory": 100_000_000}
 N = 640
+HAS_CLIENT = find_spec("grpc") is not None
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +45,10 @@ def cluster() -> Iterator[Any]:
         patch.setenv("SLOW_ENCODER_SECONDS", "0.15")
         from ray.cluster_utils import Cluster
 
-        made = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
+        port = free_port() if HAS_CLIENT else None
+        head = {**NODE, "include_dashboard": False, "ray_client_server_port": port}
+        made = Cluster(initialize_head=True, head_node_args=head)
+        made.client_port = port
         patch.delenv("SLOW_ENCODER_SECONDS")
         try:
             yield made
@@ -71,6 +83,7 @@ def assert_equal(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) 
         np.testing.assert_allclose(found[id], vector, atol=1e-6 * scale)
 
 
+@pytest.mark.slow
 def test_a_node_is_lost_and_another_joins(
     cluster: Any, photos: Path, expected: dict[str, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +113,7 @@ def test_a_node_is_lost_and_another_joins(
     assert_equal(stored(out), expected)
 
 
+@pytest.mark.slow
 def test_a_killed_driver_goes_on_where_it_was(
     cluster: Any, photos: Path, expected: dict[str, np.ndarray]
 ) -> None:
@@ -124,6 +138,24 @@ def test_a_killed_driver_goes_on_where_it_was(
     assert_equal(stored(out), expected)
 
 
-def test_a_cluster_that_does_not_exist_is_a_clear_error(photos: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="There is no Ray cluster at"):
-        embed(str(photos), tmp_path / "v.lance", Work("pixels", sample=64, on="127.0.0.1:1"))
+@pytest.mark.skipif(not HAS_CLIENT, reason="needs the client: pip install 'ray[client]'")
+@pytest.mark.slow
+def test_a_client_from_outside_gets_the_same(
+    cluster: Any, photos: Path, expected: dict[str, np.ndarray]
+) -> None:
+    work = Work(SLOW, on=f"ray://127.0.0.1:{cluster.client_port}", sample=64)
+    outcome = embed(str(photos), photos.parent / "client.lance", work)
+    assert outcome.n_added == N
+    assert_equal(stored(outcome.path), expected)
+
+
+def test_a_cluster_that_does_not_exist_is_a_clear_error_at_once(
+    photos: Path, tmp_path: Path
+) -> None:
+    for address, words in (
+        ("127.0.0.1:1", "There is no Ray cluster at '127.0.0.1:1'"),
+        ("nowhere", "Expected local, ray, auto or an address"),
+    ):
+        with pytest.raises(InputError, match=words):
+            embed(str(photos), tmp_path / "v.lance", Work("pixels", sample=64, on=address))
+    assert not (tmp_path / "v.lance").exists(), "nothing was done before"

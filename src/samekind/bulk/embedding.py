@@ -20,12 +20,13 @@ import numpy as np
 from samekind import __version__
 from samekind.bulk.broken_items import BrokenItem, BrokenItems
 from samekind.bulk.chunk_encoder import ChunkDone, ChunkEncoder, done_from_row
-from samekind.bulk.cluster import LOCAL, connected
+from samekind.bulk.cluster import LOCAL, check_reachable, connected
 from samekind.bulk.encoders import Fitted, check_savable, encoder_of, fit_on_sample
 from samekind.bulk.files import is_url
 from samekind.bulk.listing import Keys, Missing, Sampler
 from samekind.bulk.manifest import Manifest
 from samekind.bulk.readers import Entry, Reader, open_reader
+from samekind.bulk.row_stream import mapped_rows
 from samekind.bulk.store_lock import locked
 from samekind.bulk.vector_store import VectorStore, key_of, lance, store_path
 from samekind.bulk.work_list import ROWS, WorkList
@@ -120,6 +121,7 @@ def embed(
     """
     work = work or Work()
     lance()
+    check_reachable(work.on)
     path = store_path(out)
     with locked(path):
         return _Embedding(path, work, watch or _unwatched).run(source)
@@ -312,17 +314,17 @@ def _chunks_on_ray(worker: ChunkEncoder, n_chunks: int, work: Work) -> Iterator[
     """Embed chunks by a pool of actors; each result counts once, in any order."""
     with connected(work.on) as ray:
         most = work.workers or _places(ray.cluster_resources(), work.gpus)
-        rows = [{"chunk": chunk} for chunk in range(n_chunks)]
-        found = ray.data.from_items(rows, override_num_blocks=n_chunks).map_batches(
+        rows = mapped_rows(
+            ray,
+            [{"chunk": chunk} for chunk in range(n_chunks)],
             ChunkEncoder,
-            fn_constructor_kwargs=worker.parameters(),
-            batch_size=1,
+            worker.parameters(),
             num_cpus=0 if work.gpus else 1,
             num_gpus=work.gpus or None,
             concurrency=(1, max(1, min(most, n_chunks))),
         )
         seen: set[int] = set()
-        for row in found.iter_rows():
+        for row in rows:
             done = done_from_row(row)
             if done.chunk not in seen:
                 seen.add(done.chunk)
