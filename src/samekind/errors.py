@@ -181,7 +181,19 @@ class OrientationExists(StateError):
     """An orientation of that name exists already."""
 
 
-class AlreadyAnswered(StateError):
+class StaleWrite(StateError):
+    """The ledger has grown since it was read, so a decision based on it has to be made again."""
+
+
+class Reserved(StateError):
+    """The question is open for another person."""
+
+
+class NotYourAnswer(StateError):
+    """The answer is another person's, who alone can change it."""
+
+
+class AlreadyAnswered(StateError, AnswerError):
     """The question has an answer, which has to be changed instead.
 
     Parameters
@@ -192,6 +204,10 @@ class AlreadyAnswered(StateError):
     def __init__(self, message: str, number: int) -> None:
         super().__init__(message)
         self.number = number
+
+
+class AnsweredByOther(AlreadyAnswered):
+    """Another person has answered the question in the meantime."""
 
 
 class JobRunning(StateError):

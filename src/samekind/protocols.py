@@ -115,9 +115,13 @@ class Event:
 
 @runtime_checkable
 class Store(Protocol):
-    """An append-only log of events by session. ``append`` returns when the event is safe."""
+    """An append-only log of events by session. ``append`` returns when the event is safe.
 
-    def append(self, session: str, event: Event) -> int: ...
+    With `after` it raises :class:`~samekind.errors.StaleWrite` and stores nothing, unless `after`
+    is the number of the session's last event: nobody else has written in between.
+    """
+
+    def append(self, session: str, event: Event, *, after: int | None = None) -> int: ...
 
     def read(self, session: str, after: int = 0) -> Iterator[Event]: ...
 

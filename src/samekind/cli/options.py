@@ -71,6 +71,30 @@ Workers = Annotated[
 Picture = Annotated[Path, typer.Option("--out", help="A new .png, .svg or .pdf file.")]
 MaxItems = Annotated[int, typer.Option("--items", min=8, help="Draw at most this many items.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free port.")]
+Host = Annotated[str, typer.Option(help="Address of this machine to listen on.")]
+Token = Annotated[
+    bool,
+    typer.Option(
+        "--token/--no-token", help="Only someone with the printed address may use the page."
+    ),
+]
+People = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES", help="Several people answer, such as anna,ben; one address each."
+    ),
+]
+Overlap = Annotated[
+    float,
+    typer.Option(min=0.0, max=1.0, help="Share of the questions that a second person is asked."),
+]
+HideAnswers = Annotated[
+    bool, typer.Option("--hide-answers", help="People do not see each other's answers.")
+]
+PublicUrl = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Address of a reverse proxy in front of the page."),
+]
 Browser = Annotated[bool, typer.Option("--browser", help="Open the page in your browser.")]
 
 Person = Annotated[

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from samekind.cli import options
 from samekind.cli.console import note, progress_bar, say
-
-LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
-"""Addresses that only this machine can reach. Only there, with a token, may the page name paths."""
 
 
 def serve(
@@ -19,7 +16,7 @@ def serve(
         typer.Argument(help="A folder, a table, or a named set; omit it to choose on the page."),
     ] = None,
     port: options.Port = 8765,
-    host: Annotated[str, typer.Option(help="Address of this machine to listen on.")] = "127.0.0.1",
+    host: options.Host = "127.0.0.1",
     browser: options.Browser = False,
     orientation: options.Orientation = "main",
     encoder: options.Encoder = None,
@@ -29,38 +26,41 @@ def serve(
     groups: options.Groups = None,
     seed: options.SessionSeed = None,
     ledger: options.Ledger = None,
-    token: Annotated[
-        bool,
-        typer.Option(
-            "--token/--no-token", help="Only someone with the printed address may use the page."
-        ),
-    ] = True,
+    token: options.Token = True,
+    people: options.People = None,
+    overlap: options.Overlap = 0.1,
+    hide_answers: options.HideAnswers = False,
+    public_url: options.PublicUrl = None,
 ) -> None:
     """Answer questions on a page in your browser."""
+    from samekind.errors import InputError
     from samekind.parameters import parse_assignments
+    from samekind.session.people import People
+    from samekind.web.addresses import LOCAL_HOSTS, check_open, check_people
     from samekind.web.server import listen
     from samekind.web.server import serve as run_server
     from samekind.workspace.pile import Request
     from samekind.workspace.workspaces import Workspaces
 
     given = parse_assignments(parameters or [])
+    check_open(host, token=token, public_url=public_url)
+    names = check_people(people.split(",") if people is not None else (), token=token)
+    if names and path is None:
+        raise InputError("Expected a pile for these people: samekind serve PATH --people NAMES")
     if port:
         listen(host, port).close()  # fails early, before any long work, if the port is in use
-    workspaces = Workspaces.at_home(paths=token and host in LOCAL_HOSTS)
+    # Only the user of this machine, who has a token, may name paths on the page.
+    alone = host in LOCAL_HOSTS and not names and public_url is None
+    workspaces = Workspaces.at_home(paths=token and alone)
+    shared = People(overlap=overlap, hidden=hide_answers) if names else None
     if path is not None:
         request = Request(
             path, orientation, encoder, method, strategy, groups, seed, ledger, note, given
         )
         with progress_bar("Encoding") as progress:
-            workspaces.open(request.remembered(), progress)
-    run_server(
-        workspaces,
-        port=port,
-        host=host,
-        open_browser=browser,
-        announce=say,
-        token=token,
-    )
+            workspaces.open(request.remembered(), progress, people=shared)
+    who: dict[str, Any] = {"token": token, "people": names, "public_url": public_url}
+    run_server(workspaces, port=port, host=host, open_browser=browser, announce=say, **who)
 
 
 def demo(port: options.Port = 8765, browser: options.Browser = False) -> None:

@@ -10,13 +10,17 @@ from typing import Any
 
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
-from samekind.errors import AnswerError, CorruptedLedger
+from samekind.errors import AnswerError, CorruptedLedger, SamekindError, StaleWrite
 from samekind.items import Collection
 from samekind.protocols import Event, Store
 from samekind.questions import Answer, Question, question_from_json
 
 ANSWER_KINDS = ("told", "volunteered")
 """Kinds of event that hold an answer."""
+FEW_EVENTS = 50
+"""Events of other processes up to which the constraints are extended one answer at a time."""
+Decide = Callable[[], tuple[str, dict[str, Any]] | None]
+"""Returns the kind and the data of an event that the present state calls for, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,19 @@ class Asked:
     number: int
     question: Question
     snapshot: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """An open question that was shown to a person at a time (UTC seconds).
+
+    Parameters
+    ----------
+    by : the person; None: nobody in particular, because people are not told apart.
+    """
+
+    by: str | None
+    at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +96,20 @@ class LedgerState:
     """Answered questions whose answer says nothing; `passed` needs them for every question."""
     volunteered: dict[int, int] = field(default_factory=dict)
     """Questions that were answered without being asked, with the number of the event."""
+    told_at: dict[int, int] = field(default_factory=dict)
+    """The event in which each question in `answers` was answered first."""
+    reservations: dict[int, Reservation] = field(default_factory=dict)
+    """For whom each open question was asked last; also second opinions on answered ones."""
+    second: dict[tuple[int, str], Answer] = field(default_factory=dict)
+    """Second opinions by question number and person; the groups are not learnt from them."""
+    second_at: dict[tuple[int, str], int] = field(default_factory=dict)
+    """The event of each second opinion."""
+    at: float = 0.0
+    """Time of the last event."""
 
     def fold(self, event: Event) -> None:
         """Take in one event."""
+        self.at = event.at
         try:
             getattr(self, f"_{event.kind}")(event.data, event.seq)
         except (AttributeError, KeyError, TypeError, ValueError) as problem:
@@ -91,14 +119,6 @@ class LedgerState:
             ) from problem
         self.seq = event.seq
 
-    def until(self, seq: int, events: Sequence[Event]) -> LedgerState:
-        """The state after event `seq`."""
-        past = LedgerState(self.position)
-        for event in events:
-            if event.seq <= seq:
-                past.fold(event)
-        return past
-
     def answer_of(self, number: int, choice: str, by: str, seconds: float | None) -> Answer:
         """An answer to question `number`; AnswerError when there is no such question or choice."""
         if number not in self.asked:
@@ -106,6 +126,12 @@ class LedgerState:
                 f"There is no question {number}. Questions so far: 1 to {len(self.asked)}."
             )
         return Answer(number, self.asked[number].question, choice, by, seconds)
+
+    def history(self, by: str, *, own: bool) -> tuple[Answer, ...]:
+        """The answers as a person sees them, latest last; with `own` only this person's."""
+        first = ((self.told_at[n], a) for n, a in self.answers.items() if not own or a.by == by)
+        second = ((at, self.second[key]) for key, at in self.second_at.items() if key[1] == by)
+        return tuple(a for _, a in sorted((*first, *second), key=lambda pair: pair[0]))
 
     @property
     def snapshot(self) -> int:
@@ -128,11 +154,21 @@ class LedgerState:
             question = question_from_json(form, self.position)
             self.asked[number] = Asked(number, question, int(data["snapshot"]))
             self.pending.append(number)
+            self.reservations[number] = Reservation(data.get("for"), self.at)
+
+    def _reserved(self, data: Mapping[str, Any], seq: int) -> None:
+        self.reservations[int(data["number"])] = Reservation(data["for"], self.at)
 
     def _told(self, data: Mapping[str, Any], seq: int) -> None:
         number = int(data["number"])
         answer = self.answer_of(number, data["choice"], data["by"], data.get("seconds"))
+        if data.get("second"):
+            self.second[number, answer.by] = answer
+            self.second_at.setdefault((number, answer.by), seq)
+            self.reservations.pop(number, None)
+            return
         self.answers[number] = answer
+        self.told_at.setdefault(number, seq)
         (self.unsure.discard if answer.links else self.unsure.add)(number)
         self._close(number)
         self._changed(seq)
@@ -145,8 +181,13 @@ class LedgerState:
         self._told({**data, "number": number}, seq)
 
     def _undone(self, data: Mapping[str, Any], seq: int) -> None:
-        number = int(data["number"])
-        del self.answers[number]
+        number, by = int(data["number"]), data.get("for")
+        if by is not None:  # the person sees the question again
+            self.reservations[number] = Reservation(by, self.at)
+        if data.get("second"):
+            del self.second[number, str(by)], self.second_at[number, str(by)]
+            return
+        del self.answers[number], self.told_at[number]
         self.unsure.discard(number)
         if data.get("again", True) and number not in self.volunteered:
             self.reopened.append(number)
@@ -172,6 +213,7 @@ class LedgerState:
             if number in queue:
                 queue.remove(number)
         self.skipped.pop(number, None)
+        self.reservations.pop(number, None)
 
     def _changed(self, seq: int) -> None:
         self.changed_at.append(seq)
@@ -252,23 +294,48 @@ class EventLog:
         self.constraints = Constraints(len(collection))
         self.catch_up()
 
-    def append(self, kind: str, data: dict[str, Any]) -> int:
-        """Store an event and fold it; when this returns its number, the event is safe."""
+    def commit(self, decide: Decide) -> int | None:
+        """Store the event that `decide` returns, if nobody else has written since it decided.
+
+        Otherwise the new events are folded first, and it decides again. It returns None to store
+        nothing, and raises to refuse, which counts only on the newest state.
+        """
+        while True:
+            try:
+                decided = decide()
+            except SamekindError:
+                if not self.catch_up():
+                    raise
+                continue
+            if decided is None:
+                return None
+            try:
+                return self.append(*decided, after=self.ledger.seq)
+            except StaleWrite:
+                self.catch_up()
+
+    def append(self, kind: str, data: dict[str, Any], *, after: int | None = None) -> int:
+        """Store an event and fold it; when this returns its number, the event is safe.
+
+        With `after`, only if that is the number of the last event so far.
+        """
         event = Event(kind, data, time.time())
-        seq = self.store.append(self.name, event)
+        seq = self.store.append(self.name, event, after=after)
         if seq == self.ledger.seq + 1:
             self._fold(Event(kind, data, event.at, seq))
         else:  # another process wrote in between: fold its events first
             self.catch_up()
         return seq
 
-    def catch_up(self) -> None:
-        """Fold what other processes have written."""
+    def catch_up(self) -> int:
+        """Fold what other processes have written; returns the number of their events."""
         events = list(self.store.read(self.name, after=self.ledger.seq))
+        few = len(events) <= FEW_EVENTS
         for event in events:
-            self._fold(event, refold=False)
-        if any(event.kind in (*ANSWER_KINDS, "undone", "proposed") for event in events):
+            self._fold(event, refold=few)
+        if not few and any(event.kind in (*ANSWER_KINDS, "undone", "proposed") for event in events):
             self.constraints = self.constraints_of(self.ledger.answers.values())
+        return len(events)
 
     def constraints_of(self, answers: Iterable[Answer]) -> Constraints:
         """Fold some answers into constraints over the current positions."""
@@ -293,7 +360,7 @@ class EventLog:
             self.positions.remember(event.data.get("stamps", {}))
         self.ledger.fold(event)
         known, answers = self.constraints, self.ledger.answers
-        if not refold:
+        if not refold or event.data.get("second"):
             return
         if known.n_gone != len(self.positions.gone):
             self.constraints = self.constraints_of(answers.values())
@@ -301,3 +368,21 @@ class EventLog:
             self.constraints = known.with_answer(next(reversed(answers.values())))
         elif event.kind in (*ANSWER_KINDS, "undone"):
             self.constraints = self.constraints_of(answers.values())
+
+
+class PastAnswers:
+    """The answers that were in force after an earlier event. Later events are read only once."""
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self._state = LedgerState(log.positions)
+
+    def answers_at(self, seq: int) -> tuple[Answer, ...]:
+        """The answers in force after event `seq`."""
+        if seq < self._state.seq:
+            self._state = LedgerState(self._log.positions)
+        for event in self._log.store.read(self._log.name, after=self._state.seq):
+            if event.seq > seq:
+                break
+            self._state.fold(event)
+        return tuple(self._state.answers.values())

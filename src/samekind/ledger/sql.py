@@ -16,7 +16,8 @@ from samekind.atomic_files import new_file, sync_folder
 from samekind.errors import CorruptedLedger, ForeignFile, MissingExtra, StoreError
 from samekind.ledger import sqlite_file as ledgerfile
 from samekind.ledger.sqlite_file import APPLICATION_ID
-from samekind.ledger.store import check_after, check_session, to_row
+from samekind.ledger.store import check_after, check_last, check_session, to_row
+from samekind.ledger.watching import CHANNEL, Wake, watch_file, watch_postgres
 from samekind.protocols import Event
 
 try:
@@ -137,17 +138,40 @@ class SqlStore:
             self._where = str(self._path)
             self._engine = self._open_file(self._path)
 
-    def append(self, session: str, event: Event) -> int:
-        """Store an event; when this returns its number, the event is safe on disk."""
+    def append(self, session: str, event: Event, *, after: int | None = None) -> int:
+        """Store an event; when this returns its number, the event is safe on disk.
+
+        With `after`, only if that is the number of the last event so far. In PostgreSQL everybody
+        who watches the ledger is notified.
+        """
         check_session(session)
         kind, data, at = to_row(event)
         last = sa.select(sa.func.max(_events.c.seq)).where(_events.c.session == session)
         with self._lock, self._translated(), self._writing(self._engine, session) as connection:
             self._check_still_there()
-            seq = int(connection.scalar(last) or 0) + 1
+            before = int(connection.scalar(last) or 0)
+            check_last(before, after)
+            seq = before + 1
             values = {"session": session, "seq": seq, "kind": kind, "data": data, "at": at}
             connection.execute(sa.insert(_events).values(values))
+            if self._path is None:  # delivered when the transaction is committed
+                connection.execute(sa.select(sa.func.pg_notify(CHANNEL, f"{seq} {session}")))
         return seq
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the ledger is in a database that other machines can reach."""
+        return self._path is None
+
+    def watch(self, wake: Wake) -> Callable[[], None]:
+        """Call ``wake(session, number)`` for every event that anybody stores; returns a stop.
+
+        PostgreSQL notifies at once (LISTEN). A file is looked at twice a second, and the name of
+        the session is then empty: any of them may have grown. Calls come from a thread.
+        """
+        if self._path is None:
+            return watch_postgres(self._engine.url, wake)
+        return watch_file(self._path, wake)
 
     def read(self, session: str, after: int = 0) -> Iterator[Event]:
         """The events of a session in order, starting after number `after`.

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from samekind.errors import InputError
+from samekind.errors import InputError, StaleWrite
 from samekind.protocols import Event, Store
 
 if TYPE_CHECKING:
@@ -37,13 +37,18 @@ class MemoryStore:
         self._rows: dict[str, list[tuple[str, str, float]]] = {}
         self._lock = threading.Lock()
 
-    def append(self, session: str, event: Event) -> int:
-        """Store an event; returns its number in the session."""
+    def append(self, session: str, event: Event, *, after: int | None = None) -> int:
+        """Store an event; returns its number in the session.
+
+        With `after`, only if that is the number of the last event so far.
+        """
         check_session(session)
         row = to_row(event)
         with self._lock:
-            rows = self._rows.setdefault(session, [])
+            rows = self._rows.get(session, [])
+            check_last(len(rows), after)
             rows.append(row)
+            self._rows[session] = rows
             return len(rows)
 
     def read(self, session: str, after: int = 0) -> Iterator[Event]:
@@ -101,6 +106,15 @@ def check_after(after: int) -> None:
     """Refuse negative event numbers."""
     if after < 0:
         raise InputError(f"Expected 'after' to be 0 or more, got {after}.")
+
+
+def check_last(last: int, after: int | None) -> None:
+    """Refuse an event that was decided on before others were stored."""
+    if after is not None and after != last:
+        raise StaleWrite(
+            f"Expected event {after} to be the last of the session, but there are {last}. "
+            "Read the new ones and decide again."
+        )
 
 
 def to_row(event: Event) -> tuple[str, str, float]:

@@ -80,6 +80,15 @@ class Snapshot(NamedTuple):
         number_of = dict(zip(raw.tolist(), numbers.tolist(), strict=True))
         return cls(clustering, number_of, group_marks(clustering, constraints, collection))
 
+    def after(self, previous: Clustering) -> Snapshot:
+        """The same with the lineage of its groups from those of `previous`."""
+        pairs = np.stack([self.clustering.labels, previous.labels])
+        lineage: dict[int, dict[int, int]] = {}
+        found, counts = np.unique(pairs, axis=1, return_counts=True)
+        for (new, old), count in zip(found.T, counts, strict=True):
+            lineage.setdefault(int(new), {})[int(old)] = int(count)
+        return self._replace(clustering=replace(self.clustering, lineage=lineage))
+
 
 def with_names(clustering: Clustering, names: Mapping[int, str]) -> Clustering:
     """The clustering with these names, by group number; an empty name removes one."""

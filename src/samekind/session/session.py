@@ -5,6 +5,7 @@ What a session knows is a fold of its ledger; what it asks is a function of ledg
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from threading import RLock
@@ -12,17 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from samekind import __version__
 from samekind.clustering import Clustering, Labels
 from samekind.constraints import Constraints
-from samekind.errors import AnswerError, ChangedCollection, InputError
+from samekind.errors import AnswerError, InputError
 from samekind.items import Collection
-from samekind.ledger.fold import Asked, EventLog, answer_data
+from samekind.ledger.fold import Asked, EventLog, PastAnswers, Refitted
 from samekind.ledger.store import MemoryStore
 from samekind.protocols import Clusterer, QueryStrategy, Store
-from samekind.questions import UNSURE, Answer, Question
+from samekind.questions import Answer, Question
 from samekind.registry import find
-from samekind.session.quality import Moves, Quality, QualityEstimate, expected_gain, quality_summary
+from samekind.session.answering import Answering
+from samekind.session.asking import Asking
+from samekind.session.people import ALONE, Turn
+from samekind.session.quality import Moves, Quality, QualityEstimate
 from samekind.session.refit import (
     FittedGroups,
     Snapshot,
@@ -33,6 +36,7 @@ from samekind.session.refit import (
     with_names,
 )
 from samekind.session.state import Prefetcher, SessionState
+from samekind.session.summary import check_items, header_of, summarise
 
 
 class Session:
@@ -49,13 +53,11 @@ class Session:
 
     Parameters
     ----------
-    collection : the items. X : (n, d) their vectors.
-    store : where the ledger is kept; None keeps it in memory.
+    collection : the items. X : (n, d) their vectors. store : the ledger; None keeps it in memory.
     name : of the orientation. Several may share one store and one set of vectors.
     clusterer, strategy : objects, or names from ``samekind list``.
     seed : decides every question, together with the ledger. None: the seed in the ledger.
-    refit_every : answers after which a refit is due.
-    ahead : questions that the strategy is asked for at once; they are queued.
+    refit_every : answers after which a refit is due. ahead : questions that are proposed at once.
     budget : the number of questions there will be, if known; some strategies plan with it.
     settings : plain JSON to keep in the ledger for whoever opens it again.
     """
@@ -92,26 +94,27 @@ class Session:
         self._ledger, self.positions = self._log.ledger, self._log.positions
         self._previous: Clustering | None = None
         self.model: Any = None
+        self._past = PastAnswers(self._log)
+        self._installed: Refitted | None = None
         self._estimate = QualityEstimate()
         self._moves = Moves()
         self._prefetcher = Prefetcher(self._state, self._lock)
+        self.people = ALONE
+        self._asking = Asking(self._log, self._state, self._prefetcher)
+        self._answering = Answering(self._log, self._turn)
         header = self._ledger.header
         self.seed = int(header.get("seed", 0)) if seed is None else seed
         self.settings = dict(header.get("settings", {}) if settings is None else settings)
         self._open()
 
-    def ask(self) -> Asked | None:
-        """The open question until it is answered; None when nothing is worth asking."""
+    def ask(self, *, by: str | None = None) -> Asked | None:
+        """The open question until it is answered; None when nothing is worth asking.
+
+        A person who is named with `by` has it reserved for a while: others are asked other ones.
+        """
         with self._lock:
-            self._log.catch_up()
-            self._name_groups()
-            now = self._state()
-            if (asked := now.open_question()) is not None:
-                return asked
-            if questions := self._prefetcher.questions():
-                self._log.append("proposed", self._log.question_data(questions, now.clustering))
-                return self._state().open_question()
-            return now.deferred_question()
+            self.catch_up()
+            return self._asking.ask(by)
 
     def prefetch(self) -> tuple[str, ...]:
         """Prepare the question after the open one, for each choice where that is quick.
@@ -124,18 +127,12 @@ class Session:
     def tell(
         self, number: int, choice: str, *, by: str = "me", seconds: float | None = None
     ) -> None:
-        """Answer a question. When this returns, the answer is safe in the ledger."""
+        """Answer a question. When this returns, the answer is safe in the ledger.
+
+        Another person's answer is never replaced: :class:`~samekind.errors.AnsweredByOther`.
+        """
         with self._lock:
-            self._ledger.answer_of(number, choice, by, seconds)
-            earlier = self._ledger.answers.get(number)
-            if earlier is not None:
-                if earlier.choice == choice:
-                    return
-                raise AnswerError(
-                    f"Question {number} was already answered with {earlier.choice!r}. "
-                    "To change that, edit the answer."
-                )
-            self._log.append("told", answer_data(number, choice, by, seconds))
+            self._answering.tell(number, choice, by, seconds)
 
     def volunteer(
         self, question: Question, choice: str, *, by: str = "me", seconds: float | None = None
@@ -145,44 +142,30 @@ class Session:
         It counts like any other answer. When it is undone, its question is not asked again.
         """
         with self._lock:
-            question.check(choice)
-            data = answer_data(0, choice, by, seconds)
-            data |= self._log.question_data([question], self.clustering)
-            del data["number"]  # the ledger assigns it
-            seq = self._log.append("volunteered", data)
-            found = self._ledger.volunteered
-            return next(number for number in reversed(found) if found[number] == seq)
+            data = self._log.question_data([question], self.clustering)
+            return self._answering.volunteer(question, choice, by, seconds, data)
 
-    def edit(self, number: int, choice: str, *, by: str = "me") -> None:
-        """Change an earlier answer; it keeps its place in the order of answers."""
-        with self._lock:
-            if number not in self._ledger.answers:
-                raise AnswerError(f"Question {number} has no answer to change. Answer it first.")
-            self._ledger.answer_of(number, choice, by, None)
-            if self._ledger.answers[number].choice != choice:
-                self._log.append("told", answer_data(number, choice, by, None))
+    def edit(self, number: int, choice: str, *, by: str = "me", own: bool = False) -> None:
+        """Change an earlier answer; it keeps its place in the order of answers.
 
-    def undo(self, number: int | None = None) -> int | None:
-        """Undo an answer (the last one by default); its question is open again.
-
-        Returns the question's number, or None when there is nothing to undo.
+        With `own`, only an answer that this person gave.
         """
         with self._lock:
-            answers = self._ledger.answers
-            number = next(reversed(answers), None) if number is None else number
-            if number is None:
-                return None
-            if number not in answers:
-                raise AnswerError(f"Question {number} has no answer to undo.")
-            self._log.append("undone", {"number": number})
-            return number
+            self._answering.edit(number, choice, by, own=own)
 
-    def skip(self, number: int) -> None:
+    def undo(self, number: int | None = None, *, by: str | None = None) -> int | None:
+        """Undo an answer (the last one by default); its question is open again.
+
+        With `by`, only answers of this person. Returns the question's number, or None when there
+        is nothing to undo.
+        """
+        with self._lock:
+            return self._answering.undo(number, by)
+
+    def skip(self, number: int, *, by: str | None = None) -> None:
         """Defer a question until after the next refit, or until nothing else is left to ask."""
         with self._lock:
-            if number not in self._ledger.asked or number in self._ledger.answers:
-                raise AnswerError(f"Question {number} is not open, so it cannot be skipped.")
-            self._log.append("skipped", {"number": number})
+            self._answering.skip(number, by)
 
     def rename(self, group: int, name: str) -> None:
         """Name a group; it keeps the name across refits. An empty name removes it."""
@@ -198,6 +181,17 @@ class Session:
         with self._lock:
             return tuple(self._ledger.answers.values())
 
+    def history(self, by: str, *, own: bool) -> tuple[Answer, ...]:
+        """The answers as a person sees them, latest last; with `own` only this person's."""
+        with self._lock:
+            return self._ledger.history(by, own=own)
+
+    @property
+    def second_opinions(self) -> tuple[Answer, ...]:
+        """Further people's answers to answered questions, which the groups are not learnt from."""
+        with self._lock:
+            return tuple(self._ledger.second.values())
+
     @property
     def constraints(self) -> Constraints:
         """The links that the answers state and imply."""
@@ -208,9 +202,16 @@ class Session:
         """Whether enough answers were given, changed or undone for a refit."""
         return self._ledger.changes >= self.refit_every
 
+    @property
+    def last_event(self) -> int:
+        """The last event that this session has taken in."""
+        return self._ledger.seq
+
     def asked(self, number: int) -> Asked:
         """A question by its number, answered or not."""
         with self._lock:
+            if number not in self._ledger.asked:
+                self._log.catch_up()  # another process may have asked it
             if number not in self._ledger.asked:
                 raise AnswerError(f"There is no question {number}. Ask for one first.")
             return self._ledger.asked[number]
@@ -218,48 +219,47 @@ class Session:
     def progress(self) -> dict[str, Any]:
         """Summarise the session as plain JSON: answers, groups, conflicts, quality."""
         with self._lock:
-            choices = [answer.choice for answer in self._ledger.answers.values()]
-            gain = expected_gain(self._moves, self.quality, len(self.collection))
-            return {
-                "answers": len(choices),
-                "choices": {choice: choices.count(choice) for choice in sorted(set(choices))},
-                "unsure": choices.count(UNSURE),
-                "seconds": sum(a.seconds or 0 for a in self._ledger.answers.values()),
-                "placed": len(self.constraints.touched),
-                "conflicts": len(self.constraints.conflicts),
-                "groups": self.clustering.n_groups,
-                "items": len(self.collection),
-                "snapshot": self.clustering.snapshot,
-                "until_refit": max(0, self.refit_every - self._ledger.changes),
-                "gone": sorted(self.positions.gone),
-                "renamed": dict(self.positions.renamed),
-                **quality_summary(self.quality, self.clustering, gain),
-            }
+            return summarise(self, self._moves, self._ledger.changes)
 
     def refit(self, *, check: bool = True) -> Clustering:
         """Learn from all answers so far. Questions can be asked and answered meanwhile.
 
-        Ends with :meth:`check`, unless that is left to another thread.
+        If another process was quicker, its groups are taken over. Ends with :meth:`check`, unless
+        that is left to another thread.
         """
         with self._refitting:
-            with self._lock:
-                constraints, after = self.constraints, self._ledger.seq
-            model = fit_clusterer(self.clusterer, self.X, constraints, self.seed, self.model)
-            groups = FittedGroups.of(model, self.X)
-            referenced = self._groups_are_referenced()
-            snapshot = self._next_snapshot(groups, constraints, referenced)
-            self._warm_up(snapshot.clustering)
-            with self._lock:  # only briefly: all slow work is done
-                if not referenced and self._groups_are_referenced():  # since a moment ago
-                    snapshot = self._next_snapshot(groups, constraints, True)
-                self._install(snapshot, model)
-                self._moves = self._moves.then(len(constraints.answers), self.clustering)
-                self._record_refit(snapshot, constraints, after)
-            del model, groups, snapshot
+            self.follow()
+            if not self.is_stale:
+                self._fit_again()
         self._prefetcher.prefetch_again()
         if check:
             self.check()
         return self.clustering
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether another process has refitted since: see :meth:`follow`."""
+        return self._ledger.refits[-1] is not self._installed
+
+    def follow(self) -> None:
+        """Take over the latest groups of another process, by learning from the same answers."""
+        with self._refitting:
+            refit = self._ledger.refits[-1]
+            if refit is not self._installed:
+                snapshot, model, known = self._recomputed(refit)
+                if self._learnt_from.kinds:
+                    snapshot = snapshot.after(self.clustering)
+                self._warm_up(snapshot.clustering)
+                with self._lock:
+                    self._install(snapshot, model, known)
+                    self._installed = refit
+
+    def catch_up(self) -> int:
+        """Read what other processes have written; returns the number of their events."""
+        with self._lock:
+            found = self._log.catch_up()
+            self._name_groups()
+            return found
 
     def check(self) -> Quality | None:
         """Update the estimate of the quality, if a random check was answered since the last one.
@@ -283,15 +283,9 @@ class Session:
 
     def _open(self) -> None:
         """Begin the ledger, or continue from where it ended."""
-        header = self._header()
-        asked = len(self._ledger.asked)
-        if asked and self.positions.gone and not self._knows_an_item():
-            raise ChangedCollection(
-                f"Expected items from the {asked} questions of session {self.name!r}, but none of "
-                f"them is in {self.collection.name!r}. Open the folder that the answers belong to, "
-                "or begin another session. The answers were not changed."
-            )
-        if {**self._ledger.header, "version": __version__} != header:
+        header = header_of(self)
+        check_items(self, (asked.question for asked in self._ledger.asked.values()))
+        if {**self._ledger.header, "version": header["version"]} != header:
             self._log.append("opened", header)
         if self._ledger.refits:
             self._restore()
@@ -300,26 +294,47 @@ class Session:
             groups = FittedGroups.of(model, self.X)
             first = Clustering.first(*groups)
             snapshot = Snapshot.of(first, groups, self.constraints, self.collection)
-            self._install(snapshot, model)
-            self._record_refit(snapshot, self.constraints, self._ledger.seq)
+            self._install(snapshot, model, self.constraints)
+            if not self._record_refit(snapshot, self._ledger.seq, 0):
+                self.follow()  # another process began the same session at the same moment
+        self._moves = Moves()
         self._warm_up(self.clustering)
 
     def _restore(self) -> None:
         """Compute the last snapshot again from the answers that it was made of."""
-        events = list(self.store.read(self.name))
         wanted = self._ledger.refits[-2:] if self._needs_previous() else self._ledger.refits[-1:]
         for refit in wanted:
-            past = self._ledger.until(refit.after, events)
-            known = self._log.constraints_of(past.answers.values())
-            model = fit_clusterer(self.clusterer, self.X, known, self.seed, self.model)
-            groups = FittedGroups.of(model, self.X)
-            found = recognise_groups(groups, refit, self.positions)
-            self._install(Snapshot.of(found, groups, known, self.collection), model)
-            self._learnt_from = known
+            self._install(*self._recomputed(refit))
+            self._installed = refit
+
+    def _recomputed(self, refit: Refitted) -> tuple[Snapshot, Any, Constraints]:
+        """Compute a snapshot in the ledger again, with its model and the answers it knew."""
+        known = self._log.constraints_of(self._past.answers_at(refit.after))
+        model = fit_clusterer(self.clusterer, self.X, known, self.seed, self.model)
+        groups = FittedGroups.of(model, self.X)
+        found = recognise_groups(groups, refit, self.positions)
+        return Snapshot.of(found, groups, known, self.collection), model, known
 
     def _groups_are_referenced(self) -> bool:
         """Whether the person has named groups or moved items, and so relies on their numbers."""
         return bool(self._ledger.names or self._ledger.volunteered)
+
+    def _fit_again(self) -> None:
+        with self._lock:
+            constraints, after = self.constraints, self._ledger.seq
+            n_refits = len(self._ledger.refits)
+        model = fit_clusterer(self.clusterer, self.X, constraints, self.seed, self.model)
+        groups = FittedGroups.of(model, self.X)
+        referenced = self._groups_are_referenced()
+        snapshot = self._next_snapshot(groups, constraints, referenced)
+        self._warm_up(snapshot.clustering)
+        with self._lock:  # only briefly: all slow work is done
+            if not referenced and self._groups_are_referenced():  # since a moment ago
+                snapshot = self._next_snapshot(groups, constraints, True)
+            if self._record_refit(snapshot, after, n_refits):
+                self._install(snapshot, model, constraints)
+        del model, groups, snapshot
+        self.follow()
 
     def _next_snapshot(
         self, groups: FittedGroups, constraints: Constraints, referenced: bool
@@ -332,17 +347,23 @@ class Session:
             following = Clustering.first(*groups, snapshot=self.clustering.snapshot + 1)
         return Snapshot.of(following, groups, constraints, self.collection)
 
-    def _record_refit(self, snapshot: Snapshot, constraints: Constraints, after: int) -> None:
-        self._learnt_from = constraints
-        now = self.clustering
-        event = {"snapshot": now.snapshot, "after": after, "last": now.last_number}
-        self._log.append("refitted", {**event, "marks": snapshot.marks})
+    def _record_refit(self, snapshot: Snapshot, after: int, n_refits: int) -> bool:
+        """Store a refit, unless another process has refitted in the meantime."""
+        now = snapshot.clustering
+        numbers = {"snapshot": now.snapshot, "after": after, "last": now.last_number}
+        data: dict[str, Any] = {**numbers, "marks": snapshot.marks}
+        refits = self._ledger.refits
+        if self._log.commit(lambda: ("refitted", data) if len(refits) == n_refits else None):
+            self._installed = refits[n_refits]
+        return len(refits) > n_refits and self._installed is refits[n_refits]
 
-    def _install(self, snapshot: Snapshot, model: Any) -> None:
+    def _install(self, snapshot: Snapshot, model: Any, learnt_from: Constraints) -> None:
         self._previous = getattr(self, "clustering", None) if self._needs_previous() else None
         self.clustering = snapshot.clustering
         self._name_groups()
         self.model, self._number_of = model, snapshot.number_of
+        self._learnt_from = learnt_from
+        self._moves = self._moves.then(len(learnt_from.answers), self.clustering)
 
     def _name_groups(self) -> None:
         self.clustering = with_names(self.clustering, self._ledger.names)
@@ -358,7 +379,10 @@ class Session:
                 view = replace(view, clustering=clustering, previous=previous)
         self.strategy.propose(view, self.ahead)
 
-    def _state(self) -> SessionState:
+    def _turn(self, by: str | None) -> Turn:
+        return Turn(self._ledger, self.people, by, time.time())
+
+    def _state(self, by: str | None = None) -> SessionState:
         return SessionState(
             ledger=self._ledger,
             constraints=self.constraints,
@@ -369,22 +393,8 @@ class Session:
             n_items=len(self.collection),
             seed=self.seed,
             budget=self.budget,
+            turn=self._turn(by),
         )
-
-    def _knows_an_item(self) -> bool:
-        """Whether any item that was asked about is still in the collection."""
-        n = len(self.collection)
-        return any(i < n for asked in self._ledger.asked.values() for i in asked.question.items())
 
     def _needs_previous(self) -> bool:
         return bool(getattr(self.strategy, "uses_previous", False))
-
-    def _header(self) -> dict[str, Any]:
-        return {
-            "version": __version__,
-            "collection": self.collection.name,
-            "n_items": len(self.collection),
-            "fingerprint": self.collection.fingerprint,
-            "seed": self.seed,
-            "settings": self.settings,
-        }

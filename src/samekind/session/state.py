@@ -8,7 +8,7 @@ state that an answer would lead to, and used only if the session has reached tha
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,6 +20,7 @@ from samekind.constraints import Constraints
 from samekind.ledger.fold import Asked, LedgerState, answer_data
 from samekind.protocols import Event, QueryStrategy, View
 from samekind.questions import UNSURE, Answer, Question
+from samekind.session.people import Turn, subject
 
 MAX_SECONDS = 0.025
 """Time that a strategy may take per choice; slower ones are not asked in advance."""
@@ -36,6 +37,7 @@ class SessionState:
     ledger, constraints : the answers. clustering, previous : the groups, and those before.
     strategy, ahead : what proposes questions, and how many it is asked for at once.
     n_items : items in the collection. seed, budget : those of the session.
+    turn : the person who is asked.
     """
 
     ledger: LedgerState
@@ -47,6 +49,7 @@ class SessionState:
     n_items: int
     seed: int
     budget: int | None
+    turn: Turn
 
     def view(self) -> View:
         """The view that the strategy is given."""
@@ -57,29 +60,52 @@ class SessionState:
             rng=np.random.default_rng((self.seed, len(self.ledger.asked) + 1)),
             spent=len(self.ledger.answers),
             budget=self.budget,
-            passed=self.ledger.passed,
+            passed=self.passed,
             seed=self.seed,
         )
 
+    @property
+    def passed(self) -> tuple[Question, ...]:
+        """Questions that are not asked now: the person passed on them, or others see them."""
+        return (*self.ledger.passed, *self.turn.taken())
+
     def proposals(self) -> tuple[Question, ...]:
         """The strategy's questions, without those that are implied or were passed on."""
-        passed = set(self.ledger.passed)
-        proposed = self.strategy.propose(self.view(), self.ahead)
-        return tuple(q for q in proposed if not self._implied(q) and q not in passed)
+        return self.worth_asking(self.strategy.propose(self.view(), self.ahead))
+
+    def worth_asking(self, proposed: Sequence[Question]) -> tuple[Question, ...]:
+        """Those of some questions that are neither implied, passed on, nor open for others."""
+        passed = set(self.passed)
+        found = tuple(q for q in proposed if not self._implied(q) and q not in passed)
+        taken = {subject(q) for q in self.turn.taken()}
+        return tuple(q for q in found if subject(q) not in taken) if taken else found
 
     def open_question(self) -> Asked | None:
-        """The question that waits for an answer; questions implied by now are left out."""
-        ledger = self.ledger
+        """The question that waits for an answer; questions implied by now are left out.
+
+        First those that this person has seen already, then those that nobody else is asked.
+        """
+        ledger, turn = self.ledger, self.turn
         late = {n for n, at in ledger.skipped.items() if at == ledger.snapshot}
-        for number in (*reversed(ledger.reopened), *ledger.pending):
+        waiting = [n for n in (*reversed(ledger.reopened), *ledger.pending) if turn.is_free(n)]
+        if turn.person is not None:
+            waiting.sort(key=lambda n: not turn.was_mine(n))
+        for number in waiting:
             asked = ledger.asked[number]
             if number not in late and self._askable(asked.question):
                 return asked
         return None
 
+    def second_opinion(self) -> Asked | None:
+        """An answered question on which this person's opinion is wanted as well."""
+        number = self.turn.second_opinion(self.seed)
+        asked = None if number is None else self.ledger.asked[number]
+        return asked if asked and max(asked.question.items()) < self.n_items else None
+
     def deferred_question(self) -> Asked | None:
         """The oldest skipped question, for when there is nothing else to ask."""
-        skipped = (self.ledger.asked[n] for n in self.ledger.skipped)
+        free = [n for n in self.ledger.skipped if self.turn.is_free(n)]
+        skipped = (self.ledger.asked[n] for n in free)
         return next((asked for asked in skipped if self._askable(asked.question)), None)
 
     def after(self, number: int, choice: str) -> tuple[SessionState, HypotheticalAnswer]:
@@ -92,13 +118,16 @@ class SessionState:
             skipped=dict(self.ledger.skipped),
             changed_at=list(self.ledger.changed_at),
             unsure=set(self.ledger.unsure),
+            told_at=dict(self.ledger.told_at),
+            reservations=dict(self.ledger.reservations),
         )
         data = answer_data(number, choice, "me", None)
         ledger.fold(Event("told", data, seq=ledger.seq + 1))
         answer = HypotheticalAnswer(number, ledger.asked[number].question, choice)
         ledger.answers[number] = answer
         constraints = self.constraints.with_answer(answer)
-        return replace(self, ledger=ledger, constraints=constraints), answer
+        turn = replace(self.turn, ledger=ledger)
+        return replace(self, ledger=ledger, constraints=constraints, turn=turn), answer
 
     def _implied(self, question: Question) -> bool:
         return question.truthful(self.constraints.same) != UNSURE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,6 +68,8 @@ def create_app(
     port: int | None = None,
     page: Path = PAGE,
     token: str | None = None,
+    people: Mapping[str, str] | None = None,
+    public_url: str | None = None,
 ) -> FastAPI:
     """Build the application over some workspaces; it closes them when it shuts down.
 
@@ -78,6 +80,8 @@ def create_app(
     port : the port that the Host header must name; None accepts any.
     page : the folder with the built page.
     token : the secret that every request must carry; None: no secret.
+    people : the tokens of people by name, instead of one for all.
+    public_url : the address of a reverse proxy in front of the server.
     """
 
     @asynccontextmanager
@@ -95,7 +99,10 @@ def create_app(
         telemetry=NO_TELEMETRY,
     )
     app.state.workspaces = workspaces
-    app.add_middleware(Guard, hosts=hosts, port=port, token=token)
+    app.state.people = tuple(people or ())
+    app.add_middleware(
+        Guard, hosts=hosts, port=port, token=token, people=people, public_url=public_url
+    )
     errors.install(app)
     for router in ROUTERS:
         app.include_router(router)

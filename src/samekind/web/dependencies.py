@@ -8,6 +8,7 @@ from fastapi import Depends, Query, Request
 
 from samekind.session import Session
 from samekind.web.errors import ApiError
+from samekind.web.security import PERSON
 from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
 
@@ -45,4 +46,11 @@ def get_session(workspace: CurrentWorkspace, name: Orientation = None) -> Sessio
     return workspace.session(name)
 
 
+def get_person(request: Request) -> str | None:
+    """Return the person whose token the request carries; None if people are not told apart."""
+    person: str | None = request.scope.get(PERSON)
+    return person
+
+
+CurrentPerson = Annotated[str | None, Depends(get_person)]
 CurrentSession = Annotated[Session, Depends(get_session)]

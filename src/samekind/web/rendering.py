@@ -104,9 +104,11 @@ def progress_view(workspace: Workspace, session: Session) -> core.Progress:
     )
 
 
-def open_question_view(workspace: Workspace, session: Session) -> core.OpenQuestion:
-    """Render the open question, or the reason why there is none."""
-    asked = workspace.ask(session)
+def open_question_view(
+    workspace: Workspace, session: Session, person: str | None = None
+) -> core.OpenQuestion:
+    """Render the question that is open for a person, or the reason why there is none."""
+    asked = workspace.ask(session, person)
     progress = progress_view(workspace, session)
     question, message = None, ""
     if asked is not None:
@@ -130,7 +132,9 @@ def answer_view(workspace: Workspace, session: Session, answer: Answer) -> core.
     )
 
 
-def session_view(workspace: Workspace, session: Session) -> core.SessionView:
+def session_view(
+    workspace: Workspace, session: Session, person: str | None = None
+) -> core.SessionView:
     """Render what a page needs when it loads."""
     skipped = workspace.collection.skipped
     return core.SessionView(
@@ -148,6 +152,8 @@ def session_view(workspace: Workspace, session: Session) -> core.SessionView:
             for name, (keys, label) in wording.ACTS.items()
         ],
         progress=progress_view(workspace, session),
+        person=person,
+        hidden=workspace.people.hidden,
     )
 
 

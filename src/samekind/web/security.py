@@ -7,18 +7,21 @@ and requests that change something must be JSON, which a foreign form cannot sen
 
 Other users of the same machine can reach its ports, too. Therefore the printed address contains a
 token, which the browser keeps as a cookie after the first visit. Requests without it are refused.
+If several people answer, each has an address with a token of their own, by which they are known.
 """
 
 from __future__ import annotations
 
+import base64
+import hmac
 import logging
 import os
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http.cookies import SimpleCookie
 from pathlib import Path
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
@@ -32,6 +35,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MAX_BODY_BYTES = 64 * 1024
 TOKEN_FILE = "page-token"
 TOKEN = re.compile(r"[A-Za-z0-9_-]{32,}")
+PERSON = "samekind.person"
+"""Where the scope of a request keeps the name of the person whose token it carries."""
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 CSP = "; ".join(
     (
@@ -62,14 +67,27 @@ class Guard:
     port : the port that the Host header must name; None accepts any.
     token : the secret that every request must carry: in the address, as a cookie, or as a bearer
         token in the Authorization header. None: no secret.
+    people : the tokens of people by name, instead of one token for all.
+    public_url : the address of a reverse proxy that people open instead; None: there is none.
     """
 
     def __init__(
-        self, app: ASGIApp, hosts: Sequence[str], port: int | None, token: str | None = None
+        self,
+        app: ASGIApp,
+        hosts: Sequence[str],
+        port: int | None,
+        token: str | None = None,
+        people: Mapping[str, str] | None = None,
+        public_url: str | None = None,
     ) -> None:
         self.app = app
         self.port = port
-        self.token = token
+        self.tokens: dict[str, str | None] = {} if token is None else {token: None}
+        if people:
+            self.tokens = {own: name for name, own in people.items()}
+        public = urlsplit(public_url or "")
+        self.public_host = public.netloc.lower()
+        self.public_origin = f"{public.scheme}://{public.netloc}".lower()
         self.cookie = f"samekind-{port or 0}"  # browsers share cookies between all ports of a host
         self.hosts = frozenset(host.lower() for host in hosts)
 
@@ -77,7 +95,7 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        started = in_address = False
+        started, in_address = False, ""
 
         async def send_safely(message: Message) -> None:
             nonlocal started
@@ -88,8 +106,9 @@ class Guard:
                     headers.setdefault(name, value)
                 headers.setdefault("Cache-Control", "no-store")
                 if in_address:
-                    value = f"{self.cookie}={self.token}; HttpOnly; SameSite=Strict; Path=/"
-                    headers.append("Set-Cookie", value)
+                    value = f"{self.cookie}={in_address}; HttpOnly; SameSite=Strict; Path=/"
+                    secure = self._is_public(scope) and self.public_origin.startswith("https:")
+                    headers.append("Set-Cookie", value + ("; Secure" if secure else ""))
             await send(message)
 
         try:
@@ -122,7 +141,8 @@ class Guard:
             if site is not None and site not in ("same-origin", "none"):
                 raise _foreign_page(f"Sec-Fetch-Site: {site[:40]}")
         origin = headers.get("origin")
-        if changing and origin is not None and origin.lower() != f"http://{host}":
+        own = self.public_origin if self._is_public(scope) else f"http://{host}"
+        if changing and origin is not None and origin.lower() != own:
             raise _foreign_page(f"Origin: {origin[:100]}")
         if scope["method"] in ("POST", "PUT", "PATCH"):
             kind = headers.get("content-type", "").split(";")[0].strip().lower()
@@ -134,13 +154,11 @@ class Guard:
                     "Send the header Content-Type: application/json (the body may be {}).",
                 )
 
-    def check_token(self, scope: Scope) -> bool:
-        """Refuse requests without the token; return whether it was in the address."""
-        if self.token is None:
-            return False
+    def check_token(self, scope: Scope) -> str:
+        """Refuse requests without a token, and note whose it is; return it if in the address."""
+        if not self.tokens:
+            return ""
         shown = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
-        if any(is_same(one, self.token) for one in shown):
-            return True
         headers = Headers(scope=scope)
         cookies = SimpleCookie()
         try:
@@ -149,8 +167,11 @@ class Guard:
             cookies.clear()
         kept = cookies[self.cookie].value if self.cookie in cookies else ""
         kind, _, bearer = headers.get("authorization", "").partition(" ")
-        if is_same(kept, self.token) or (kind.lower() == "bearer" and is_same(bearer, self.token)):
-            return False
+        for given in (*shown, kept, bearer if kind.lower() == "bearer" else ""):
+            for token, person in self.tokens.items():
+                if is_same(given, token):
+                    scope[PERSON] = person
+                    return token if given in shown else ""
         raise ApiError(
             403,
             "no-token",
@@ -159,7 +180,15 @@ class Guard:
             "at its end.",
         )
 
+    def _is_public(self, scope: Scope) -> bool:
+        """Whether the request came to the address of the reverse proxy."""
+        return bool(self.public_host) and Headers(scope=scope).get("host", "").lower() == (
+            self.public_host
+        )
+
     def _is_known(self, host: str) -> bool:
+        if host and host == self.public_host:
+            return True
         name, colon, port = host.rpartition(":")
         if not colon or host.endswith("]"):
             name, port = host, "80"
@@ -236,6 +265,18 @@ def load_token(folder: Path | None = None) -> str:
         return _read_token(file) or new
     except OSError:
         return new
+
+
+def person_tokens(secret: str, names: Sequence[str]) -> dict[str, str]:
+    """The token of each person, derived from the user's own.
+
+    All servers of this user know the same ones, and nothing more has to be stored.
+    """
+    tokens = {}
+    for name in names:
+        digest = hmac.digest(secret.encode(), f"samekind person\0{name}".encode(), "sha256")
+        tokens[name] = base64.urlsafe_b64encode(digest).decode().rstrip("=")
+    return tokens
 
 
 def is_same(shown: str, token: str) -> bool:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 from samekind.errors import MissingExtra, ServerError
+from samekind.web.addresses import Addresses, check_open, check_people
 
 if TYPE_CHECKING:
     import uvicorn
+    from fastapi import FastAPI
 
+    from samekind.workspace.workspace import Workspace
     from samekind.workspace.workspaces import Workspaces
 
 WILDCARDS = ("", "0.0.0.0", "::")
@@ -31,6 +34,8 @@ def serve(
     open_browser: bool = False,
     announce: Callable[[str], None] = print,
     token: bool = True,
+    people: Sequence[str] = (),
+    public_url: str | None = None,
 ) -> None:
     """Serve workspaces until Ctrl-C.
 
@@ -43,12 +48,16 @@ def serve(
     open_browser : open the page in the default browser.
     announce : is called with a sentence that contains the address.
     token : whether the address contains a token, without which every request is refused.
+    people : names of those who may answer; each gets an address with a token of their own.
+    public_url : the address of a reverse proxy that adds TLS, which people open instead.
     """
+    check_open(host, token=token, public_url=public_url)
+    names = check_people(people, token=token)
     try:
-        import uvicorn
+        import uvicorn  # noqa: F401
 
         from samekind.web.app import create_app
-        from samekind.web.security import LOOPBACK, load_token
+        from samekind.web.security import LOOPBACK, load_token, person_tokens
     except ImportError as missing:
         raise MissingExtra("The page", "app") from missing
 
@@ -59,24 +68,46 @@ def serve(
         port = listener.getsockname()[1]
         name = f"[{host}]" if ":" in host else host
         secret = load_token() if token else None
-        address = f"http://{name}:{port}/" + (f"?token={secret}" if secret else "")
-        hosts = tuple({*LOOPBACK, name})
-        config = uvicorn.Config(
-            create_app(workspaces, hosts=hosts, port=port, token=secret),
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            ws="none",
-            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        addresses = Addresses(
+            f"{public_url.rstrip('/')}/" if public_url else f"http://{name}:{port}/",
+            secret,
+            person_tokens(secret, names) if secret else {},
         )
-        what = "is ready" if first is None else f"serves {first.collection.name}"
-        announce(f"samekind {what} at {address} (stop with Ctrl-C)")
+        app = create_app(
+            workspaces,
+            hosts=tuple({*LOOPBACK, name}),
+            port=port,
+            token=secret,
+            people=addresses.people,
+            public_url=public_url,
+        )
+        for sentence in addresses.announcements(_describe(first)):
+            announce(sentence)
         if open_browser:
-            _open(address)
-        server = uvicorn.Server(config)
-        _close_events_first(server, workspaces)
-        server.run(sockets=[listener])
+            _open(addresses.first)
+        _run(app, listener, workspaces)
+
+
+def _describe(first: Workspace | None) -> str:
+    return "is ready" if first is None else f"serves {first.collection.name}"
+
+
+def _run(app: FastAPI, listener: socket.socket, workspaces: Workspaces) -> None:
+    """Run until Ctrl-C. Addresses are not logged, because they contain tokens."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+    )
+    server = uvicorn.Server(config)
+    _close_events_first(server, workspaces)
+    server.run(sockets=[listener])
 
 
 def _open(address: str) -> None:

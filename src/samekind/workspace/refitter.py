@@ -120,6 +120,8 @@ class _State:
 
     thread: threading.Thread | None = None
     again: bool = False
+    follow: bool = False
+    """Whether only the groups of another process are wanted."""
     trouble: str | None = None
 
 
@@ -144,15 +146,31 @@ class Refitter:
         if at_once or session.due:
             self.request(session)
 
-    def request(self, session: Session) -> None:
-        """Refit now, or right after the refit that is running."""
+    def take_in(self, session: Session, number: int = 0) -> None:
+        """Read what other processes have written, up to event `number` at least.
+
+        Their refits are followed. Refits that are due are left to the process with the answer.
+        """
+        if 0 < number <= session.last_event or not session.catch_up():
+            return
+        data = {"answers": len(session.answers)}
+        self._event_bus.publish("answers", data, session=session.name)
+        if session.is_stale:
+            self.request(session, follow=True)
+
+    def request(self, session: Session, *, follow: bool = False) -> None:
+        """Refit now, or right after the refit that is running.
+
+        With `follow`, only take over the groups of another process.
+        """
         with self._lock:
             if self._closed:
                 return
             state = self._states.setdefault(session.name, _State())
             if state.thread is not None:
-                state.again = True
+                state.again, state.follow = True, follow and (state.follow or not state.again)
                 return
+            state.follow = follow
             state.thread = threading.Thread(
                 target=self._work, args=(session, state), name=f"refit-{session.name}", daemon=True
             )
@@ -188,18 +206,19 @@ class Refitter:
         return not self.busy(name)
 
     def _work(self, session: Session, state: _State) -> None:
+        follow = state.follow
         while True:
             self._publish(session, refitting=True)
-            trouble = _attempt(partial(session.refit, check=False))
+            trouble = _attempt(session.follow if follow else partial(session.refit, check=False))
             # A failed refit leaves the session due; trying again at once would spin.
-            due = trouble is None and session.due
+            due = trouble is None and session.due and not follow
             with self._lock:
                 state.trouble = trouble
                 if self._closed or not (state.again or due):
                     state.thread = None
                     self._publish(session, refitting=False)  # before another one can begin
                     break
-                state.again = False
+                state.again, follow = False, state.follow and state.again
         if trouble is None and not self._closed:  # the groups are ready: this may take its time
             _attempt(session.check)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from functools import cached_property
@@ -11,12 +12,14 @@ from samekind.errors import (
     AlreadyAnswered,
     AnswerError,
     OrientationExists,
+    SamekindError,
     UnknownAnswer,
     UnknownOrientation,
     UnknownQuestion,
 )
 from samekind.items import Collection
 from samekind.protocols import Store
+from samekind.session.people import ALONE, People
 from samekind.workspace.refitter import EventBus, Refitter
 
 if TYPE_CHECKING:
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from samekind.workspace.map import Maps
     from samekind.workspace.pile import Pile, Request
     from samekind.workspace.quality_curve import Curves
+
+log = logging.getLogger("samekind")
 
 OpenSession = Callable[[str], "Session"]
 
@@ -73,10 +78,22 @@ class Workspace:
         self._sessions: dict[str, Session] = {}
         self._opening = threading.Lock()
         self._acting = threading.Lock()
+        self.people = ALONE
+        """How several people share the questions; to be set before a session is opened."""
 
     @classmethod
-    def of(cls, request: Request, pile: Pile, *, encoder: str | None = None) -> Workspace:
-        """Open a workspace over a pile, with the ledger of the request and its first session."""
+    def of(
+        cls,
+        request: Request,
+        pile: Pile,
+        *,
+        encoder: str | None = None,
+        people: People | None = None,
+    ) -> Workspace:
+        """Open a workspace over a pile, with the ledger of the request and its first session.
+
+        With `people` they share its questions, also those who use another server on this ledger.
+        """
         from samekind.workspace.pile import ledger_file
 
         store = request.store()
@@ -90,10 +107,29 @@ class Workspace:
             encoder=(request.encoder or "") if encoder is None else encoder,
         )
         workspace.open_again = lambda: cls.of(
-            request, request.pile(request.items()), encoder=encoder
+            request, request.pile(request.items()), encoder=encoder, people=people
         )
+        if people is not None:
+            workspace.people = people
         workspace.session()
+        if people is not None or getattr(store, "is_remote", False):
+            workspace.watch()
         return workspace
+
+    def watch(self) -> None:
+        """Take in what other processes write to the ledger as soon as they have written it."""
+        watch = getattr(self.store, "watch", None)
+        if watch is not None:
+            self.on_close.append(watch(self._on_event))
+
+    def _on_event(self, name: str, number: int) -> None:
+        """Read new events of a session, or of all sessions if the name is empty."""
+        opened = self._sessions.copy()
+        for session in [one for key, one in opened.items() if name in ("", key)]:
+            try:
+                self.refitter.take_in(session, number)
+            except SamekindError as fault:
+                log.warning("New answers could not be read yet: %s", fault)
 
     @cached_property
     def maps(self) -> Maps:
@@ -136,12 +172,12 @@ class Workspace:
             raise OrientationExists(f"There is an orientation {name!r} already.")
         return self._opened(name)
 
-    def ask(self, session: Session) -> Asked | None:
+    def ask(self, session: Session, by: str | None = None) -> Asked | None:
         """Return the open question; if there is none, refit from answers not yet learnt from.
 
-        A refit may lead to new questions.
+        A refit may lead to new questions. With `by`, the question is that person's alone.
         """
-        asked = session.ask()
+        asked = session.ask(by=by)
         failed = self.refitter.trouble(session.name) is not None
         if asked is None and _is_behind(session) and not failed:
             if not self.refitter.busy(session.name):
@@ -165,49 +201,50 @@ class Workspace:
     def tell(
         self, session: Session, number: int, choice: str, by: str, seconds: float | None
     ) -> None:
-        """Store an answer once, however often it is sent."""
+        """Store an answer once, however often it is sent; an earlier one is never replaced."""
         with self._acting:
-            earlier = find(session, number)
-            if earlier is not None and earlier.choice == choice:
-                return
-            if earlier is not None:
-                raise AlreadyAnswered(
-                    f"Question {number} has been answered with {earlier.choice!r} already.", number
-                )
             self.asked(session, number).question.check(choice)
             session.tell(number, choice, by=by, seconds=seconds)
         self.refitter.nudge(session)
 
-    def change(self, session: Session, number: int, choice: str) -> None:
-        """Change an earlier answer; the same choice again changes nothing."""
+    def change(self, session: Session, number: int, choice: str, by: str | None = None) -> None:
+        """Change an earlier answer; the same choice again changes nothing.
+
+        With `by`, only an answer of this person.
+        """
         with self._acting:
-            answer = self.answered(session, number)
+            answer = self.answered(session, number, by)
             answer.question.check(choice)
-            if answer.choice == choice:
+            if answer.choice == choice and by in (None, answer.by):
                 return
-            session.edit(number, choice)
+            session.edit(number, choice, by=by or "me", own=by is not None)
         self.refitter.nudge(session, at_once=answer.question.by_hand)
 
-    def undo(self, session: Session, number: int | None = None) -> int | None:
-        """Take an answer back, by default the last one; None: there is none."""
+    def undo(
+        self, session: Session, number: int | None = None, by: str | None = None
+    ) -> int | None:
+        """Take an answer back, by default the last one; None: there is none.
+
+        With `by`, only an answer of this person.
+        """
         with self._acting:
             if number is not None:
-                self.answered(session, number)
-            undone = session.undo(number) if session.answers else None
+                self.answered(session, number, by)
+            undone = session.undo(number, by=by)
         by_hand = undone is not None and session.asked(undone).question.by_hand
         self.refitter.nudge(session, at_once=by_hand)
         return undone
 
-    def skip(self, session: Session, number: int) -> None:
+    def skip(self, session: Session, number: int, by: str | None = None) -> None:
         """Postpone the open question."""
         with self._acting:
             self.asked(session, number)
-            if find(session, number) is not None:
+            if by is None and find(session, number) is not None:
                 raise AlreadyAnswered(
                     f"Question {number} has been answered already, so it cannot be skipped.",
                     number,
                 )
-            session.skip(number)
+            session.skip(number, by=by)
 
     @staticmethod
     def asked(session: Session, number: int) -> Asked:
@@ -218,9 +255,10 @@ class Workspace:
             raise UnknownQuestion(str(fault)) from fault
 
     @staticmethod
-    def answered(session: Session, number: int) -> Answer:
-        """Return the answer in force with this number."""
-        answer = find(session, number)
+    def answered(session: Session, number: int, by: str | None = None) -> Answer:
+        """Return the answer in force with this number; a person's own opinion comes first."""
+        opinions = (a for a in session.second_opinions if (a.number, a.by) == (number, by))
+        answer = next(opinions, None) or find(session, number)
         if answer is None:
             raise UnknownAnswer(f"There is no answer {number}; it may have been taken back.")
         return answer
@@ -236,14 +274,17 @@ class Workspace:
     def reopen(self, name: str) -> Session:
         """Open an orientation again, after its settings have changed in the ledger."""
         with self._opening:
-            self._sessions[name] = self._open_session(name)
-            return self._sessions[name]
+            return self._open(name)
 
     def _opened(self, name: str) -> Session:
         with self._opening:
-            if name not in self._sessions:
-                self._sessions[name] = self._open_session(name)
-            return self._sessions[name]
+            return self._sessions.get(name) or self._open(name)
+
+    def _open(self, name: str) -> Session:
+        session = self._open_session(name)
+        session.people = self.people
+        self._sessions[name] = session
+        return session
 
 
 def _is_behind(session: Session) -> bool:

@@ -21,6 +21,7 @@ from samekind.workspace.workspace import Workspace
 if TYPE_CHECKING:
     from samekind.items import Collection
     from samekind.protocols import Progress
+    from samekind.session.people import People
 
 log = logging.getLogger("samekind")
 
@@ -174,9 +175,18 @@ class Workspaces:
         with self._lock:
             return key in self._open
 
-    def open(self, request: Request, progress: Progress | None = None) -> Workspace:
-        """Open a pile now, as the first one; notices go to the request's `on_notice`."""
-        workspace = Workspace.of(request, request.pile(request.items(), progress))
+    def open(
+        self,
+        request: Request,
+        progress: Progress | None = None,
+        *,
+        people: People | None = None,
+    ) -> Workspace:
+        """Open a pile now, as the first one; notices go to the request's `on_notice`.
+
+        With `people` several of them share its questions.
+        """
+        workspace = Workspace.of(request, request.pile(request.items(), progress), people=people)
         self.add(workspace, first=True)
         if request.ledger is None:  # the list of recent piles knows no other ledgers
             there, path = workspace.collection, absolute(request.path)

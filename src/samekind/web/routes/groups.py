@@ -13,7 +13,7 @@ from fastapi import APIRouter, Path, Query, Response
 from samekind.errors import SourceError, UnknownGroup
 from samekind.questions.wording import plural
 from samekind.session import Session, acts, members
-from samekind.web.dependencies import CurrentSession, CurrentWorkspace
+from samekind.web.dependencies import CurrentPerson, CurrentSession, CurrentWorkspace
 from samekind.web.errors import ApiError
 from samekind.web.rendering import group_view, member_view, open_question_view
 from samekind.web.schemas import core, groups
@@ -82,56 +82,63 @@ def rename_group(
 
 @router.post("/acts/merge")
 def merge(
-    act: groups.Merge, workspace: CurrentWorkspace, session: CurrentSession
+    act: groups.Merge, workspace: CurrentWorkspace, session: CurrentSession, person: CurrentPerson
 ) -> groups.ActResult:
     """Merge two groups."""
     a, b = act.groups
     check_group(session, a)
     check_group(session, b)
-    return perform(workspace, session, acts.merge(session, a, b), act.by)
+    return perform(workspace, session, acts.merge(session, a, b), act.by, person)
 
 
 @router.post("/acts/split")
 def split(
-    act: groups.Split, workspace: CurrentWorkspace, session: CurrentSession
+    act: groups.Split, workspace: CurrentWorkspace, session: CurrentSession, person: CurrentPerson
 ) -> groups.ActResult:
     """Split items off their group."""
     check_group(session, act.group)
-    return perform(workspace, session, acts.split(session, act.group, act.items), act.by)
+    return perform(workspace, session, acts.split(session, act.group, act.items), act.by, person)
 
 
 @router.post("/acts/move")
 def move(
-    act: groups.Move, workspace: CurrentWorkspace, session: CurrentSession
+    act: groups.Move, workspace: CurrentWorkspace, session: CurrentSession, person: CurrentPerson
 ) -> groups.ActResult:
     """Move items to another group."""
     check_group(session, act.to)
-    return perform(workspace, session, acts.move(session, act.items, act.to), act.by)
+    return perform(workspace, session, acts.move(session, act.items, act.to), act.by, person)
 
 
 @router.post("/acts/out")
-def out(act: groups.Out, workspace: CurrentWorkspace, session: CurrentSession) -> groups.ActResult:
+def out(
+    act: groups.Out, workspace: CurrentWorkspace, session: CurrentSession, person: CurrentPerson
+) -> groups.ActResult:
     """Take items out of their groups."""
-    return perform(workspace, session, acts.out(session, act.items), act.by)
+    return perform(workspace, session, acts.out(session, act.items), act.by, person)
 
 
 @router.post("/acts/together")
 def together(
-    act: groups.Together, workspace: CurrentWorkspace, session: CurrentSession
+    act: groups.Together,
+    workspace: CurrentWorkspace,
+    session: CurrentSession,
+    person: CurrentPerson,
 ) -> groups.ActResult:
     """Put items into one group."""
-    return perform(workspace, session, acts.together(session, act.items), act.by)
+    return perform(workspace, session, acts.together(session, act.items), act.by, person)
 
 
-def perform(workspace: Workspace, session: Session, act: acts.Act, by: str) -> groups.ActResult:
+def perform(
+    workspace: Workspace, session: Session, act: acts.Act, by: str, person: str | None
+) -> groups.ActResult:
     """Perform a change by hand, and say what it did."""
-    number = workspace.act(session, act, by)
+    number = workspace.act(session, act, person or by)
     message = act.words
     against = [c for c in session.constraints.conflicts if c.answer.number == number]
     if against:
         which = plural(len(against[0].clash) - 1, "earlier answer")
         message += f" But that contradicts {which}, so it is kept aside until you change one."
-    now = open_question_view(workspace, session)
+    now = open_question_view(workspace, session, person)
     return groups.ActResult(number=number, message=message, now=now)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from fastapi import APIRouter, Query
 
 from samekind.session import Session
-from samekind.web.dependencies import CurrentWorkspace
+from samekind.web.dependencies import CurrentPerson, CurrentWorkspace
 from samekind.web.rendering import item_view, representative_views, session_view
 from samekind.web.schemas import core, groups
 from samekind.workspace import comparison
@@ -27,9 +27,11 @@ def list_names(workspace: CurrentWorkspace) -> core.Orientations:
 
 
 @router.post("/orientations", status_code=201)
-def start_orientation(new: core.NewOrientation, workspace: CurrentWorkspace) -> core.SessionView:
+def start_orientation(
+    new: core.NewOrientation, workspace: CurrentWorkspace, person: CurrentPerson
+) -> core.SessionView:
     """Start a new orientation."""
-    return session_view(workspace, workspace.begin(new.name))
+    return session_view(workspace, workspace.begin(new.name), person)
 
 
 @router.get("/orientations/list")

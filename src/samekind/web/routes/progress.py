@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from samekind.parameters import written
+from samekind.session.agreement import agreement, describe_agreement
 from samekind.session.quality import Quality
 from samekind.session.report import report
 from samekind.web.dependencies import CurrentSession, CurrentWorkspace
@@ -26,6 +27,23 @@ def get_learner(session: CurrentSession) -> progress.InUse:
     found = in_use(session)
     parameters = {name: written(value) for name, value in found.parameters.items()}
     return progress.InUse(learner=found.learner, strategy=found.strategy, parameters=parameters)
+
+
+@router.get("/people")
+def get_people(workspace: CurrentWorkspace, session: CurrentSession) -> progress.PeopleView:
+    """Compare the people who answer."""
+    found = agreement(session)
+    people = [progress.PersonView.model_validate(one) for one in found.people]
+    return progress.PeopleView(
+        people=people,
+        overlap=workspace.people.overlap,
+        shared=found.shared,
+        agreed=found.agreed,
+        low=found.low,
+        high=found.high,
+        alpha=found.alpha,
+        words=describe_agreement(found),
+    )
 
 
 @router.get("/curve")

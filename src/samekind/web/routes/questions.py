@@ -9,7 +9,7 @@ from fastapi import APIRouter, BackgroundTasks, Path, Query
 from samekind import __version__
 from samekind.session.conflicts import Contradiction, contradictions
 from samekind.session.review import DoubtfulAnswer, describe_doubt, doubtful_answers
-from samekind.web.dependencies import CurrentSession, CurrentWorkspace
+from samekind.web.dependencies import CurrentPerson, CurrentSession, CurrentWorkspace
 from samekind.web.rendering import (
     answer_view,
     open_question_view,
@@ -30,9 +30,11 @@ def get_health(workspace: CurrentWorkspace) -> core.Health:
 
 
 @router.get("/session")
-def get_session(workspace: CurrentWorkspace, session: CurrentSession) -> core.SessionView:
+def get_session(
+    workspace: CurrentWorkspace, session: CurrentSession, person: CurrentPerson
+) -> core.SessionView:
     """Return what a page needs when it loads."""
-    return session_view(workspace, session)
+    return session_view(workspace, session, person)
 
 
 @router.get("/progress")
@@ -50,11 +52,15 @@ def refit(_: core.Empty, workspace: CurrentWorkspace, session: CurrentSession) -
 
 @router.get("/question")
 def get_question(
-    background: BackgroundTasks, workspace: CurrentWorkspace, session: CurrentSession
+    background: BackgroundTasks,
+    workspace: CurrentWorkspace,
+    session: CurrentSession,
+    person: CurrentPerson,
 ) -> core.OpenQuestion:
     """Return the open question."""
-    background.add_task(session.prefetch)  # after the response: while the person looks at it
-    return open_question_view(workspace, session)
+    if person is None:  # with several people the next question depends on the others as well
+        background.add_task(session.prefetch)  # after the response: while the person looks at it
+    return open_question_view(workspace, session, person)
 
 
 @router.post("/answers")
@@ -63,38 +69,51 @@ def answer(
     background: BackgroundTasks,
     workspace: CurrentWorkspace,
     session: CurrentSession,
+    person: CurrentPerson,
 ) -> core.AnswerResult:
     """Store an answer to the open question."""
-    background.add_task(session.prefetch)
-    workspace.tell(session, told.number, told.choice, told.by, told.seconds)
-    return core.AnswerResult(number=told.number, now=open_question_view(workspace, session))
+    if person is None:
+        background.add_task(session.prefetch)
+    workspace.tell(session, told.number, told.choice, person or told.by, told.seconds)
+    now = open_question_view(workspace, session, person)
+    return core.AnswerResult(number=told.number, now=now)
 
 
 @router.post("/skip")
 def skip(
-    skipped: core.Skip, workspace: CurrentWorkspace, session: CurrentSession
+    skipped: core.Skip,
+    workspace: CurrentWorkspace,
+    session: CurrentSession,
+    person: CurrentPerson,
 ) -> core.AnswerResult:
     """Postpone the open question."""
-    workspace.skip(session, skipped.number)
-    return core.AnswerResult(number=skipped.number, now=open_question_view(workspace, session))
+    workspace.skip(session, skipped.number, person)
+    now = open_question_view(workspace, session, person)
+    return core.AnswerResult(number=skipped.number, now=now)
 
 
 @router.post("/undo")
-def undo(_: core.Empty, workspace: CurrentWorkspace, session: CurrentSession) -> core.AnswerResult:
+def undo(
+    _: core.Empty, workspace: CurrentWorkspace, session: CurrentSession, person: CurrentPerson
+) -> core.AnswerResult:
     """Take the last answer back."""
-    number = workspace.undo(session)
-    return core.AnswerResult(number=number, now=open_question_view(workspace, session))
+    number = workspace.undo(session, by=person)
+    return core.AnswerResult(number=number, now=open_question_view(workspace, session, person))
 
 
 @router.get("/answers")
 def list_answers(
     workspace: CurrentWorkspace,
     session: CurrentSession,
+    person: CurrentPerson,
     offset: Annotated[int, Query(ge=0, le=core.MAX_SAFE_INTEGER)] = 0,
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
+    mine: Annotated[bool, Query(description="Only one's own answers")] = False,
 ) -> core.AnswerList:
     """List the answers in force, latest first."""
     answers = session.answers
+    if person is not None:
+        answers = session.history(person, own=mine or workspace.people.hidden)
     latest = answers[::-1][offset : offset + limit]
     return core.AnswerList(
         total=len(answers),
@@ -105,27 +124,34 @@ def list_answers(
 
 @router.put("/answers/{number}")
 def change_answer(
-    number: AnswerNumber, to: core.Change, workspace: CurrentWorkspace, session: CurrentSession
+    number: AnswerNumber,
+    to: core.Change,
+    workspace: CurrentWorkspace,
+    session: CurrentSession,
+    person: CurrentPerson,
 ) -> core.AnswerResult:
     """Change an earlier answer."""
-    workspace.change(session, number, to.choice)
-    return core.AnswerResult(number=number, now=open_question_view(workspace, session))
+    workspace.change(session, number, to.choice, person)
+    return core.AnswerResult(number=number, now=open_question_view(workspace, session, person))
 
 
 @router.delete("/answers/{number}")
 def delete_answer(
-    number: AnswerNumber, workspace: CurrentWorkspace, session: CurrentSession
+    number: AnswerNumber,
+    workspace: CurrentWorkspace,
+    session: CurrentSession,
+    person: CurrentPerson,
 ) -> core.AnswerResult:
     """Take an earlier answer back."""
-    workspace.undo(session, number)
-    return core.AnswerResult(number=number, now=open_question_view(workspace, session))
+    workspace.undo(session, number, person)
+    return core.AnswerResult(number=number, now=open_question_view(workspace, session, person))
 
 
 @router.get("/conflicts")
 def list_conflicts(
-    workspace: CurrentWorkspace, session: CurrentSession
+    workspace: CurrentWorkspace, session: CurrentSession, person: CurrentPerson
 ) -> progress.ContradictionList:
-    """List the answers that contradict others."""
+    """List the answers that contradict others, as far as this person may see them."""
 
     def view(found: Contradiction) -> progress.ContradictionView:
         new = found.conflict.answer
@@ -148,15 +174,20 @@ def list_conflicts(
             ],
         )
 
-    return progress.ContradictionList(conflicts=[view(found) for found in contradictions(session)])
+    found = contradictions(session)
+    if person is not None and workspace.people.hidden:
+        found = [one for one in found if all(a.by == person for a in one.conflict.clash)]
+    return progress.ContradictionList(conflicts=[view(one) for one in found])
 
 
 @router.get("/odd")
 def list_odd_answers(
-    workspace: CurrentWorkspace, session: CurrentSession
+    workspace: CurrentWorkspace, session: CurrentSession, person: CurrentPerson
 ) -> progress.OddAnswerList:
-    """List the answers worth another look."""
-    in_force = {answer.number: answer for answer in session.answers}
+    """List the answers worth another look, as far as this person may see them."""
+    own = person is not None and workspace.people.hidden
+    answers = (answer for answer in session.answers if not own or answer.by == person)
+    in_force = {answer.number: answer for answer in answers}
 
     def view(odd: DoubtfulAnswer) -> progress.OddAnswerView:
         return progress.OddAnswerView(

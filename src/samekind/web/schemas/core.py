@@ -164,6 +164,10 @@ class SessionView(Schema):
     formats: list[str]
     acts: list[Act]
     progress: Progress
+    person: str | None
+    """Who uses this page; None: people are not told apart."""
+    hidden: bool
+    """Whether people do not see each other's answers."""
 
 
 class Orientations(Schema):

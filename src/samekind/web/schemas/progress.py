@@ -69,6 +69,37 @@ class Report(Schema):
     words: str
 
 
+class PersonView(Schema):
+    """One person's answers, and how often they are probably wrong."""
+
+    name: str
+    answers: int
+    second_opinions: int
+    """Answers to questions that somebody else had answered before."""
+    shared: int
+    """Questions that somebody else has answered as well."""
+    agreed: int
+    error: float | None
+    """The learned share of wrong answers; None while too little is known."""
+    judged: int
+    """Answers that it was learnt from."""
+
+
+class PeopleView(Schema):
+    """How far people agree, on the questions that two of them have answered."""
+
+    people: list[PersonView]
+    overlap: float
+    """Share of the questions that a second person is asked as well."""
+    shared: int
+    agreed: int
+    low: float | None
+    high: float | None
+    alpha: float | None
+    """Krippendorff's alpha: 1 for perfect agreement, 0 for agreement by chance."""
+    words: str
+
+
 class InUse(Schema):
     """What groups the items and what chooses the questions."""
 

@@ -1,0 +1,66 @@
+"""Summaries of a session as plain JSON: its counts, and the header that begins its ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from samekind import __version__
+from samekind.errors import ChangedCollection
+from samekind.questions import UNSURE, Question
+from samekind.session.quality import Moves, expected_gain, quality_summary
+
+if TYPE_CHECKING:
+    from samekind.session.session import Session
+
+
+def summarise(session: Session, moves: Moves, changes: int) -> dict[str, Any]:
+    """Count answers, groups and conflicts, and state the quality.
+
+    Parameters
+    ----------
+    moves : what the latest refits moved.
+    changes : answers given, changed or undone since the last refit began.
+    """
+    answers, clustering = session.answers, session.clustering
+    choices = [answer.choice for answer in answers]
+    gain = expected_gain(moves, session.quality, len(session.collection))
+    return {
+        "answers": len(choices),
+        "choices": {choice: choices.count(choice) for choice in sorted(set(choices))},
+        "unsure": choices.count(UNSURE),
+        "seconds": sum(answer.seconds or 0 for answer in answers),
+        "placed": len(session.constraints.touched),
+        "conflicts": len(session.constraints.conflicts),
+        "groups": clustering.n_groups,
+        "items": len(session.collection),
+        "snapshot": clustering.snapshot,
+        "until_refit": max(0, session.refit_every - changes),
+        "gone": sorted(session.positions.gone),
+        "renamed": dict(session.positions.renamed),
+        **quality_summary(session.quality, clustering, gain),
+    }
+
+
+def header_of(session: Session) -> dict[str, Any]:
+    """The data of an ``opened`` event."""
+    return {
+        "version": __version__,
+        "collection": session.collection.name,
+        "n_items": len(session.collection),
+        "fingerprint": session.collection.fingerprint,
+        "seed": session.seed,
+        "settings": session.settings,
+    }
+
+
+def check_items(session: Session, asked: Iterable[Question]) -> None:
+    """Refuse a collection that has none of the items that were asked about."""
+    n, questions = len(session.collection), list(asked)
+    gone = bool(questions and session.positions.gone)
+    if gone and not any(i < n for question in questions for i in question.items()):
+        raise ChangedCollection(
+            f"Expected items from the {len(questions)} questions of session {session.name!r}, but "
+            f"none of them is in {session.collection.name!r}. Open the folder that the answers "
+            "belong to, or begin another session. The answers were not changed."
+        )
