@@ -122,7 +122,8 @@ def nearest_points(
     the same item is at distance zero.
     """
     k = min(k, len(points) - (own is not None and len(points) > 1))
-    square = (points**2).sum(axis=1) - 2.0 * (queries @ points.T)  # (n, m), up to |query|²
+    square = queries @ (-2.0 * points).T  # (n, m)
+    square += (points**2).sum(axis=1)  # up to |query|²
     if own is not None and len(points) > 1:
         here = np.flatnonzero(own >= 0)
         square[here, own[here]] = np.inf

@@ -161,7 +161,9 @@ class ParquetLabels(Labels):
 
         files, _ = _filesystem(self.path)
         with files.open(name, "rb") as file:
-            return pq.read_table(file, columns=list(columns))
+            # Threads of pyarrow that still hold a Python file would abort the process at its end.
+            part = pq.ParquetFile(file, pre_buffer=False)
+            return part.read(columns=list(columns), use_threads=False)
 
 
 class LanceLabels(Labels):

@@ -14,7 +14,8 @@ from samekind.neighbours import Neighbours, nearest_points
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
-CHUNK_ITEMS = 4096
+CHUNK_ITEMS = 1024
+"""Items that are placed at a time: their distances to a thousand points fit the cache."""
 SAME = 0.02
 """An item this near to a reference item, in typical distances of neighbours, is the same item."""
 MAX_ROUNDING = 0.005
@@ -164,7 +165,7 @@ class PortableHead:
         )
 
     def predict(self, X: Any) -> Placing:
-        """Place any number of vectors, a few thousand at a time."""
+        """Place any number of vectors, a thousand at a time."""
         X = np.asarray(X)
         points, strengths = self.points.astype(np.float64), self.strengths.astype(np.float64)
         of_group = np.empty((len(X), len(self.labels)))
