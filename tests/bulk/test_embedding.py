@@ -220,7 +220,7 @@ def test_two_calls_never_write_at_the_same_time(tmp_path: Path) -> None:
     folder, out = write_pictures(tmp_path / "photos", 5), tmp_path / "v.lance"
 
     def meanwhile(doing: str, done: int, total: int | None) -> None:
-        with pytest.raises(InputError, match="Another process is embedding"):
+        with pytest.raises(InputError, match="Another process is writing"):
             embed(str(folder), out)
 
     embed(str(folder), out, Work("pixels"), watch=meanwhile)

@@ -18,7 +18,9 @@ pytest.importorskip("lance", reason="needs the extra cluster: pip install 'samek
 
 from piles import clouds
 from samekind.bulk.labels import Labels, open_labels
+from samekind.bulk.labels import schema as labels_schema
 from samekind.bulk.prediction import missing_units
+from samekind.bulk.store_lock import locked
 from samekind.bulk.vector_store import VectorStore
 from samekind.clusterers.live.portable import PortableHead
 from samekind.errors import ExportError, InputError, SourceError
@@ -158,6 +160,32 @@ def test_a_killed_run_continues_with_the_rows_that_are_missing(
     rest = place_store(file, store.path, out)
     assert (rest.before, rest.added) == (3 * UNIT, 500 - 3 * UNIT)
     check_equal(rest.labels, file, clouds(500, seed=1)[0])
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_killed_runs_left_is_removed_and_two_programs_never_write_at_once(
+    name: str, file: OrientationFile, store: VectorStore, tmp_path: Path
+) -> None:
+    out = tmp_path / name
+    labels = place_store(file, store.path, str(out)).labels
+    size = len(list(out.rglob("*")))
+    table = labels.take([0, 1], labels_schema().names)
+    labels.write(500, table)  # as by a run that was killed before it committed
+    (out / ".part-000000000500.1a2b.part").write_bytes(b"half")
+    if name.endswith(".parquet"):
+        (out / "part-000000000500-000000000502.parquet").unlink()
+    assert len(list(out.rglob("*"))) > size
+    with locked(labels.path), pytest.raises(InputError, match="Another process is writing"):
+        place_store(file, store.path, str(out))
+    place_store(file, store.path, str(out))
+    left = {path.name for path in out.rglob("*")} - {".part-000000000500.1a2b.part"}
+    assert len(left) == size and len(labels) == 500
+    if name.endswith(".lance"):
+        import lance
+
+        assert len(lance.dataset(str(out)).versions()) == 1
+    else:
+        assert not list(out.glob(".part*"))
 
 
 def test_gaps_between_parts_are_filled(

@@ -12,7 +12,9 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.atomic_files import draft_name
+from samekind.bulk.files import is_url
 from samekind.bulk.manifest import FOLDER
 from samekind.bulk.vector_store import lance
 from samekind.errors import ExportError, InputError, SourceError
@@ -79,6 +82,10 @@ class Labels(ABC):
     in_order = False
     """Whether rows must be committed in their order."""
 
+    @abstractmethod
+    def tidy(self) -> None:
+        """Remove what interrupted runs have left; nobody else may be writing."""
+
     def __len__(self) -> int:
         return sum(stop - start for start, stop in self.ranges())
 
@@ -132,6 +139,10 @@ class ParquetLabels(Labels):
 
     def commit(self, start: int, written: str) -> None:
         """Do nothing: a part counts as soon as it has its name."""
+
+    def tidy(self) -> None:
+        for draft in [] if is_url(self.path) else Path(self.path).glob(".part-*.part"):
+            draft.unlink(missing_ok=True)
 
     def scan(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         for _, _, name in self.parts():
@@ -196,6 +207,13 @@ class LanceLabels(Labels):
         fragments = [kind.from_json(json.dumps(part)) for part in json.loads(written)]
         operation = lance().LanceOperation.Append(fragments)
         lance().LanceDataset.commit(self.path, operation, read_version=dataset.version)
+
+    def tidy(self) -> None:
+        # Drop old versions, and on disk also fragments that were never committed.
+        with suppress(OSError):
+            self.dataset.cleanup_old_versions(
+                older_than=timedelta(0), delete_unverified=not is_url(self.path)
+            )
 
     def scan(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         scanner = self.dataset.scanner(
@@ -266,7 +284,7 @@ def address(path: str | Path) -> str:
         raise InputError(
             f"Expected a name for the labels that ends in .parquet or .lance, got {place!r}."
         )
-    return place if "://" in place else str(Path(place).expanduser().absolute())
+    return place if is_url(place) else str(Path(place).expanduser().absolute())
 
 
 def _kind(place: str) -> type[Labels]:
@@ -320,7 +338,7 @@ def _put(place: str, data: Any) -> None:
     """Write a file that appears complete or not at all; one of the same name is replaced."""
     files, path = _filesystem(place)
     files.makedirs(path.rpartition("/")[0], exist_ok=True)
-    if "://" in place:  # object stores put whole files
+    if is_url(place):  # object stores put whole files
         files.pipe_file(path, bytes(data))
         return
     draft = draft_name(Path(path))

@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from samekind import __version__
-from samekind.bulk.cluster import LOCAL, connected
+from samekind.bulk.cluster import LOCAL, check_reachable, connected
 from samekind.bulk.labels import Labels, Range, create_labels, open_labels, schema
+from samekind.bulk.row_stream import mapped_rows
+from samekind.bulk.store_lock import locked
 from samekind.bulk.vector_store import VectorStore, as_matrix
 from samekind.clusterers.live.portable import PortableHead
 from samekind.errors import ExportError, InputError, VectorError
@@ -77,20 +78,21 @@ def predict_store(
             f"Expected vectors with {len(head.mean)} numbers for the orientation "
             f"{file.orientation!r}, got {store.width} in {store.path!r}."
         )
+    check_reachable(on)
     facts = facts_of(file, store, tolerance)
     labels = create_labels(out, facts)
     check_same(labels, facts)
-    check_rows(labels, store)
-    n, done = len(store), labels.ranges()
-    before = sum(stop - start for start, stop in done)
-    units = missing_units(done, n, unit_rows)
     groups = tuple((group.number, group.name) for group in file.groups)
     placer = Placer(store.path, labels.path, head, groups, tolerance)
-    added = 0
-    for start, stop in _committed(labels, _placed(placer, units, on, workers)):
-        added += stop - start
-        if progress is not None:
-            progress(before + added, n)
+    with locked(labels.path):
+        check_rows(labels, store)
+        before, added = len(labels), 0
+        units = missing_units(labels.ranges(), len(store), unit_rows)
+        for start, stop in _committed(labels, _placed(placer, units, on, workers)):
+            added += stop - start
+            if progress is not None:
+                progress(before + added, len(store))
+        labels.tidy()
     return Predicted(labels, before, added)
 
 
@@ -227,15 +229,10 @@ class Placer:
 
 
 class Worker:
-    """A process of Ray Data that places units.
+    """A process of Ray Data that places units."""
 
-    Parameters
-    ----------
-    fetch : gets the placer: a reference instead of a copy, so that a restarted worker gets it too.
-    """
-
-    def __init__(self, fetch: Callable[[], Placer]) -> None:
-        self._placer = fetch()
+    def __init__(self, placer: Placer) -> None:
+        self._placer = placer
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         """Place the units of a batch: columns ``start`` and ``stop``, and then ``written``."""
@@ -255,22 +252,20 @@ def _placed(
     with connected(on) as ray:
         rows = [{"start": start, "stop": stop} for start, stop in units]
         most = min(workers or int(ray.cluster_resources().get("CPU", 1)), len(units))
-        found = ray.data.from_items(rows, override_num_blocks=len(units)).map_batches(
-            Worker,
-            fn_constructor_args=(partial(ray.get, ray.put(placer)),),
-            compute=ray.data.ActorPoolStrategy(size=most),
-            batch_size=1,
-            num_cpus=1,
-        )
-        for row in found.iter_rows():
+        options = {"num_cpus": 1, "compute": ray.data.ActorPoolStrategy(size=most)}
+        for row in mapped_rows(ray, rows, Worker, {"placer": placer}, **options):
             yield int(row["start"]), int(row["stop"]), str(row["written"])
 
 
 def _committed(labels: Labels, placed: Iterator[tuple[int, int, str]]) -> Iterator[Range]:
-    """Commit units as they come, or in the order of their rows where the labels need that."""
+    """Commit each unit once, as they come or in the order of their rows as the labels need it."""
     waiting: dict[int, tuple[int, str]] = {}
-    following = sum(stop - start for start, stop in labels.ranges()) if labels.in_order else -1
+    seen: set[int] = set()
+    following = len(labels) if labels.in_order else -1
     for start, stop, written in placed:
+        if start in seen:  # Ray may repeat what a lost node had done
+            continue
+        seen.add(start)
         if not labels.in_order:
             labels.commit(start, written)
             yield start, stop

@@ -32,7 +32,7 @@ def locked(store: str) -> Iterator[None]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as busy:
                 raise InputError(
-                    f"Another process is embedding into {store!r}. Wait until it is done."
+                    f"Another process is writing to {store!r}. Wait until it is done."
                 ) from busy
             yield
     finally:

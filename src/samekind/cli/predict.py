@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -164,6 +165,7 @@ def place_vectors(
     tolerance: float,
 ) -> None:
     """Place all rows of a store of vectors by an orientation file, and say what was done."""
+    from samekind.cli.embed import watching
     from samekind.exports.orientation_file import OrientationFile
     from samekind.workspace.predict import place_store
 
@@ -182,7 +184,8 @@ def place_vectors(
             "Note: vectors do not tell what they miss of an item. Whether an item fits is judged "
             "by its distance alone."
         )
-    with progress_bar("Sorting") as progress:
+    with watching() as watch:
+        progress = partial(watch, "Sorting")
         done = place_store(
             file, vectors, out, on=on, workers=workers, tolerance=tolerance, progress=progress
         )
