@@ -94,6 +94,7 @@ function WorkspaceFrame({ path, session, pile, remount }: Route & { remount: () 
           <span class="muted">
             {collection}
             {about && about.orientations.length > 1 && ` · ${about.session}`}
+            {about?.person && ` · ${about.person}`}
           </span>
         </span>
         <nav aria-label="Views">

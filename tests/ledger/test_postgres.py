@@ -2,107 +2,37 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
+from benchmarks.people import postgres
+from benchmarks.people.postgres import ENCODED, PASSWORD, NoPostgres, running_postgres
 from samekind.errors import ForeignFile, StoreError
 from samekind.ledger import sql
 from samekind.ledger.sql import SqlStore
 from samekind.protocols import Event
-from samekind.testing.stores import check_store, check_two_processes
+from samekind.testing.stores import check_store, check_two_processes, check_watch
 
 pytest.importorskip("psycopg", reason="the PostgreSQL driver is not installed")
-pwd = pytest.importorskip("pwd", reason="the server is only started on Unix")
-
-PASSWORD = "not%a:real@secret"
-ENCODED = "not%25a%3Areal%40secret"
-
-
-def _programs() -> Path:
-    """The folder of initdb and postgres; Debian keeps them out of the search path."""
-    on_path = shutil.which("initdb")
-    versions = sorted(
-        Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda p: int(p.parts[-3])
-    )
-    found = Path(on_path) if on_path else next(reversed(versions), None)
-    if found is None:
-        pytest.skip("PostgreSQL is not installed here (initdb was not found)")
-    return found.parent
-
-
-def _user() -> str | None:
-    """PostgreSQL refuses to run as root, so root runs it as somebody else."""
-    if os.geteuid() != 0:
-        return None
-    for name in ("postgres", "nobody"):
-        try:
-            return str(pwd.getpwnam(name).pw_name)
-        except KeyError:
-            continue
-    pytest.skip("PostgreSQL does not run as root, and there is no other user here")
+pytest.importorskip("pwd", reason="the server is only started on Unix")
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     """The address of a server that lives as long as this file's tests, without a database name."""
-    programs, user = _programs(), _user()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with tempfile.TemporaryDirectory(prefix="pg") as name:
-        folder = Path(name)
-        (folder / "password").write_text(PASSWORD)
-        if user:
-            shutil.chown(folder, user)
-            shutil.chown(folder / "password", user)
-        data = folder / "data"
-        made = subprocess.run(
-            [
-                *(programs / "initdb", "-D", data, "-U", "me", "-E", "UTF8", "--no-sync"),
-                *("--auth=scram-sha-256", f"--pwfile={folder / 'password'}"),
-            ],
-            user=user,
-            cwd=folder,
-            capture_output=True,
-            text=True,
-        )
-        if made.returncode:
-            pytest.skip(f"PostgreSQL could not be set up here: {made.stderr.strip()[-200:]}")
-        control = [str(programs / "pg_ctl"), "-D", str(data), "-w", "-l", str(folder / "log")]
-        options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c shared_buffers=16MB"
-        started = subprocess.run([*control, "-o", options, "start"], user=user, cwd=folder)
-        if started.returncode:
-            pytest.skip(f"PostgreSQL did not start here: {(folder / 'log').read_text()[-200:]}")
-        try:
-            yield f"postgresql://me:{ENCODED}@127.0.0.1:{port}"
-        finally:
-            subprocess.run([*control, "-m", "immediate", "stop"], user=user, cwd=folder)
+    try:
+        with running_postgres() as address:
+            yield address
+    except NoPostgres as missing:
+        pytest.skip(str(missing))
 
 
 @pytest.fixture
 def new_database(server: str) -> Callable[[], str]:
     """Makes an empty database at each call and gives its address."""
-    admin = sa.create_engine(
-        server.replace("postgresql:", "postgresql+psycopg:") + "/postgres",
-        isolation_level="AUTOCOMMIT",
-        poolclass=sa.pool.NullPool,
-    )
-
-    def make() -> str:
-        with admin.connect() as connection:
-            count = connection.exec_driver_sql("SELECT count(*) FROM pg_database").scalar()
-            connection.exec_driver_sql(f"CREATE DATABASE ledger{count}")
-        return f"{server}/ledger{count}"
-
-    return make
+    return lambda: postgres.new_database(server)
 
 
 def test_a_ledger_in_postgresql_keeps_the_contract(new_database: Callable[[], str]) -> None:
@@ -192,3 +122,10 @@ def test_a_lost_connection_is_reported_and_the_next_event_is_stored(
             with pytest.raises(StoreError, match="Check the address"), store._translated():
                 connection.exec_driver_sql(wanted)
         assert store.append("main", Event("told")) == 2
+
+
+def test_everybody_who_watches_is_notified(new_database: Callable[[], str]) -> None:
+    address = new_database()
+    with SqlStore(address) as here, SqlStore(address) as there:
+        assert here.is_remote
+        check_watch(here, there, named=True)

@@ -69,7 +69,7 @@ export function useWorkspace(name: string | null): Workspace {
     return createOutbox(`${pile === null ? "" : `${pile}/`}${name ?? ""}`);
   }, [name]);
   const session = useResource(() => client.get("/api/session"), [client]);
-  const recent = useResource(() => client.get("/api/answers"), [client]);
+  const recent = useResource(() => client.get("/api/answers", { query: { mine: true } }), [client]);
   const [now, setNow] = useImmediateState<OpenQuestion | null>(null);
   const [sending, setSending] = useImmediateState<NewAnswer | null>(null);
   const [problem, setProblem] = useState<ApiError | null>(null);

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import multiprocessing
+import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
-from samekind.errors import InputError
+from samekind.errors import InputError, StaleWrite
 from samekind.ledger.store import open_store
 from samekind.protocols import Event, Store
 from samekind.testing.expecting import raises
+
+if TYPE_CHECKING:
+    from samekind.ledger.sql import SqlStore
+
+PATIENCE = 300.0
+"""Seconds after which something counts as broken, not slow."""
 
 
 def check_store(make_store: Callable[[], Store]) -> None:
@@ -19,6 +28,7 @@ def check_store(make_store: Callable[[], Store]) -> None:
     check_what_is_not_plain_json_is_refused(make_store())
     check_names_are_checked(make_store())
     check_threads_do_not_lose_events(make_store())
+    check_late_events_are_refused(make_store())
 
 
 def check_numbers_are_gapless_per_session(store: Store) -> None:
@@ -92,6 +102,57 @@ def check_threads_do_not_lose_events(store: Store) -> None:
     events = list(store.read("main"))
     assert sorted(given_out) == [e.seq for e in events] == list(range(1, 61))
     assert {e.seq: e.data["n"] for e in events} == {s: n for n, s in enumerate(given_out)}
+
+
+def check_late_events_are_refused(store: Store) -> None:
+    """Check that an event can be stored on the condition that no other one came before it."""
+    assert store.append("main", Event("told"), after=0) == 1
+    for wrong in (0, 2):
+        with raises(StaleWrite):
+            store.append("main", Event("told"), after=wrong)
+    with raises(StaleWrite):
+        store.append("other", Event("told"), after=1)
+    assert store.append("main", Event("undone"), after=1) == 2
+    assert [e.kind for e in store.read("main")] == ["told", "undone"]
+    assert store.sessions() == ["main"], "what was refused has left no trace"
+    with ThreadPoolExecutor(4) as pool:
+        stored = list(pool.map(lambda _: _succeeds(store, after=2), range(8)))
+    assert sum(stored) == 1 and len(list(store.read("main"))) == 3
+
+
+def check_watch(here: SqlStore, there: SqlStore, *, named: bool) -> None:
+    """Check that what one store writes wakes the watch of another one, until it is stopped.
+
+    Parameters
+    ----------
+    named : whether the watch is told which session has grown.
+    """
+    woken: list[tuple[str, int]] = []
+    stop = here.watch(lambda session, number: woken.append((session, number)))
+    _until(lambda: bool(woken))  # it is ready
+    woken.clear()
+    assert there.append("main / ä", Event("told")) == 1
+    _until(lambda: bool(woken))
+    assert woken[0] == (("main / ä", 1) if named else ("", 0))
+    stop()
+    woken.clear()
+    there.append("main / ä", Event("told"))
+    assert not woken and not [t for t in threading.enumerate() if t.name == "ledger-watch"]
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "The watch was not woken."
+        time.sleep(0.02)
+
+
+def _succeeds(store: Store, *, after: int) -> bool:
+    try:
+        store.append("main", Event("told"), after=after)
+    except StaleWrite:
+        return False
+    return True
 
 
 def check_two_processes(target: str) -> None:

@@ -14,7 +14,14 @@ import "./answers.css";
 
 const PAGE_SIZE = 25;
 
-function Row({ answer, edit, aside }: { answer: AnswerView; edit: () => void; aside: boolean }) {
+interface RowProps {
+  answer: AnswerView;
+  /** Not for answers of other people. */
+  edit: (() => void) | null;
+  aside: boolean;
+}
+
+function Row({ answer, edit, aside }: RowProps) {
   return (
     <li class={aside ? "answer aside" : "answer"}>
       <span class="muted number">{answer.number}</span>
@@ -28,27 +35,31 @@ function Row({ answer, edit, aside }: { answer: AnswerView; edit: () => void; as
         </span>
         {aside && <Link to="/conflicts">Set aside: it contradicts other answers</Link>}
       </span>
-      <button type="button" onClick={edit} aria-label={`Change answer ${answer.number}`}>
-        Change
-      </button>
+      {edit && (
+        <button type="button" onClick={edit} aria-label={`Change answer ${answer.number}`}>
+          Change
+        </button>
+      )}
     </li>
   );
 }
 
 export function AnswersPage({ workspace }: { workspace: Workspace }) {
-  const { client, recent } = workspace;
+  const { client, recent, session } = workspace;
+  const person = session?.person ?? null;
+  const [mine, setMine] = useState(false);
   const [editing, setEditing] = useState<AnswerView | null>(null);
   const [pages, setPages] = useState(1);
   const list = useResource(
     async (signal) => {
       const offsets = Array.from({ length: pages }, (_, k) => k * PAGE_SIZE);
       const parts = await Promise.all(
-        offsets.map((offset) => client.get("/api/answers", { query: { offset, limit: PAGE_SIZE }, signal })),
+        offsets.map((offset) => client.get("/api/answers", { query: { offset, limit: PAGE_SIZE, mine }, signal })),
       );
       return { total: parts.at(-1)?.total ?? 0, answers: parts.flatMap((part) => part.answers) };
     },
     [client],
-    { refreshOn: [recent, pages] },
+    { refreshOn: [recent, pages, mine] },
   );
   const conflicts = useConflicts(workspace);
   const odd = conflicts.data?.odd ?? [];
@@ -65,13 +76,18 @@ export function AnswersPage({ workspace }: { workspace: Workspace }) {
           )}
         </p>
       )}
+      {person !== null && !session?.hidden && (
+        <label class="only-mine">
+          <input type="checkbox" checked={mine} onChange={() => setMine(!mine)} /> Only mine
+        </label>
+      )}
       <ErrorNotice error={list.error} retry={list.reload} />
       <ul class="answer-list">
         {answers.map((answer) => (
           <Row
-            key={answer.number}
+            key={`${answer.number} ${answer.by}`}
             answer={answer}
-            edit={() => setEditing(answer)}
+            edit={person === null || person === answer.by ? () => setEditing(answer) : null}
             aside={aside.has(answer.number)}
           />
         ))}

@@ -7,6 +7,7 @@ import { Link } from "../../components/link";
 import { count, duration, number, percent } from "../../format";
 import type { Workspace } from "../../workspace/use-workspace";
 import { CurveChart, CurveTable } from "./curve";
+import { People } from "./people";
 import "./progress.css";
 
 /** How often to read a curve that is still being computed. */
@@ -24,6 +25,12 @@ export function ProgressPage({ workspace: { client, now } }: { workspace: Worksp
   const learner = useResource((signal) => client.get("/api/progress/learner", { signal }), [client], {
     refreshOn: [snapshot],
   });
+  const several = Object.keys(report.data?.people ?? {}).length > 1;
+  const people = useResource(
+    async (signal) => (several ? client.get("/api/progress/people", { signal }) : null),
+    [client, several],
+    { refreshOn: [answers, snapshot] },
+  );
   const retry = () => {
     report.reload();
     curve.reload();
@@ -38,6 +45,7 @@ export function ProgressPage({ workspace: { client, now } }: { workspace: Worksp
           <Figures report={report.data} />
           <QualityCurve curve={curve.data} report={report.data} />
           <Breakdown report={report.data} />
+          {people.data && <People found={people.data} />}
           {learner.data && <Learner {...learner.data} />}
         </>
       )}
