@@ -44,6 +44,8 @@ PLAIN_KINDS, KINDS = 12, 8
 PLAIN_SPREAD, SPREAD = 1.0, 0.6
 """Standard deviation of the kinds' centres, in that of the items around them."""
 EXTRAPOLATED = 100_000_000
+MAX_COVERED = 100_000
+"""Items up to which many checks are made."""
 WORKERS = b"ray::MapWorker(MapBatches(Worker))"
 """How the processes are called that predict."""
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -81,6 +83,7 @@ def _parsed(words: Sequence[str] | None) -> argparse.Namespace:
     add("--width", type=int, default=128)
     add("--questions", type=int, default=100)
     add("--checked", type=int, default=200, help="items of the random check")
+    add("--checks", type=int, default=100, help="random checks whose intervals are counted")
     add("--workers", type=int, default=2, help="processes of Ray")
     add("--folder", type=Path, help="where the temporary folder is made")
     add("--report", action="store_true", help="measure nothing; table of --json")
@@ -90,7 +93,7 @@ def _parsed(words: Sequence[str] | None) -> argparse.Namespace:
 
 def _in_a_process(step: str, items: int, folder: str, wanted: argparse.Namespace) -> Row:
     words = ["--step", step, "--items", str(items), "--folder", folder]
-    for name in ("width", "questions", "checked", "workers", "seed"):
+    for name in ("width", "questions", "checked", "checks", "workers", "seed"):
         words += [f"--{name}", str(getattr(wanted, name))]
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.cluster.scale", *words],
@@ -198,34 +201,50 @@ def _predicted(items: int, folder: Path, out: str, on: str, workers: int | None)
 
 
 def check(items: int, folder: Path, wanted: argparse.Namespace) -> Row:
-    """Check a random sample of all rows, and compare its interval with the truth."""
+    """Check random samples of all rows, and compare their intervals with the truth."""
+    from samekind.bulk.reference import reference_of
+    from samekind.bulk.vector_store import VectorStore
     from samekind.simulation.loop import run
     from samekind.simulation.people import Truth
-    from samekind.workspace.check import open_check
+    from samekind.workspace.check import Share, open_check
 
-    began = time.perf_counter()
-    found = open_check(folder / "labels.parquet", items=wanted.checked, seed=wanted.seed)
-    opened = time.perf_counter() - began
     truth = np.load(folder / "truth.npy")
-    run(found.session, Truth(truth[found.rows].astype(np.intp)))
-    share = found.result().all
+
+    def checked(seed: int) -> tuple[Any, Share, float]:
+        began = time.perf_counter()
+        found = open_check(folder / "labels.parquet", items=wanted.checked, seed=seed)
+        opened = time.perf_counter() - began
+        run(found.session, Truth(truth[found.rows].astype(np.intp)))
+        return found.labels, found.result().all, opened
+
+    labels, share, opened = checked(wanted.seed)
+    before = peak()
+    kind_of, right = matched_kinds(labels, truth)
+    held = []
+    for seed in range(wanted.checks if items <= MAX_COVERED else 0):
+        low, high = checked(seed)[1].bounds
+        held.append(low <= right <= high)
+    rows = reference_of(VectorStore.open(folder / "vectors.lance")).rows
+    placed = kind_of[labels.take(rows, ["group"]).column("group").to_numpy()]
     low, high = share.bounds
     return {
         "open_seconds": round(opened, 2), "judged": share.judged, "right": share.right,
-        "low": round(low, 4), "high": round(high, 4),
-        "truth": round(_right(found.labels, truth), 4), "peak_mb": peak(),
+        "low": round(low, 4), "high": round(high, 4), "truth": round(right, 4),
+        "truth_of_reference_items": round(float(np.mean(placed == truth[rows])), 4),
+        "checks": len(held), "held": sum(held), "peak_mb": before,
     }  # fmt: skip
 
 
-def _right(labels: Any, truth: NDArray[np.int8]) -> float:
-    """Share of all rows whose group is that of their kind, each group standing for one kind."""
+def matched_kinds(labels: Any, truth: NDArray[np.int8]) -> tuple[NDArray[np.intp], float]:
+    """(groups,) the kind that most items of each group have, and the share of such items."""
     counts = np.zeros((max(labels.names()) + 1, KINDS), dtype=np.int64)
     start = 0
     for batch in labels.scan(("group",)):
         group = batch.column("group").to_numpy()
-        np.add.at(counts, (group, truth[start : start + len(group)]), 1)
+        pairs = group.astype(np.int64) * KINDS + truth[start : start + len(group)]
+        counts += np.bincount(pairs, minlength=counts.size).reshape(counts.shape)
         start += len(group)
-    return float(counts.max(axis=1).sum() / start)
+    return counts.argmax(axis=1), float(counts.max(axis=1).sum() / start)
 
 
 class Watched:
