@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from command_line import Cli, cli, photos  # noqa: F401
 from drawn_store import append, blobs, manifest_of, new_store
 from samekind import Session, open_pile
 from samekind.bulk import readers
-from samekind.bulk.more import find_more, rows_of
+from samekind.bulk.more import find_more, find_new, rows_of
 from samekind.bulk.sampled_pile import SampledCollection, open_sampled
 from samekind.bulk.vector_store import VectorStore
 from samekind.errors import InputError, SourceError
@@ -25,6 +26,7 @@ from samekind.ledger.store import open_store
 from samekind.session import acts
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
+from samekind.workspace.labelled import labelled_set
 from samekind.workspace.orientation import orientation_of
 from samekind.workspace.pile import Request
 
@@ -224,3 +226,23 @@ def test_an_orientation_of_a_store_is_exported_without_the_source(tmp_path: Path
     file = orientation_of(pile, session)
     assert (file.encoder, file.fingerprint, file.outside) == ("vectors", "vectors/v1", 0.25)
     assert file.columns == ("a", "b") and len(file.groups) == 3
+
+
+def test_simulate_takes_the_labels_of_the_source(tmp_path: Path, cli: Cli) -> None:
+    X, kind = blobs(300, kinds=3)
+    split = np.where(np.arange(300) % 3 == 0, "test", "train")
+    np.savez(tmp_path / "x.npz", X=X, side=kind, split=split)
+    store = new_store(tmp_path / "v.lance", X[:0], source=str(tmp_path / "x.npz"))
+    ids = [f"row-{i}" for i in range(300)]
+    store.commit(store.write_fragment(ids, ids, ["1"] * 300, X))
+    items = open_sampled(store.path, size=80)
+    labelled = labelled_set(store.path, ["side"], option="--labels")
+    np.testing.assert_array_equal(labelled.orientations["side"], kind[items.rows])
+    done = cli("simulate", store.path, "--labels", "side", "--questions", 15, "--json")
+    assert done.code == 0, done.err
+    row = json.loads(done.out)
+    assert row["set"] == "v.lance" and row["curve"][-1]["acc"] > 0.9
+    store.commit(store.write_fragment(["stray"], ["stray"], ["1"], X[:1]))
+    find_new(store.path)
+    done = cli("simulate", store.path, "--labels", "side")
+    assert done.code == 3 and "no labels for the item 'stray'" in done.err

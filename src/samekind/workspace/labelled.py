@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from samekind.errors import InputError
+import numpy as np
+
+from samekind.bulk.sampled_pile import open_sampled
+from samekind.bulk.vector_store import is_vector_store
+from samekind.errors import InputError, SourceError
 from samekind.workspace.pile import check_source
 
 if TYPE_CHECKING:
@@ -23,6 +27,8 @@ def labelled_set(source: str, labels: Sequence[str], *, option: str) -> Labelled
     """
     from samekind.sources import open_labelled
 
+    if is_vector_store(source):
+        return _labelled_store(source, labels, option)
     check_source(source)
     try:
         return open_labelled(source, labels=labels)
@@ -32,6 +38,27 @@ def labelled_set(source: str, labels: Sequence[str], *, option: str) -> Labelled
                 f"Which column of {source!r} holds the labels? Name it: {option} COLUMN."
             ) from problem
         raise
+
+
+def _labelled_store(path: str, labels: Sequence[str], option: str) -> LabelledSet:
+    """Open the reference items of a store with the labels that their source has for them."""
+    from samekind.sources import LabelledSet
+
+    items = open_sampled(path)
+    known = labelled_set(items.store.manifest.source, labels, option=option)
+    place = {id: at for at, id in enumerate(known.collection.ids())}
+    columns = dict(known.orientations)
+    if known.held_out is not None:  # an embedded table has both parts
+        place |= {id: len(place) + at for at, id in enumerate(known.held_out.ids())}
+        outside = known.held_out_orientations
+        columns = {name: np.concatenate([of, outside[name]]) for name, of in columns.items()}
+    missing = next((id for id in items.ids() if id not in place), None)
+    if missing is not None:
+        raise SourceError(
+            f"{known.name!r} has no labels for the item {missing!r} of {path!r}. Embed it again."
+        )
+    at = np.array([place[id] for id in items.ids()], dtype=np.intp)
+    return LabelledSet(items.name, items, {name: of[at] for name, of in columns.items()})
 
 
 def is_table(source: str) -> bool:
