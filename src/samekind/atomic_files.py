@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -61,5 +61,28 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     except OSError:
         pass
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def one_at_a_time(lock: Path) -> Iterator[None]:
+    """Wait until no other process on this machine is in a block with the same lock file.
+
+    The system frees the lock of a process that dies. Where files cannot be locked (Windows, some
+    network drives, a folder that cannot be written), nobody waits.
+    """
+    try:
+        import fcntl
+
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(lock, os.O_CREAT | os.O_RDWR, 0o600)
+    except (ImportError, OSError):
+        yield
+        return
+    try:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
     finally:
         os.close(handle)

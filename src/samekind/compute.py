@@ -52,6 +52,16 @@ def local_device(compute: Compute, rank: int) -> Compute:
     return Compute(f"cuda:{rank}", compute.dtype, f"{compute.reason}; number {rank} of them")
 
 
+def fits_on(device: str, n_bytes: int) -> bool:
+    """Whether data of this size leave half of a device's free memory for other things."""
+    import torch
+
+    if not device.startswith("cuda"):
+        return True  # the same memory
+    free, _ = torch.cuda.mem_get_info(torch.device(device))
+    return n_bytes <= free // 2
+
+
 COMPILE_MODES: dict[str, str | None] = {
     "plain": None,
     "tuned": "max-autotune-no-cudagraphs",

@@ -15,6 +15,7 @@ import pytest
 from PIL import Image
 
 from command_line import Cli, cli, table  # noqa: F401
+from drawn_sources import write_tar
 from samekind.cli import learn as learn_module
 from samekind.encoders.learned.encoder import METHODS
 
@@ -235,3 +236,24 @@ def test_the_command_names_every_encoder_that_learns() -> None:
     from samekind.exports.orientation_file import SUFFIX
 
     assert tuple(METHODS) == learn.METHODS and export.SUFFIX == SUFFIX
+
+
+def test_shards_are_learnt_from_without_loading_them(
+    cli: Cli, drawn: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = drawn()
+    for k in range(2):
+        files = {f"{p.name}": p.read_bytes() for p in sorted(folder.iterdir())[6 * k : 6 * k + 6]}
+        write_tar(tmp_path / "shards" / f"{k}.tar", files)
+    done = cli("learn", tmp_path / "shards", "--epochs", "1")
+    assert done.code == 0, done.err
+    assert "12 pictures in shards." in done.err
+    assert "simclr, learnt from 12 pictures in 1 epochs" in done.out
+    assert "samekind cluster" not in done.out
+    assert list((tmp_path / "home" / "cache" / "pictures").glob("shards-*/pixels.u8"))
+
+
+def test_several_workers_need_ray_or_torchrun(cli: Cli, drawn: Callable[..., Path]) -> None:
+    done = cli("learn", drawn(), "--workers", "2")
+    assert done.code != 0
+    assert "--on ray" in done.err and "torchrun --nproc-per-node 2" in done.err

@@ -293,3 +293,27 @@ def test_a_training_can_begin_from_the_features_of_another(method: str, tmp_path
         SelfLearner(TINY, pictures, start=str(tmp_path / "nothing.safetensors"))
     with pytest.raises(SamekindError, match="channels"):
         SelfLearner(replace(TINY, channels=4), pictures, start=path)
+
+
+@pytest.mark.parametrize("method", ["simclr", "propos"])
+def test_pictures_that_do_not_fit_on_the_device_are_moved_batch_by_batch(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pictures, _ = striped(32)
+    setting = replace(TINY, method=method, resample=method == "propos")
+    fits = SelfLearner(setting, pictures)
+    monkeypatch.setattr(selflearn, "fits_on", lambda device, n_bytes: n_bytes < pictures.nbytes)
+    stays = SelfLearner(setting, pictures)
+    assert (fits._trainer.stays, stays._trainer.stays) == (False, True)
+    moved: list[int] = []
+    move = stays._trainer._moved
+
+    def counted(items: Any) -> torch.Tensor:
+        moved.append(len(items))
+        return move(items)
+
+    monkeypatch.setattr(stays._trainer, "_moved", counted)
+    fits.run(2)
+    stays.run(2)
+    assert moved == [8] * 8
+    assert_equal(weights(fits), weights(stays))

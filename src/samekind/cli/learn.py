@@ -16,6 +16,7 @@ from samekind.errors import InputError, UnknownName
 from samekind.questions.wording import plural
 
 if TYPE_CHECKING:
+    from samekind.bulk.training import TrainingJob
     from samekind.encoders.learned.training import Learning, Target
     from samekind.encoders.learned.weights import Kept
     from samekind.training.progress import TrainingReport
@@ -27,7 +28,9 @@ METHODS = ("simclr", "byol", "cc", "tcl", "propos")
 
 
 def learn(
-    path: Annotated[str, typer.Argument(help="Pictures: a folder, a table, or a set (tiles).")],
+    path: Annotated[
+        str, typer.Argument(help="Pictures: a folder, a table, shards (.tar, .parquet), or a set.")
+    ],
     encoder: Annotated[str, typer.Option(help=f"Method: {', '.join(METHODS)}.")] = "simclr",
     minutes: Annotated[
         float | None, typer.Option(min=0.01, help=f"Train this long; default: {MINUTES:g}.")
@@ -43,6 +46,12 @@ def learn(
     ] = None,
     device: Annotated[str | None, typer.Option(help="Default: the fastest available.")] = None,
     seed: Annotated[int, typer.Option(help="Another seed starts another training.")] = 0,
+    on: Annotated[
+        str, typer.Option(help="Where: local, ray (a cluster started here), or ray://HOST:PORT.")
+    ] = "local",
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes that train together, with --on ray.")
+    ] = 1,
     yes: options.Yes = False,
     as_json: options.Json = False,
 ) -> None:
@@ -51,37 +60,73 @@ def learn(
         raise UnknownName("encoder that learns", encoder, METHODS)
     if minutes is not None and epochs is not None:
         raise InputError("Expected --minutes or --epochs, got both. Omit one of them.")
-    from samekind.encoders import default_cache
-    from samekind.encoders.learned.plan import choose
-    from samekind.encoders.learned.training import Learning
-    from samekind.sources import open_source
-    from samekind.training.progress import Monitor
-    from samekind.workspace.pile import check_source, skipped_notices
+    if on == "local" and workers > 1:
+        raise InputError(
+            f"Expected --on ray for {workers} workers, got --on local. Or start them with "
+            f"torchrun --nproc-per-node {workers} -m samekind learn ..."
+        )
+    from samekind.bulk.training import TrainingJob, is_sharded
+    from samekind.workspace.pile import check_source
 
     check_source(path)
-    with progress_bar("Listing") as progress:
-        collection = open_source(path, cache=default_cache(), progress=progress)
-    choice = choose(encoder, collection, groups=groups, size=size, device=device, seed=seed)
-    note(f"{plural(len(collection), 'picture')} in {collection.name}.")
-    bar = Bar()
-    monitor = Monitor(report=bar, every=5 if choice.device == "cpu" else 50)
-    with progress_bar("Reading") as progress:
-        learning = Learning.chosen(choice, collection, monitor=monitor, progress=progress)
-    for notice in skipped_notices((*collection.skipped, *learning.skipped)):
-        note(notice)
-    if minutes is None and epochs is None:
-        minutes = MINUTES
-    target = learning.target(minutes=minutes, epochs=epochs)
-    announce(learning, target)
-    if target.left and not (yes or _agreed()):
-        say("Nothing was trained.")
+    minutes = MINUTES if minutes is None and epochs is None else minutes
+    job = TrainingJob(path, encoder, minutes, epochs, groups, size, device, seed)
+    kept = _train_here(job, yes) if on == "local" else _train_on(job, on, workers)
+    if kept is None:
         return
-    kept = _run(learning, target, bar)
     if as_json:
         typer.echo(json.dumps({**asdict(kept), "path": str(kept.path)}))
     else:
         asked = {"groups": groups, "size": size, "device": device, "seed": seed or None}
-        show_next_steps(kept, path, [f"--{name} {v}" for name, v in asked.items() if v])
+        given = [f"--{name} {v}" for name, v in asked.items() if v]
+        show_next_steps(kept, path, given, sharded=is_sharded(path))
+
+
+def _train_here(job: TrainingJob, yes: bool) -> Kept | None:
+    """Train in this process, and with the others of ``torchrun``, of which the first one talks."""
+    from samekind.bulk.training import open_training_pile
+    from samekind.encoders.learned.plan import choose
+    from samekind.encoders.learned.training import Learning
+    from samekind.training.distributed import World
+    from samekind.training.progress import Monitor
+    from samekind.workspace.pile import skipped_notices
+
+    leads = World.expected().rank == 0
+    with progress_bar("Listing") as progress:
+        pile = open_training_pile(job.source, progress if leads else None)
+    choice = choose(
+        job.encoder, pile, groups=job.groups, size=job.size, device=job.device, seed=job.seed
+    )
+    if leads:
+        note(f"{plural(len(pile), 'picture')} in {pile.name}.")
+    bar = Bar()
+    monitor = Monitor(report=bar, every=5 if choice.device == "cpu" else 50)
+    with progress_bar("Reading") as progress:
+        learning = Learning.chosen(
+            choice, pile, monitor=monitor, progress=progress if leads else None
+        )
+    target = learning.target(minutes=job.minutes, epochs=job.epochs)
+    if target.left:
+        learning.seconds_per_epoch()  # measured by all processes together
+    if not leads:
+        learning.run(target)
+        return None
+    for notice in skipped_notices((*pile.skipped, *learning.skipped)):
+        note(notice)
+    announce(learning, target)
+    alone = learning.learner.world.size == 1
+    if target.left and alone and not (yes or _agreed()):
+        say("Nothing was trained.")
+        return None
+    return _run(learning, target, bar)
+
+
+def _train_on(job: TrainingJob, on: str, workers: int) -> Kept:
+    """Train on a Ray cluster."""
+    from samekind.bulk.training import train_on_ray
+
+    note(f"Training on {plural(workers, 'worker')} of the Ray cluster {on!r}.")
+    return train_on_ray(job, on, workers)
 
 
 class Bar:
@@ -137,7 +182,9 @@ def announce(learning: Learning, target: Target) -> None:
     note("Ctrl-C stops it; the same command resumes it.")
 
 
-def show_next_steps(kept: Kept, path: str, options: Sequence[str]) -> None:
+def show_next_steps(
+    kept: Kept, path: str, options: Sequence[str], *, sharded: bool = False
+) -> None:
     """Print where the network is stored, and what to type next.
 
     `options` lead back to the same training.
@@ -147,9 +194,10 @@ def show_next_steps(kept: Kept, path: str, options: Sequence[str]) -> None:
     again = f"{shlex.quote(path)} --encoder {kept.encoder}"
     say(f"{kept.describe()} ({duration(kept.seconds)}).")
     say(f"Saved in {kept.path}.")
-    say(f"Group with it:       samekind cluster {again}")
-    say(f"Answer with it:      samekind ask {again}")
-    say(f"Group without it:    samekind cluster {shlex.quote(path)}")
+    if not sharded:
+        say(f"Group with it:       samekind cluster {again}")
+        say(f"Answer with it:      samekind ask {again}")
+        say(f"Group without it:    samekind cluster {shlex.quote(path)}")
     say(f"Train longer:        samekind learn {' '.join([again, *options])} --minutes M")
 
 

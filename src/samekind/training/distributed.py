@@ -30,17 +30,38 @@ class World:
         return cls()
 
     @classmethod
+    def expected(cls) -> World:
+        """The processes that ``torchrun`` has started, whether or not they are connected yet."""
+        return cls(int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1")))
+
+    @classmethod
     def joined(cls, compute: Compute) -> tuple[World, Compute]:
         """Join the processes that ``torchrun`` started, each with a device of its own."""
         import torch.distributed as dist
 
-        size = int(os.environ.get("WORLD_SIZE", "1"))
-        if size > 1 and dist.is_available() and not dist.is_initialized():
+        if cls.expected().size > 1 and dist.is_available() and not dist.is_initialized():
             dist.init_process_group(distributed_backend(compute.device))
         world = cls.here()
         if world.size > 1:
             compute = local_device(compute, int(os.environ.get("LOCAL_RANK", world.rank)))
         return world, compute
+
+    def any(self, here: bool, device: torch.device) -> bool:
+        """Whether something holds in any of the processes."""
+        if self.size == 1:
+            return here
+        import torch.distributed as dist
+
+        found = torch.tensor(int(here), device=device)
+        dist.all_reduce(found, dist.ReduceOp.MAX)
+        return bool(found)
+
+    def wait(self) -> None:
+        """Wait until all processes are here."""
+        import torch.distributed as dist
+
+        if self.size > 1:
+            dist.barrier()
 
     def gather(self, rows: Tensor) -> Tensor:
         """Rows of all processes, in the order of one process that had the whole batch.

@@ -31,7 +31,7 @@ from samekind.training.batches import LinkedBatches
 from samekind.training.checkpoints import Checkpoint
 from samekind.training.distributed import World
 from samekind.training.network import Network, Output
-from samekind.training.progress import Monitor, TrainingReport
+from samekind.training.progress import STOPPED, Cancelled, Monitor, TrainingReport
 from samekind.training.recorded_network import RecordedNetwork
 from samekind.training.steps import (
     Plan,
@@ -47,7 +47,8 @@ from samekind.training.steps import (
 
 __all__ = ["Objective", "Plan", "SchedulePoint", "Trainer", "TwoViews"]
 
-
+STOP_EVERY = 8
+"""Steps after which several processes ask each other whether to stop."""
 Objective = Callable[[Output, LinkMasks, SchedulePoint], Mapping[str, Tensor]]
 """From what the network says of a batch to the parts of the loss, which are added up."""
 
@@ -99,6 +100,8 @@ class Trainer:
     plan : how to train.
     compute : where; None takes the best device there is.
     monitor : who is told, and who may stop it.
+    stays : whether the items stay where they are (in memory or in a mapped file), and only those of
+        a batch are moved to the device.
     """
 
     def __init__(
@@ -111,6 +114,7 @@ class Trainer:
         *,
         compute: Compute | None = None,
         monitor: Monitor | None = None,
+        stays: bool = False,
     ) -> None:
         self.world, self.compute = World.joined(compute or best_device())
         self.device = torch.device(self.compute.device)
@@ -121,7 +125,7 @@ class Trainer:
         self.rise: tuple[int, int] | None = None
         """First step and number of steps over which the rate rises from nothing once more."""
         with memory_is_enough(plan.batch_size):
-            self.data = data.to(self.device)
+            self.stays, self.data = stays, data if stays else data.to(self.device)
             self.views = views.to(self.device) if isinstance(views, nn.Module) else views
             self.network = network.to(self.device)
             if data.ndim == 4:
@@ -187,7 +191,7 @@ class Trainer:
         self.network.train()
         try:
             while self.step < last:
-                self.monitor.check()
+                self._check_stop()
                 parts = self.one_step(point_at(self.step))
                 if self.step % self.monitor.every == 0 or self.step == last:
                     self._report(parts)
@@ -198,16 +202,27 @@ class Trainer:
                 self.load(self._good)
             raise
 
+    def _check_stop(self) -> None:
+        """Stop if somebody wants that; of several processes all stop after the same step."""
+        if self.world.size == 1:
+            self.monitor.check()
+        elif self.step % STOP_EVERY == 0:
+            wanted = self.monitor.stop is not None and self.monitor.stop.is_set()
+            if self.world.any(wanted, self.device):
+                raise Cancelled(STOPPED)
+
     def one_step(self, point: SchedulePoint) -> Mapping[str, Tensor]:
         """One batch and one step of the optimiser; the parts of the loss stay on the device."""
         with memory_is_enough(self.batches.size), quick_kernels():
-            items, masks = self._batch(self.batches.items(self.step, self.known))
+            drawn = self.batches.items(self.step, self.known)
+            items, masks = self._batch(drawn)
+            moved = (self._moved(drawn),) if self.stays else ()
             rate = self.plan.learning_rate * rate_at(point, self.plan.schedule) * self._risen()
             if self._records:
                 numbers = to_device(np.array([*point, rate], dtype=np.float32), self.device)
-                parts: Mapping[str, Tensor] = self._recorded(items, masks, numbers)
+                parts: Mapping[str, Tensor] = self._recorded(items, masks, numbers, *moved)
             else:
-                parts = self._step(items, masks, (*point, rate))
+                parts = self._step(items, masks, (*point, rate), *moved)
         self.step += 1
         return parts
 
@@ -221,7 +236,8 @@ class Trainer:
     def losses(self, items: Any, point: SchedulePoint) -> Mapping[str, Tensor]:
         """The parts of the loss of a batch, given by the positions of its items."""
         all_items, masks = self._batch(items)
-        rows = self.views(self.data[self._mine(all_items)], self._chance)
+        mine = self._moved(items) if self.stays else self.data[self._mine(all_items)]
+        rows = self.views(mine, self._chance)
         if isinstance(self.network, Draws):
             self.network.draw(len(rows), self._chance, point)
         return self._run(rows, all_items, LinkMasks(*masks), point)
@@ -230,6 +246,13 @@ class Trainer:
         """This process's part of a batch."""
         width = len(items) // self.world.size
         return items[self.world.rank * width : (self.world.rank + 1) * width]
+
+    def _moved(self, items: Any) -> Tensor:
+        """This process's part of a batch, from where the items lie to the device."""
+        mine = np.sort(part := self.batches.part(items, self.world.rank))  # as they lie in a file
+        back = np.searchsorted(mine, part)
+        rows = self.data[torch.from_numpy(mine)][torch.from_numpy(back)]
+        return to_device(rows.numpy(), self.device)
 
     def _batch(self, items: Any) -> tuple[Tensor, Tensor]:
         """The items of a batch, and what is known of them, on the device; chance is ready."""
@@ -242,13 +265,16 @@ class Trainer:
         links = torch.stack(batch_links(items, self.known, self.guesses).masks(len(items)))
         return there, to_device(links.numpy(), self.device)
 
-    def _step(self, items: Tensor, masks: Tensor, numbers: Any) -> Mapping[str, Tensor]:
+    def _step(
+        self, items: Tensor, masks: Tensor, numbers: Any, moved: Tensor | None = None
+    ) -> Mapping[str, Tensor]:
         """All that happens on the device; it never waits for it, so it can be recorded."""
         epoch, epochs, rate = numbers
         if self.plan.compile and not self._records:  # a plain number would be compiled in
             given = to_device(np.array([epoch, epochs], dtype=np.float32), self.device)
             epoch, epochs = given[0], given[1]
-        rows = self.views(self.data[self._mine(items)], self._chance)
+        mine = self.data[self._mine(items)] if moved is None else moved
+        rows = self.views(mine, self._chance)
         if isinstance(self.network, Draws):
             self.network.draw(len(rows), self._chance, SchedulePoint(epoch, epochs))
         parts = self._run(rows, items, LinkMasks(*masks), SchedulePoint(epoch, epochs))

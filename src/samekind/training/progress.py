@@ -32,6 +32,8 @@ class TrainingReport(NamedTuple):
     share: float | None = None
 
 
+STOPPED = "Training was stopped. What has been learnt so far is kept."
+
 Log = Callable[[int, Mapping[str, float]], None]
 """Takes a step and some numbers by name, such as ``{"loss": 0.3}``."""
 
@@ -86,7 +88,7 @@ class Monitor:
     def check(self) -> None:
         """Raise :class:`Cancelled` if somebody wants training to stop."""
         if self.stop is not None and self.stop.is_set():
-            raise Cancelled("Training was stopped. What has been learnt so far is kept.")
+            raise Cancelled(STOPPED)
 
 
 @contextmanager

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +23,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from samekind.compute import Recorded, best_device
+from samekind.compute import Recorded, best_device, fits_on
 from samekind.errors import InputError
 from samekind.training.backbone_file import load_backbone
 from samekind.training.batches import BalancedBatches, LinkedBatches
@@ -34,12 +35,14 @@ from samekind.training.checkpoints import (
 )
 from samekind.training.compact import save_compact
 from samekind.training.device_kmeans import cosine_kmeans
+from samekind.training.distributed import World
 from samekind.training.loop import SchedulePoint, Trainer
 from samekind.training.momentum import Momentum
 from samekind.training.progress import Cancelled, Monitor
 from samekind.training.selflearn_file import LearntNetwork, facts_of, read
 from samekind.training.selflearn_methods import method_of
 from samekind.training.selflearn_parts import (
+    PATIENCE,
     Timing,
     check_pictures,
     clocked,
@@ -57,6 +60,8 @@ Bytes = NDArray[np.uint8]
 KIND = "self-supervised training"
 SAVE_SECONDS = 60.0
 """Training time between two checkpoints."""
+TOGETHER = 3
+"""Steps that are timed where several processes train together."""
 PIECE = 50
 """Steps between two looks at the clock."""
 RISE_STEPS, RISE_SHARE = 200, 0.02
@@ -70,7 +75,8 @@ class SelfLearner:
     Parameters
     ----------
     setting : what to train, and how.
-    data : (n, 3, height, width) all pictures.
+    data : (n, 3, height, width) all pictures. They may be in a mapped file; if they do not fit on
+        the device, only batches of them are moved there.
     monitor : who is told, and who may stop it.
     checkpoint : file to go on from, if it is there, and to write to: every minute, when training
         is stopped, and at the end. For a training that moves to another machine there are
@@ -113,6 +119,7 @@ class SelfLearner:
             setting.plan(len(data)),
             compute=compute,
             monitor=monitor,
+            stays=not fits_on(compute.device, data.nbytes),
         )
         for part in (self._method.loss, self._method.last):
             if part is not None:
@@ -122,6 +129,12 @@ class SelfLearner:
         self._saved = time.monotonic()
         if checkpoint is not None and checkpoint_exists(checkpoint):
             self.resume(checkpoint)
+        self._check_together()
+
+    @property
+    def world(self) -> World:
+        """The processes that train together."""
+        return self._trainer.world
 
     @property
     def epochs_done(self) -> float:
@@ -185,12 +198,16 @@ class SelfLearner:
         try:
             for _ in range(warm):
                 trainer.one_step(point)
-            step = clocked(lambda: trainer.one_step(point), most, device)
+            alone = trainer.world.size == 1  # together all take the same number of steps
+            most, patience = (most, PATIENCE) if alone else (TOGETHER, math.inf)
+            step = clocked(lambda: trainer.one_step(point), most, device, patience)
             labels = self._seconds_per_labelling() if self._method.memory is not None else 0.0
         finally:
             self._load(kept)
             self._labelled = labelled
-        return Timing(step, labels)
+        found = torch.tensor([step, labels], dtype=torch.float64, device=trainer.device)
+        trainer.world.agree(found)
+        return Timing(*found.tolist())
 
     def features(self, images: Bytes | None = None) -> Floats:
         """Features (n, width) of pictures, or of those that it is trained on, without chance.
@@ -260,6 +277,17 @@ class SelfLearner:
             facts, compute = facts_of(self.setting), self._trainer.compute
             self._learnt = step, LearntNetwork(self._method.backbone, groups, facts, compute)
         return self._learnt[1]
+
+    def _check_together(self) -> None:
+        """Raise if processes would go on from different steps."""
+        step = torch.tensor(self._trainer.step, device=self._trainer.device)
+        self._trainer.world.agree(step)
+        if int(step) != self._trainer.step:
+            raise InputError(
+                f"Expected to go on from step {int(step)}, as the first process does, got step "
+                f"{self._trainer.step} here. Let all machines see the same checkpoint: set "
+                "SAMEKIND_HOME to a folder that they share."
+            )
 
     def _moments(self, last: int) -> Callable[[int], SchedulePoint]:
         # Of the step alone, so that it does not matter where a training was interrupted.

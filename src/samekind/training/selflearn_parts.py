@@ -16,6 +16,8 @@ from samekind.training.checkpoints import Checkpoint
 from samekind.training.selflearn_setting import SelfSetting
 
 Bytes = NDArray[np.uint8]
+PATIENCE = 2.0
+"""Seconds for which something is timed."""
 
 
 class Timing(NamedTuple):
@@ -57,15 +59,17 @@ def copied(checkpoint: Checkpoint) -> Checkpoint:
     return Checkpoint(tensors, checkpoint.facts)
 
 
-def clocked(work: Callable[[], object], most: int, device: str) -> float:
-    """Seconds of one call, over at most so many calls or about two seconds."""
+def clocked(
+    work: Callable[[], object], most: int, device: str, patience: float = PATIENCE
+) -> float:
+    """Seconds of one call, over at most so many calls or about so many seconds."""
     synchronise(device)
     begun = time.monotonic()
     for calls in range(1, most + 1):
         work()
         if calls % 10 == 0 or device == "cpu":
             synchronise(device)
-            if time.monotonic() - begun > 2:
+            if time.monotonic() - begun > patience:
                 break
     synchronise(device)
     return (time.monotonic() - begun) / calls

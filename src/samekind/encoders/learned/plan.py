@@ -7,14 +7,13 @@ from statistics import median
 from typing import Any
 
 from samekind.encoders.learned.encoder import METHODS
+from samekind.encoders.learned.piles import TrainingPile, pile_of
 from samekind.encoders.learned.weights import count
-from samekind.errors import InputError, SourceError, UnknownName
+from samekind.errors import InputError, UnknownName
 from samekind.items import Collection
 
 FEWEST = 8
 """Fewest pictures that can be compared."""
-LOOKED_AT = 16
-"""Pictures whose size is looked at."""
 SIDES = ((48, 32), (80, 64), (112, 96))
 """Shorter side of the pictures up to (first), and the size that they are brought to (second)."""
 LARGEST = 128
@@ -59,7 +58,7 @@ class Choice:
 
 def choose(
     encoder: str,
-    collection: Collection,
+    pictures: Collection | TrainingPile,
     *,
     groups: int | None = None,
     size: int | None = None,
@@ -67,16 +66,18 @@ def choose(
     seed: int = 0,
 ) -> Choice:
     """Settings for a pile on this machine; what cannot be learnt from is told in one sentence."""
-    _check(encoder, collection, groups)
+    pile = pile_of(pictures)
+    _check(encoder, pile, groups)
     where, why = _device(device)
     if size is None:
-        side = _side(collection)
+        sides = list(pile.sides())
+        side = median(sides) if sides else float(LARGEST)
         size = next((small for most, small in SIDES if side <= most), LARGEST)
         reason = f"their shorter side has {side:.0f} pixels"
     else:
         reason = "as asked"
     stem = "3x3" if size <= SMALL_STEM else "7x7"
-    fast, n = where != "cpu", len(collection)
+    fast, n = where != "cpu", len(pile)
     channels = (64 if n >= MANY else 32) if fast else SMALL
     reasons = (
         f"Pictures are brought to {size} x {size} pixels ({reason}).",
@@ -87,17 +88,17 @@ def choose(
     return Choice(encoder, groups, size, stem, channels, batch, seed, where, why, reasons)
 
 
-def _check(encoder: str, collection: Collection, groups: int | None) -> None:
+def _check(encoder: str, pile: TrainingPile, groups: int | None) -> None:
     if encoder not in METHODS:
         raise UnknownName("encoder that learns", encoder, METHODS)
-    if collection.kind != "image":
+    if pile.kind != "image":
         raise InputError(
-            f"The encoder {encoder!r} learns from pictures, but {collection.name!r} holds "
-            f"{collection.kind} items. Give pictures: a folder, or a .parquet file."
+            f"The encoder {encoder!r} learns from pictures, but {pile.name!r} holds "
+            f"{pile.kind} items. Give pictures: a folder, .parquet files or .tar files."
         )
-    if len(collection) < FEWEST:
+    if len(pile) < FEWEST:
         raise InputError(
-            f"{collection.name!r} holds {len(collection)} pictures. Learning compares pictures "
+            f"{pile.name!r} holds {len(pile)} pictures. Learning compares pictures "
             f"with each other and needs at least {FEWEST} (thousands, to learn much). Without "
             "--encoder a frozen network is used, which needs no more pictures."
         )
@@ -106,10 +107,10 @@ def _check(encoder: str, collection: Collection, groups: int | None) -> None:
             f"The encoder {encoder!r} learns groups beside its features, so it must know how many. "
             "Say --groups K, rather too many than too few; or take 'simclr' or 'byol'."
         )
-    if groups is not None and not 2 <= groups <= len(collection):
+    if groups is not None and not 2 <= groups <= len(pile):
         raise InputError(
-            f"{groups} groups cannot be learnt from {len(collection)} pictures. "
-            f"Choose --groups from 2 to {len(collection)}."
+            f"{groups} groups cannot be learnt from {len(pile)} pictures. "
+            f"Choose --groups from 2 to {len(pile)}."
         )
 
 
@@ -131,18 +132,6 @@ def _device(wanted: str | None) -> tuple[str, str]:
         threads = torch.get_num_threads()
         return "cpu", f"CPU ({threads} thread{'s' if threads > 1 else ''})"
     return compute.device, compute.reason.partition(",")[0]
-
-
-def _side(collection: Collection) -> float:
-    """The median of the pictures' shorter sides."""
-    step = max(1, len(collection) // LOOKED_AT)
-    sides = []
-    for item in collection[::step]:
-        try:
-            sides.append(min(item.load().size))
-        except (SourceError, OSError):  # told when all pictures are read
-            continue
-    return median(sides) if sides else float(LARGEST)
 
 
 def _network_reason(channels: int, fast: bool, n: int) -> str:

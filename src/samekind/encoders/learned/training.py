@@ -13,11 +13,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from samekind.encoders.encoding import encode
-from samekind.encoders.feature_cache import default_cache
+from samekind.encoders.learned.piles import TrainingPile, pile_of
 from samekind.encoders.learned.plan import FEWEST, Choice, choose, forecast
-from samekind.encoders.learned.weights import Kept, Shelf, place_of, writing
-from samekind.encoders.pixels import Images
+from samekind.encoders.learned.weights import Kept, Shelf, learnt_folder, writing
 from samekind.errors import InputError
 from samekind.items import Collection, Skipped
 from samekind.protocols import Progress
@@ -51,7 +49,7 @@ class Learning:
     ----------
     learner : does the work (:class:`samekind.training.selflearn.SelfLearner`).
     choice : settings, with reasons.
-    collection : the pile. skipped : pictures of it that could not be read.
+    pile : the pictures. skipped : those that could not be read.
     shelf : where its files are.
     gently : whoever sets this stops the learner after its step, with its state on disk.
     """
@@ -60,21 +58,21 @@ class Learning:
         self,
         learner: Any,
         choice: Choice,
-        collection: Collection,
+        pile: TrainingPile,
         shelf: Shelf,
         gently: Event,
         skipped: tuple[Skipped, ...] = (),
     ) -> None:
-        self.learner, self.choice, self.collection = learner, choice, collection
+        self.learner, self.choice, self.pile = learner, choice, pile
         self.shelf, self.skipped, self._gently = shelf, skipped, gently
-        self.n_pictures = len(collection) - len(skipped)
+        self.n_pictures = len(pile) - len(skipped)
         self._seconds: float | None = None
 
     @classmethod
     def of(
         cls,
         encoder: str,
-        collection: Collection,
+        pictures: Collection | TrainingPile,
         *,
         groups: int | None = None,
         size: int | None = None,
@@ -84,14 +82,15 @@ class Learning:
         progress: Progress | None = None,
     ) -> Self:
         """Choose settings, read the pictures, and make ready; see :meth:`Learnt.learn`."""
-        choice = choose(encoder, collection, groups=groups, size=size, device=device, seed=seed)
-        return cls.chosen(choice, collection, monitor=monitor, progress=progress)
+        pile = pile_of(pictures)
+        choice = choose(encoder, pile, groups=groups, size=size, device=device, seed=seed)
+        return cls.chosen(choice, pile, monitor=monitor, progress=progress)
 
     @classmethod
     def chosen(
         cls,
         choice: Choice,
-        collection: Collection,
+        pictures: Collection | TrainingPile,
         *,
         monitor: Monitor | None = None,
         progress: Progress | None = None,
@@ -101,38 +100,37 @@ class Learning:
 
         with writing():  # fails early, before any long work
             pass
-        folder = default_cache() / "vectors"
-        read = encode(collection, Images(size=choice.size), cache=folder, progress=progress)
-        if len(read.X) < FEWEST:
+        pile = pile_of(pictures)
+        pixels, skipped = pile.pictures(choice.size, progress)
+        if len(pixels) < FEWEST:
             raise InputError(
-                f"Only {len(read.X)} of the {len(collection)} pictures of {collection.name!r} can "
+                f"Only {len(pixels)} of the {len(pile)} pictures of {pile.name!r} can "
                 f"be read; at least {FEWEST} are needed. The first that cannot, "
-                f"{read.failed[0].id!r}: {read.failed[0].reason}"
+                f"{skipped[0].id!r}: {skipped[0].reason}"
             )
-        pictures: Any = read.X.reshape(-1, 3, choice.size, choice.size)  # bytes
         setting = SelfSetting(
             method=choice.encoder,
             groups=choice.groups,
             size=choice.size,
             stem=choice.stem,
             channels=choice.channels,
-            batch_size=min(choice.batch_size, len(pictures)),
+            batch_size=min(choice.batch_size, len(pixels)),
             compile="" if choice.device in ("cpu", "mps") else "record",
             device=choice.device,
             seed=choice.seed,
         )
-        shelf = Shelf.of(choice.encoder, choice.settings(), collection.fingerprint)
+        shelf = Shelf.of(choice.encoder, choice.settings(), pile.fingerprint)
         gently, monitor = Event(), monitor or Monitor()
         monitor = replace(monitor, stop=Either(gently, monitor.stop))
         try:
             learner = SelfLearner(
-                setting, pictures, monitor=monitor, checkpoint=str(shelf.checkpoint)
+                setting, pixels, monitor=monitor, checkpoint=str(shelf.checkpoint)
             )
         except InputError as problem:
             if not shelf.checkpoint.exists():
                 raise
             raise InputError(f"{problem} Or delete that file, to begin anew.") from problem
-        return cls(learner, choice, collection, shelf, gently, read.failed)
+        return cls(learner, choice, pile, shelf, gently, skipped)
 
     @property
     def begun(self) -> float:
@@ -179,7 +177,8 @@ class Learning:
         """Learn until then and keep the network.
 
         Ctrl-C, or the monitor's own stop, ends it after a step; what was learnt is on disk, and a
-        new training of the same pile and settings takes it up.
+        new training of the same pile and settings takes it up. Of several processes that train
+        together the first one writes, and the others read what it has written.
         """
         before, start = self.shelf.seconds(), time.monotonic()
         try:
@@ -188,19 +187,32 @@ class Learning:
                     self.learner.run(target.epochs)
         finally:
             spent = time.monotonic() - start
-            self.shelf.note_seconds(before + spent)
+            if not self.learner.world.rank:
+                self.shelf.note_seconds(before + spent)
+        if not self.learner.world.rank:
+            self._keep(before + spent)
+        self.learner.world.wait()
+        kept = self.shelf.kept()
+        if kept is None:
+            raise InputError(
+                f"The network is on the machine of the first process and not in {learnt_folder()}. "
+                "Set SAMEKIND_HOME to a folder that all machines share."
+            )
+        return kept
+
+    def _keep(self, seconds: float) -> None:
         width = int(self.learner.features(self._one_picture()).shape[1])
-        return self.shelf.keep(
+        self.shelf.keep(
             self.learner.save,
             {
                 "encoder": self.choice.encoder,
-                "place": place_of(self.collection),
-                "pile": self.collection.fingerprint,
+                "place": self.pile.place,
+                "pile": self.pile.fingerprint,
                 "pictures": self.n_pictures,
                 "size": self.choice.size,
                 "width": width,
                 "epochs": round(float(self.learner.epochs_done), 3),
-                "seconds": round(before + spent, 1),
+                "seconds": round(seconds, 1),
                 "settings": self.choice.settings(),
             },
         )
