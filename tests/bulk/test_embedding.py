@@ -152,6 +152,25 @@ def test_broken_items_are_recorded_and_not_tried_again(tmp_path: Path) -> None:
     assert len(stored(out)) == 151
 
 
+def test_what_cannot_be_an_item_is_named(tmp_path: Path) -> None:
+    folder = write_pictures(tmp_path / "photos", 4)
+    (folder / "gone.png").symlink_to(folder / "nowhere.png")
+    (folder / "notes.txt").write_text("another kind")
+    outcome = embed(str(folder), tmp_path / "v.lance", Work("pixels"))
+    assert [item.id for item in outcome.left_out] == ["gone.png"] and not outcome.broken
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n3\n4,5\n")
+    outcome = embed(str(tmp_path / "t.csv"), tmp_path / "t.lance")
+    assert [(item.id, outcome.n_added) for item in outcome.left_out] == [("line 3", 2)]
+
+
+def test_a_store_may_be_behind_a_url(tmp_path: Path) -> None:
+    folder, out = write_pictures(tmp_path / "photos", 90), f"file://{tmp_path}/v.lance"
+    assert embed(str(folder), out, Work(SLOW, sample=64)).n_added == 90
+    write_pictures(folder, 3, first=90)
+    assert embed(str(folder), out, Work(SLOW)).n_added == 3
+    assert len(stored(out)) == len(stored(tmp_path / "v.lance")) == 93
+
+
 def test_one_item_on_which_the_encoder_fails_costs_only_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,6 +32,7 @@ from samekind.bulk.vector_store import VectorStore, key_of, lance, store_path
 from samekind.bulk.work_list import ROWS, WorkList
 from samekind.encoders import default_for, make_encoder
 from samekind.errors import InputError, SourceError
+from samekind.items import Skipped
 from samekind.protocols import Encoder
 
 SAMPLE = 10_000
@@ -89,6 +90,7 @@ class Outcome:
     ----------
     n_listed : items of the source. n_before, n_added : vectors from before, and new ones.
     broken : items that could not be read, also from earlier calls.
+    left_out : what was found in the source but cannot be items, such as folders without permission.
     n_outdated : vectors of items that have changed since, or are gone.
     reason : why this encoder was chosen.
     """
@@ -101,6 +103,7 @@ class Outcome:
     n_added: int = 0
     n_outdated: int = 0
     broken: tuple[BrokenItem, ...] = ()
+    left_out: tuple[Skipped, ...] = ()
 
 
 def embed(
@@ -167,6 +170,7 @@ class _Embedding:
         self.outcome.n_outdated = missing.n_outdated
         self.outcome.encoder = store.manifest.encoder
         self.outcome.broken = tuple(records)
+        self.outcome.left_out = tuple(getattr(reader, "left_out", ()))
         return self.outcome
 
     def _reader(self, source: str, store: VectorStore | None) -> Reader:

@@ -89,8 +89,11 @@ def is_folder(place: str) -> bool:
     return bool(_asked(place, files.isdir, path))
 
 
-def walk(place: str) -> Iterator[File]:
-    """Iterate over a file, the files of a folder at any depth, or those that fit a pattern."""
+def walk(place: str, left_out: list[Skipped] | None = None) -> Iterator[File]:
+    """Iterate over a file, the files of a folder at any depth, or those that fit a pattern.
+
+    Folders that cannot be read, links out of the folder and the like are added to `left_out`.
+    """
     if is_url(place):
         yield from _walk_url(place)
     elif "*" in place:
@@ -102,6 +105,8 @@ def walk(place: str) -> Iterator[File]:
         for found in walk_folder(place):
             if not isinstance(found, Skipped):
                 yield File(found.id, found.path, found.suffix, found.size, found.stamp)
+            elif left_out is not None:
+                left_out.append(found)
 
 
 def read_parts(parts: Sequence[Part]) -> list[bytes | OSError]:
@@ -138,7 +143,7 @@ def _walk_url(place: str) -> Iterator[File]:
     if not files.isdir(root):
         yield _remote_file(files, root, root.rpartition("/")[2], files.info(root))
         return
-    for folder, folders, found in files.walk(root, detail=True):
+    for folder, folders, found in _walked(files, root, place):
         for name in [name for name in folders if name.startswith(".")]:
             del folders[name]
         within = folder.removeprefix(root).strip("/")
@@ -146,6 +151,14 @@ def _walk_url(place: str) -> Iterator[File]:
             if not name.startswith("."):
                 id = f"{within}/{name}" if within else name
                 yield _remote_file(files, info["name"], id, info)
+
+
+def _walked(files: Any, root: str, place: str) -> Iterator[Any]:
+    """Walk through folders behind a URL; one that cannot be listed is an error."""
+    try:
+        yield from files.walk(root, detail=True, on_error="raise")
+    except OSError as error:
+        raise SourceError(f"{place!r} cannot be listed: {error.strerror or error}.") from error
 
 
 def _remote_file(files: Any, path: str, id: str, info: dict[str, Any]) -> File:

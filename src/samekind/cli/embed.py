@@ -80,11 +80,15 @@ def embed(
 
 def show(outcome: Outcome) -> None:
     """Print what was done, and what to type next."""
+    from samekind.workspace.pile import skipped_notices
+
     total = outcome.n_before + outcome.n_added
     if outcome.reason:
         note(f"Encoder: {outcome.reason}.")
     earlier = f", {outcome.n_before:,} of them from before" if outcome.n_before else ""
     say(f"{outcome.path}: {plural(total, 'vector')} by {outcome.encoder}{earlier}.")
+    for notice in skipped_notices(outcome.left_out):
+        note(notice)
     for item in outcome.broken[:MAX_NAMED_BROKEN]:
         note(f"Could not be read: {item.id}: {item.reason}")
     if len(outcome.broken) > MAX_NAMED_BROKEN:

@@ -41,6 +41,11 @@ class CollectionReader:
         """Whether rows are vectors to compare unchanged."""
         return bool(getattr(self.collection, "ready", False))
 
+    @property
+    def left_out(self) -> list[Skipped]:
+        """Lines, columns or files that were skipped when it was opened."""
+        return list(self.collection.skipped)
+
     def listing(self) -> Iterator[Entry]:
         for position, item in enumerate(self.collection):
             yield Entry(item.id, f"{self.source}#{position}", item.stamp)

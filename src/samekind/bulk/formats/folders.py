@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from samekind.bulk.files import Part, is_url, read_parts, walk
 from samekind.bulk.readers import Entry, item_of
@@ -15,7 +15,8 @@ from samekind.sources import SUFFIXES_OF_KINDS, ImageItem, item_of_bytes
 class FolderReader:
     """The files of a folder, one item each; the id is the path within the folder.
 
-    Files of other kinds and hidden ones are left out.
+    Files of other kinds and hidden ones are left out without a word. Folders that cannot be read
+    and links that lead elsewhere are in `left_out` after the listing.
     """
 
     source: str
@@ -23,6 +24,7 @@ class FolderReader:
     columns: tuple[str, ...] = ()
     ready: bool = False
     run: int = 1
+    left_out: list[Skipped] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def lazy(self) -> bool:
@@ -31,7 +33,8 @@ class FolderReader:
 
     def listing(self) -> Iterator[Entry]:
         suffixes = SUFFIXES_OF_KINDS[self.kind]
-        for file in walk(self.source):
+        self.left_out.clear()
+        for file in walk(self.source, self.left_out):
             if file.suffix in suffixes:
                 yield Entry(file.id, file.place, file.stamp)
 
