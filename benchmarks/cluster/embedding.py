@@ -1,10 +1,11 @@
 r"""How many items per second `samekind embed` takes, here and on Ray, and bytes per item.
 
-    python -m benchmarks.cluster.embedding --pictures 600 --vectors 200000 --json
+    python -m benchmarks.cluster.embedding --pictures 640 --vectors 300000 --listed 1000000 --json
 
 * pictures: drawn JPEG files of 1024 x 768 pixels, by `pixels` and `efficientnet-lite0`, with one
   and with two threads or workers.
 * vectors: an array (.npy) of 128 numbers each, used unchanged: what all but the encoder costs.
+* listed: names that are listed, looked up, sampled and written to the work list, without files.
 
 `rate` is items per second from the first to the last chunk that was done, so without listing,
 fitting and the start of the workers, which are in `seconds`. `per_cpu_second` divides the same
@@ -29,6 +30,10 @@ import numpy as np
 
 from benchmarks.measuring import arguments, emit
 from samekind.bulk.embedding import Work, embed
+from samekind.bulk.listing import Missing, Sampler
+from samekind.bulk.readers import Entry
+from samekind.bulk.vector_store import key_of
+from samekind.bulk.work_list import WorkList
 
 SAMPLE = 128
 ENCODERS = ("pixels", "efficientnet-lite0")
@@ -39,6 +44,7 @@ def main() -> None:
     parser = arguments(__doc__ or "", Path(__file__).with_name("embedding.jsonl"))
     parser.add_argument("--pictures", type=int, default=0)
     parser.add_argument("--vectors", type=int, default=0)
+    parser.add_argument("--listed", type=int, default=0)
     parser.add_argument("--encoders", nargs="*", default=ENCODERS)
     parser.add_argument("--within", type=Path, help="folder for large temporary files")
     parser.add_argument("--one", nargs=4, help="(a process of its own: source, encoder, on, cores)")
@@ -60,6 +66,9 @@ def main() -> None:
                 for cores in ("1", "2"):
                     row = _in_a_process(str(folder / source), encoder, on, cores)
                     emit({"benchmark": "embedding", "seed": wanted.seed, **row}, wanted.json)
+        if wanted.listed:
+            row = measured_listing(str(folder / "none.lance"), wanted.listed)
+            emit({"benchmark": "embedding", "seed": wanted.seed, **row}, wanted.json)
     finally:
         shutil.rmtree(folder)
 
@@ -104,6 +113,21 @@ def measured(source: str, encoder: str, on: str, cores: str) -> dict[str, Any]:
         "per_cpu_second": round((after - before) / (worked_then - worked), 1),
         "bytes_per_item": round(size / outcome.n_added),
     }
+
+
+def measured_listing(store: str, n: int) -> dict[str, Any]:
+    """List names against a store that has half of them."""
+    names = (f"folder {i % 1000}/picture {i}.jpg" for i in range(n))
+    entries = (Entry(name, f"/photos/{name}", "123456-1700000000000000000") for name in names)
+    half = sorted(
+        key_of(f"folder {i % 1000}/picture {i}.jpg", "123456-1700000000000000000")
+        for i in range(0, n, 2)
+    )
+    missing = Missing(np.array(half, np.uint64), np.empty(0, np.uint64), Sampler(10_000))
+    begun = time.process_time()
+    WorkList(store).fill(missing.among(entries))
+    seconds = time.process_time() - begun
+    return {"source": "names", "n": n, "cpu_seconds_per_million": round(seconds / n * 1e6, 1)}
 
 
 class CpuSeconds:

@@ -325,7 +325,9 @@ def _chunks_on_ray(worker: ChunkEncoder, n_chunks: int, work: Work) -> Iterator[
             worker.parameters(),
             num_cpus=0 if work.gpus else 1,
             num_gpus=work.gpus or None,
-            concurrency=(1, max(1, min(most, n_chunks))),
+            compute=ray.data.ActorPoolStrategy(
+                min_size=1, max_size=max(1, min(most, n_chunks)), max_tasks_in_flight_per_actor=2
+            ),
         )
         seen: set[int] = set()
         for row in rows:
