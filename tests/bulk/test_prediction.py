@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ from samekind.exports.orientation_file import OrientationFile
 from samekind.workspace.predict import place_store
 from stored_vectors import add_rows, learnt_orientation, new_store
 
+HAS_CLIENT = find_spec("grpc") is not None
 UNIT = 64
 FORMATS = ("labels.parquet", "labels.lance")
 
@@ -276,26 +279,52 @@ def test_clear_errors_about_names(
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """A Ray cluster on this machine."""
+def cluster() -> Iterator[str]:
+    """A Ray cluster of one node with two cores; its address for clients from outside."""
     ray = pytest.importorskip(
         "ray", reason="needs the extra cluster: pip install samekind[cluster]"
     )
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    ray.init(
-        address="local", num_cpus=2, include_dashboard=False, log_to_driver=False,
-        object_store_memory=100_000_000,
-    )  # fmt: skip
-    yield ray
-    ray.shutdown()
+    from ray.cluster_utils import Cluster
+
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = int(listener.getsockname()[1])
+    node: dict[str, Any] = {"num_cpus": 2, "object_store_memory": 100_000_000}
+    if HAS_CLIENT:
+        node["ray_client_server_port"] = port
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        made = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+        ray.init(address=made.address, log_to_driver=False)
+        try:
+            yield f"ray://127.0.0.1:{port}"
+        finally:
+            ray.shutdown()
+            made.shutdown()
 
 
 @pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.usefixtures("cluster")
 def test_ray_places_as_this_process_does(
-    name: str, file: OrientationFile, store: VectorStore, tmp_path: Path, cluster: Any
+    name: str, file: OrientationFile, store: VectorStore, tmp_path: Path
 ) -> None:
     out = str(tmp_path / name)
     done = place_store(file, store.path, out, on="auto", workers=2)
     assert done.added == 500
     check_equal(done.labels, file, clouds(500, seed=1)[0])
     assert place_store(file, store.path, out, on="auto").added == 0
+
+
+@pytest.mark.skipif(not HAS_CLIENT, reason="needs the client: pip install 'ray[client]'")
+@pytest.mark.slow
+def test_a_client_from_outside_gets_the_same(
+    file: OrientationFile, store: VectorStore, tmp_path: Path, cluster: str
+) -> None:
+    file.save(tmp_path / "mine.orientation")
+    out = tmp_path / "labels.lance"
+    words = ["predict", tmp_path / "mine.orientation", store.path, "--out", out, "--on", cluster]
+    command = [sys.executable, "-m", "samekind", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0 and "500 rows." in done.stdout, done.stderr
+    check_equal(open_labels(out), file, clouds(500, seed=1)[0])
