@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ pytest.importorskip("lance", reason="needs the extra cluster: pip install 'samek
 
 from command_line import Cli, cli  # noqa: F401
 from samekind.bulk.labels import Labels
-from stored_vectors import drawn_labels
+from stored_vectors import drawn_labels, learnt_orientation
 
 
 @pytest.fixture
@@ -40,3 +41,20 @@ def test_clear_errors(cli: Cli, tmp_path: Path) -> None:  # noqa: F811
     assert none.code == 3 and "samekind predict FILE.orientation" in none.err
     other = cli("check", tmp_path / "labels.csv")
     assert other.code == 2 and ".parquet or .lance" in other.err
+
+
+def test_without_the_extra_the_pip_line_is_said(
+    cli: Cli,  # noqa: F811
+    labels: Labels,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learnt_orientation(tmp_path).save(tmp_path / "mine.orientation")
+    monkeypatch.setitem(sys.modules, "lance", None)
+    orientation, vectors, out = tmp_path / "mine.orientation", tmp_path / "drawn.lance", "x.parquet"
+    for words in (
+        ("check", labels.path),
+        ("predict", orientation, vectors, "--out", tmp_path / out),
+    ):
+        done = cli(*words)
+        assert done.code == 12 and "pip install 'samekind[cluster]'" in done.err
