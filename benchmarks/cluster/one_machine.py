@@ -1,7 +1,7 @@
 r"""What one machine takes for many items: opening a folder, encoding, and the cache of features.
 
     python -m benchmarks.cluster.one_machine --files 20000 200000 --items 25000 100000 \
-        --rows 100000 1000000 --json
+        --rows 100000 1000000 --pictures 5000 20000 --json
 
 Each figure comes from a process of its own, because peak memory never falls within a process.
 
@@ -9,6 +9,8 @@ Each figure comes from a process of its own, because peak memory never falls wit
 * items: drawn features of 1,405 numbers, as many as the default encoder gives, through `encode`
   with a cache: for the first time, and again from the cache. Only reading is replaced by a draw.
 * rows: a cache of features with so many rows (of 8 numbers) is opened, and each row looked up.
+* pictures: JPEGs of 128 x 96 pixels in tar shards of 1,000, decoded to 32 x 32 for a training
+  (first), and opened again for 20 steps of a small SimCLR of batches of 128 (again).
 
 `memory` is what the process holds for itself (RssAnon) at its peak, less what it held before;
 `mapped` also counts pages of files, which the system takes back when it needs memory.
@@ -21,6 +23,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
@@ -47,7 +50,7 @@ FOLDERS = 100
 def main() -> None:
     """Measure what the options name, each in a process of its own."""
     parser = arguments(__doc__ or "", Path(__file__).with_name("one_machine.jsonl"))
-    for name in ("files", "items", "rows"):
+    for name in PASSES:
         parser.add_argument(f"--{name}", type=int, nargs="*", default=[])
     parser.add_argument("--within", type=Path, help="folder for large temporary files")
     parser.add_argument("--one", nargs=4, help="(a process of its own: what, n, pass, folder)")
@@ -69,6 +72,9 @@ def main() -> None:
 def _in_a_process(what: str, n: int, turn: str, folder: Path) -> dict[str, Any]:
     if what == "files" and turn == "first":
         draw_pictures(folder / "pictures", n)
+        time.sleep(3)  # files that have just been written are checked twice
+    if what == "pictures" and turn == "first":
+        draw_shards(folder / "shards", n)
     words = ["-m", "benchmarks.cluster.one_machine", "--one", what, str(n), turn, str(folder)]
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
     if done.returncode:
@@ -215,10 +221,50 @@ def looked_up(n: int, turn: str, folder: Path) -> dict[str, Any]:
     return {**watch.row(), "get": round(looking.seconds, 2)}
 
 
+def draw_shards(folder: Path, n: int) -> None:
+    """Write so many pictures into archives."""
+    from PIL import Image
+
+    drawn = []
+    for k in range(64):
+        pixels = np.random.default_rng(k).normal(128, 40, (12, 16, 3)).clip(0, 255)
+        buffer = BytesIO()
+        image = Image.fromarray(pixels.astype(np.uint8)).resize((128, 96))
+        image.save(buffer, "JPEG", quality=85)
+        drawn.append(buffer.getvalue())
+    folder.mkdir()
+    for start in range(0, n, 1000):
+        with tarfile.open(folder / f"{start:08}.tar", "w") as archive:
+            for k in range(start, min(n, start + 1000)):
+                member = tarfile.TarInfo(f"{k:08}.jpg")
+                member.size = len(drawn[k % 64])
+                archive.addfile(member, BytesIO(drawn[k % 64]))
+
+
+def trained_pictures(n: int, turn: str, folder: Path) -> dict[str, Any]:
+    """Decode the pictures of shards (first), or train on them for a few steps (again)."""
+    from samekind.bulk.pictures import ShardPile
+    from samekind.training.selflearn import SelfLearner, SelfSetting
+
+    os.environ["SAMEKIND_HOME"] = str(folder)
+    setting = SelfSetting("simclr", channels=4, batch_size=128, device="cpu")
+    warm = np.random.default_rng(0).integers(0, 256, (256, 3, 32, 32), dtype=np.uint8)
+    SelfLearner(setting, warm).run(1)  # imported and allocated before memory is measured
+    with Watch() as watch:
+        pixels, skipped = ShardPile.at(str(folder / "shards")).pictures(32)
+        if turn == "again":
+            learner = SelfLearner(setting, pixels)
+            learner.run(1, until=20 / (n // 128))
+    assert len(pixels) == n
+    assert not skipped
+    return {**watch.row(), "decoded": round(pixels.nbytes / 1e6)}
+
+
 PASSES: dict[str, Callable[[int, str, Path], dict[str, Any]]] = {
     "files": opened_folder,
     "items": encoded_items,
     "rows": looked_up,
+    "pictures": trained_pictures,
 }
 
 
