@@ -146,3 +146,30 @@ def test_two_workers_of_ray_learn_from_shards(pictures: Path, cluster: str) -> N
 def test_at_least_one_worker_is_needed() -> None:
     with pytest.raises(InputError, match="at least 1 worker, got 0"):
         train_on_ray(JOB, "ray", 0)
+
+
+def test_what_was_learnt_from_shards_embeds_them_here_and_elsewhere(
+    pictures: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("lance", reason="needs the extra cluster: pip install 'samekind[cluster]'")
+    from samekind.bulk.embedding import Work, embed
+    from samekind.bulk.encoders import encoder_of
+    from samekind.bulk.vector_store import VectorStore
+
+    shards = str(pictures / "shards")
+    with pytest.raises(InputError, match=r"has learnt nothing from .*samekind learn .*shards"):
+        embed(shards, pictures / "v.lance", Work("simclr"))
+    kept = replace(JOB, source=shards).run()
+    assert embed(shards, pictures / "v.lance", Work("simclr")).n_added == 24
+    monkeypatch.setenv("SAMEKIND_HOME", str(pictures / "another machine"))
+    store = VectorStore.open(pictures / "v.lance")
+    encoder: Any = encoder_of(store.manifest)
+    assert encoder.kept.digest == kept.digest
+    assert encoder.kept.path.is_relative_to(pictures / "another machine")
+    assert str(pictures) not in str(encoder.state()["kept"])
+    whole = open_source(pictures / "loose")
+    found = dict(zip(store.texts(range(24)), store.vectors(range(24)), strict=True))
+    vectors = encoder.transform(encoder.read(list(whole)))
+    expected = {id: vector for id, vector in zip(whole.ids(), vectors, strict=True)}
+    for id, vector in found.items():  # those of shards begin with the name of the archive
+        np.testing.assert_allclose(vector, expected[id.partition("/")[2]], atol=1e-4)

@@ -31,6 +31,7 @@ from samekind.bulk.store_lock import locked
 from samekind.bulk.vector_store import VectorStore, key_of, lance, store_path
 from samekind.bulk.work_list import ROWS, WorkList
 from samekind.encoders import default_for, make_encoder
+from samekind.encoders.learned.encoder import Learnt
 from samekind.errors import InputError, SourceError
 from samekind.items import Skipped
 from samekind.protocols import Encoder
@@ -198,6 +199,8 @@ class _Embedding:
         if self.work.encoder is None:
             return None
         encoder = make_encoder(self.work.encoder)
+        if isinstance(encoder, Learnt):
+            encoder = encoder.recalled_at(reader.source)
         check_savable(encoder)
         if reader.kind not in encoder.kinds:
             raise InputError(

@@ -28,6 +28,7 @@ from samekind.bulk.readers import Entry, Reader, open_reader
 from samekind.bulk.vector_store import VectorStore, is_vector_store
 from samekind.encoders import default_cache
 from samekind.encoders.learned.piles import LOOKED_AT, Pictures
+from samekind.encoders.learned.weights import resolved
 from samekind.encoders.pixels import Images
 from samekind.errors import InputError, SourceError
 from samekind.items import Skipped
@@ -87,7 +88,7 @@ class ShardPile:
     @property
     def place(self) -> str:
         """Where the pictures are."""
-        return self.reader.source
+        return resolved(self.reader.source)
 
     def __len__(self) -> int:
         return self.n

@@ -194,7 +194,9 @@ def show_next_steps(
     again = f"{shlex.quote(path)} --encoder {kept.encoder}"
     say(f"{kept.describe()} ({duration(kept.seconds)}).")
     say(f"Saved in {kept.path}.")
-    if not sharded:
+    if sharded:
+        say(f"Embed with it:       samekind embed {again} --out vectors.lance")
+    else:
         say(f"Group with it:       samekind cluster {again}")
         say(f"Answer with it:      samekind ask {again}")
         say(f"Group without it:    samekind cluster {shlex.quote(path)}")

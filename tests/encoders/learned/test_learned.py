@@ -282,3 +282,25 @@ def test_another_seed_is_another_training(pile: Collection) -> None:
 def test_how_long_must_be_said_once(pile: Collection, duration: dict[str, float]) -> None:
     with pytest.raises(InputError, match=r"minutes or epochs|no time"):
         SimCLR().learn(pile, **duration)
+
+
+def test_a_state_holds_the_network_and_refuses_to_be_changed(
+    there: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder, collection, _ = there
+    X = encode(collection, encoder).X
+    state = encoder.state()
+    monkeypatch.setenv("SAMEKIND_HOME", str(tmp_path / "elsewhere"))
+    again = SimCLR().restored(state)
+    assert again.fingerprint == encoder.fingerprint
+    np.testing.assert_allclose(again.transform(again.read(list(collection))), X, atol=1e-4)
+    network = state["network"].copy()
+    network[-1] ^= 1
+    with pytest.raises(ValueError, match="damaged"):
+        SimCLR().restored({**state, "network": network})
+    with pytest.raises(ValueError, match="not one of this encoder"):
+        METHODS["byol"]().restored(state)
+    outside = {**state["kept"], "weights": "../evil.safetensors"}
+    with pytest.raises(ValueError, match="not one of this encoder"):
+        SimCLR().restored({**state, "kept": outside})
+    assert not (tmp_path / "elsewhere" / "cache" / "evil.safetensors").exists()

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.encoders.learned.weights import Kept, find_kept
+from samekind.encoders.learned.weights import Kept, adopt, find_kept, find_kept_at, resolved
 from samekind.encoders.pixels import Images
 from samekind.encoders.reduction import Reduction
 from samekind.errors import InputError, SamekindError
@@ -60,6 +60,16 @@ class Learnt:
     def reason(self) -> str:
         """Description of the training, in words."""
         return self.kept.describe() if self.kept else f"{self.name}, which has learnt nothing yet"
+
+    def recalled_at(self, place: str) -> Self:
+        """This encoder with what was learnt last from the pictures in a place."""
+        kept = find_kept_at(self.name, resolved(place))
+        if kept is None:
+            raise InputError(
+                f"The encoder {self.name!r} has learnt nothing from {place!r} yet. "
+                f"Let it learn first: {learn_command(self.name, shlex.quote(place))}"
+            )
+        return type(self)(kept, components=self.components)
 
     def recalled(self, collection: Collection) -> Self:
         """This encoder with what was learnt from a pile; an error says how to learn.
@@ -147,6 +157,22 @@ class Learnt:
     def transform(self, raw: Any) -> NDArray[np.float32]:
         """Centred, made unit length, projected: (n, at most `components`)."""
         return self._reduction.transform(raw)
+
+    def state(self) -> dict[str, Any]:
+        """The network and the learnt parameters, as plain arrays and values."""
+        kept = self._known()
+        network = np.frombuffer(kept.path.read_bytes(), dtype=np.uint8)
+        facts = {**asdict(kept), "place": ""}  # files that are passed on need not tell it
+        return {**self._reduction.state(), "network": network, "kept": facts}
+
+    def restored(self, state: Mapping[str, Any]) -> Self:
+        """This encoder with the network and the parameters of a state."""
+        kept = adopt(self.name, state["kept"], np.asarray(state["network"]).tobytes())
+        encoder = type(self)(kept, components=self.components)
+        encoder._reduction = Reduction.from_state(state)
+        if len(encoder._reduction.mean_) != kept.width:
+            raise ValueError(f"{len(encoder._reduction.mean_)} numbers per item, not {kept.width}")
+        return encoder
 
     def _known(self) -> Kept:
         if self.kept is None:

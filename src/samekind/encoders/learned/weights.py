@@ -17,7 +17,7 @@ import errno
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -108,14 +108,22 @@ def writing() -> Iterator[None]:
 
 def place_of(collection: Collection) -> str:
     """Where a pile lies, the same from whichever folder one looks."""
-    text = collection.location or collection.name
-    path = Path(text).expanduser()
-    return str(path.resolve()) if path.exists() else text
+    return resolved(collection.location or collection.name)
+
+
+def resolved(place: str) -> str:
+    """A path without links and dots; a URL, a pattern or the name of a set stays as it is."""
+    path = Path(place).expanduser()
+    return str(path.resolve()) if path.exists() else place
 
 
 def find_kept(encoder: str, collection: Collection) -> Kept | None:
     """The network that learnt from this pile, else from what lay in this place; the latest."""
-    pile, place = collection.fingerprint, place_of(collection)
+    return find_kept_at(encoder, place_of(collection), collection.fingerprint)
+
+
+def find_kept_at(encoder: str, place: str, pile: str = "") -> Kept | None:
+    """The network that learnt from a pile, given by its fingerprint, else from what lay there."""
     found: list[tuple[bool, float, Kept]] = []
     for path in learnt_folder().glob(f"{encoder}-*.learnt.json"):
         kept = _read(path)
@@ -124,6 +132,25 @@ def find_kept(encoder: str, collection: Collection) -> Kept | None:
             if (same or kept.place == place) and kept.path.is_file():
                 found.append((same, path.stat().st_mtime, kept))
     return max(found, key=lambda one: one[:2])[2] if found else None
+
+
+def adopt(encoder: str, facts: Mapping[str, Any], network: bytes) -> Kept:
+    """Keep a network that comes from a file or another machine; ValueError if it is damaged."""
+    kept = Kept(**facts)
+    plain = Path(kept.weights).name == kept.weights and kept.weights.endswith(".safetensors")
+    if kept.encoder != encoder or not plain:
+        raise ValueError("the network is not one of this encoder")
+    if kept.digest != hashlib.sha256(network).hexdigest()[:16]:
+        raise ValueError("the network is damaged")
+    if not kept.path.is_file() or kept.path.stat().st_size != len(network):
+        with writing():
+            part = draft_name(kept.path)
+            try:
+                part.write_bytes(network)
+                os.replace(part, kept.path)
+            finally:
+                part.unlink(missing_ok=True)
+    return kept
 
 
 @dataclass(frozen=True)
