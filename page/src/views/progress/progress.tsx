@@ -197,7 +197,6 @@ function QualityCurve({ curve, report }: { curve: Curve | null; report: Report }
 function Breakdown({ report }: { report: Report }) {
   if (report.kinds.length === 0) return null;
   const max = Math.max(...Object.values(report.choices));
-  const people = Object.entries(report.people);
   return (
     <div class="breakdown">
       <section>
@@ -237,9 +236,6 @@ function Breakdown({ report }: { report: Report }) {
             </div>
           ))}
         </dl>
-        {people.length > 1 && (
-          <p class="muted">{people.map(([person, n]) => `${person}: ${n}`).join(", ")}</p>
-        )}
       </section>
     </div>
   );
