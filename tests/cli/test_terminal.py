@@ -31,6 +31,7 @@ from samekind.ledger.store import open_store
 from samekind.protocols import View
 from samekind.questions import OddOnes, Question, SameGroups, SamePair, WhichGroup
 from samekind.session import Session
+from samekind.session.people import People
 from samekind.simulation.loop import run
 from samekind.simulation.people import BACK, SKIP, STOP
 
@@ -404,3 +405,45 @@ def test_ctrl_c_ends_with_130_and_the_answers_are_saved(
     assert terminal.process.wait(PATIENCE) == 130
     assert choices(ledger) == ["none"]
     assert termios.tcgetattr(terminal.inside)[3] == terminal.before[3]
+
+
+def test_an_answer_that_came_too_late_is_refused_in_words(
+    monkeypatch: pytest.MonkeyPatch, ledger: Path
+) -> None:
+    X, _ = clouds(26)
+    here, there = (Session(pictures(), X, store=open_store(ledger), seed=0) for _ in range(2))
+    monkeypatch.setattr("sys.stdin", io.StringIO("1\nq\n"))
+    screen = Screen(file=io.StringIO(), width=100, height=40)
+    asked = here.ask()
+    assert asked is not None
+    tell, late = here.tell, [asked.number]
+
+    def tell_late(number: int, choice: str, **more: Any) -> None:
+        if late:  # somebody at another server is a moment quicker
+            there.tell(late.pop(), "none", by="ben")
+        tell(number, choice, **more)
+
+    monkeypatch.setattr(here, "tell", tell_late)
+    with TerminalPerson(screen, here) as person:
+        log = run(here, person)
+    assert log.n_answers == 0 and [a.by for a in here.answers] == ["ben"]
+    assert isinstance(screen.file, io.StringIO)
+    assert "answered by ben in the meantime" in screen.file.getvalue()
+
+
+def test_agreement_is_printed_for_several_people(capsys: pytest.CaptureFixture[str]) -> None:
+    from samekind.cli.ask import show_people
+
+    X, _ = clouds(26)
+    session = Session(pictures(), X, seed=0)
+    show_people(session)
+    assert capsys.readouterr().out == "", "nothing for one person alone"
+    session.people = People(overlap=1.0)
+    for name in ("anna", "ben"):
+        asked = session.ask(by=name)
+        assert asked is not None
+        session.tell(asked.number, "1", by=name)
+    show_people(session)
+    said = capsys.readouterr().out
+    assert "Two people answered 1 question, and agreed on 1." in said
+    assert "anna" in said and "1 of 1" in said

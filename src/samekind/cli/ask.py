@@ -27,6 +27,10 @@ def ask(
     groups: options.Groups = None,
     seed: options.SessionSeed = None,
     ledger: options.Ledger = None,
+    by: Annotated[
+        str | None,
+        typer.Option(help="Your name, if several people share the questions of this ledger."),
+    ] = None,
 ) -> None:
     """Answer questions in this terminal, with one key per answer."""
     from samekind.cli.terminal import TerminalPerson
@@ -44,13 +48,14 @@ def ask(
     with progress_bar("Encoding") as progress:
         session = request.session(request.pile(collection, progress), store)
     with TerminalPerson(screen, session) as person:
-        log = run(session, person, questions)
+        log = run(session, person, questions, person=by)
     if session.progress()["until_refit"] < session.refit_every:
         session.refit()
     screen.print()
     show_groups(session)
     screen.print()
     show_contradictions(session)
+    show_people(session)
     if not person.finished and (questions is None or log.n_answers < questions):
         say("There are no more questions worth asking.")
     count = session.progress()["answers"]
@@ -104,6 +109,22 @@ def show_groups(session: Session) -> None:
         more = ", ..." if size > len(examples) else ""
         rows.append((clustering.name(number), f"{size:,}", ", ".join(examples) + more))
     show_table(("group", "items", "examples"), rows)
+
+
+def show_people(session: Session) -> None:
+    """Print how far people agree, if there are several."""
+    from samekind.session.agreement import agreement, describe_agreement
+
+    found = agreement(session)
+    if not (words := describe_agreement(found)):
+        return
+    say(words)
+    rows = []
+    for one in found.people:
+        wrong = "" if one.error is None else f"{100 * one.error:.0f} %"
+        agreed = f"{one.agreed} of {one.shared}" if one.shared else ""
+        rows.append((one.name, f"{one.answers:,}", f"{one.second_opinions:,}", agreed, wrong))
+    show_table(("person", "answers", "second opinions", "agreed", "probably wrong"), rows)
 
 
 def show_contradictions(session: Session) -> None:

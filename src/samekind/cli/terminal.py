@@ -70,6 +70,10 @@ class TerminalPerson:
             self._screen.print("[dim]Learning from your answers ...[/dim]")
         return choice
 
+    def refused(self, why: str) -> None:
+        """Say why an answer was not saved."""
+        self._screen.print(Text(why))
+
     def _read(self) -> str:
         return self._keyboard.line(self._echo) if self._several else self._keyboard.read()
 

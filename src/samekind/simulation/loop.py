@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from samekind.errors import AlreadyAnswered, Reserved
 from samekind.protocols import Oracle
 from samekind.session import Session
 from samekind.simulation.people import BACK, SKIP, STOP
@@ -53,6 +54,7 @@ def run(
     *,
     on_refit: OnRefit | None = None,
     by: str = "me",
+    person: str | None = None,
     log: LoopLog | None = None,
 ) -> LoopLog:
     """Ask until the budget is spent, nothing is worth asking, or the oracle stops.
@@ -62,6 +64,7 @@ def run(
     budget : number of answers; None continues until the oracle stops.
     on_refit : called after each refit.
     by : the answering person in the ledger; an oracle's own `by` takes precedence.
+    person : one of several named people, for whom questions are reserved; instead of `by`.
     log : an earlier log to continue.
     """
     log = LoopLog() if log is None else log
@@ -69,7 +72,7 @@ def run(
     while last is None or log.n_answers < last:
         _refit_if_due(session, log, on_refit)
         started = time.perf_counter()
-        asked = session.ask()
+        asked = session.ask(by=person)
         log.ask_seconds.append(time.perf_counter() - started)
         if asked is None:
             break
@@ -78,14 +81,21 @@ def run(
         if choice == STOP:
             break
         if choice == BACK:
-            log.n_answers -= session.undo() is not None
+            log.n_answers -= session.undo(by=person) is not None
             continue
         if choice == SKIP:
-            session.skip(asked.number)
+            session.skip(asked.number, by=person)
             continue
         started = time.perf_counter()
-        who = getattr(oracle, "by", by)  # several people may be answering
-        session.tell(asked.number, choice, by=who, seconds=round(started - shown, 3))
+        # Several simulated people may be answering in turn.
+        who = person if person is not None else getattr(oracle, "by", by)
+        try:
+            session.tell(asked.number, choice, by=who, seconds=round(started - shown, 3))
+        except (AlreadyAnswered, Reserved) as refusal:  # in another process, meanwhile
+            if not hasattr(oracle, "refused"):
+                raise
+            oracle.refused(str(refusal))
+            continue
         log.tell_seconds.append(time.perf_counter() - started)
         log.n_answers += 1
     _refit_if_due(session, log, on_refit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -138,6 +139,10 @@ class Refitter:
         self._lock = threading.Lock()
         self._states: dict[str, _State] = {}
         self._closed = False
+        self._stopped = threading.Event()
+        self.rest = 0.0
+        """Seconds of rest per second of refitting. With several people a refit is due all the time,
+        on every server: without rest their questions would wait."""
 
     def nudge(self, session: Session, *, at_once: bool = False) -> None:
         """Refit if it is due, or `at_once`; to be called after every answer."""
@@ -190,6 +195,7 @@ class Refitter:
 
     def close(self, timeout: float = 5.0) -> None:
         """Start no more refits, and wait a moment for those that are running."""
+        self._stopped.set()
         with self._lock:
             self._closed = True
             threads = [state.thread for state in self._states.values() if state.thread]
@@ -209,8 +215,10 @@ class Refitter:
         follow = state.follow
         while True:
             self._publish(session, refitting=True)
+            began = time.monotonic()
             trouble = _attempt(session.follow if follow else partial(session.refit, check=False))
             # A failed refit leaves the session due; trying again at once would spin.
+            self._stopped.wait(self.rest * (time.monotonic() - began))
             due = trouble is None and session.due and not follow
             with self._lock:
                 state.trouble = trouble

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("samekind")
 
+REST = 1.0
+"""Seconds that the refits of several people's answers rest per second of work."""
 OpenSession = Callable[[str], "Session"]
 
 
@@ -110,7 +112,7 @@ class Workspace:
             request, request.pile(request.items()), encoder=encoder, people=people
         )
         if people is not None:
-            workspace.people = people
+            workspace.people, workspace.refitter.rest = people, REST
         workspace.session()
         if people is not None or getattr(store, "is_remote", False):
             workspace.watch()
