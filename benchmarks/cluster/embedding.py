@@ -7,7 +7,7 @@ r"""How many items per second `samekind embed` takes, here and on Ray, and bytes
 * vectors: an array (.npy) of 128 numbers each, used unchanged: what all but the encoder costs.
 * listed: names that are listed, looked up, sampled and written to the work list, without files.
 
-`rate` is items per second from the first to the last chunk that was done, so without listing,
+`rate` is items per second between the first and the last look at the chunks, so without listing,
 fitting and the start of the workers, which are in `seconds`. `per_cpu_second` divides the same
 items by the seconds that cores have worked in this process and all that it started: it holds on a
 busy machine, too.
@@ -36,6 +36,8 @@ from samekind.bulk.vector_store import key_of
 from samekind.bulk.work_list import WorkList
 
 SAMPLE = 128
+SECONDS_BETWEEN_LOOKS = 0.4
+"""Looking costs time itself, as all processes are looked at."""
 ENCODERS = ("pixels", "efficientnet-lite0")
 
 
@@ -93,8 +95,9 @@ def measured(source: str, encoder: str, on: str, cores: str) -> dict[str, Any]:
     work = Work(encoder, on=on, workers=int(cores) if on != "local" else None, sample=SAMPLE)
 
     def watch(doing: str, done: int, total: int | None) -> None:
-        if doing == "Embedding" and (not moments or done > moments[-1][1]):
-            moments.append((time.perf_counter(), done, cpu.total()))
+        now = time.perf_counter()
+        if doing == "Embedding" and (not moments or now > moments[-1][0] + SECONDS_BETWEEN_LOOKS):
+            moments.append((now, done, cpu.total()))
 
     begun = time.perf_counter()
     outcome = embed(source, out, work, watch=watch)
