@@ -74,7 +74,8 @@ def epochs_table(name: str, rows: Sequence[Row]) -> str:
     for row in found:
         part = score_prefix(row)
         cells = [_at_epoch(row, epoch, f"{part}acc") for epoch in shown]
-        lines.append([f"{set_name(row)}, `{row['strategy']}`, seed {row.get('seed')}", *cells])
+        about = f"{learner_label([row])}, `{row['strategy']}`, seed {row.get('seed')}"
+        lines.append([f"{set_name(row)}, {about}", *cells])
     return pipe_table(["ACC after epoch", *map(str, shown)], lines)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.results.gpu import LAST_SCORES
+from benchmarks.results.labels import learner_label
 from benchmarks.results.own import printed, score_prefix, set_name, whole_runs
 from samekind.reports.plots.canvas import FAINT, INK, PALETTES, new_figure, style_panel
 from samekind.simulation.rows import Row
@@ -42,11 +43,12 @@ def draw_training(rows: Sequence[Row]) -> Figure:
     for axes in grid.flat:
         keys = {**dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True)), **keys}
     inches = figure.get_size_inches()[1]
-    figure.tight_layout(rect=(0, 0.62 / inches, 1, 1), w_pad=2, h_pad=2)
-    figure.legend(keys.values(), keys, loc="lower center", ncols=4, frameon=False, fontsize=9.5,
+    lines = -(-len(keys) // 2)
+    figure.tight_layout(rect=(0, (0.38 + 0.24 * lines) / inches, 1, 1), w_pad=2, h_pad=2)
+    figure.legend(keys.values(), keys, loc="lower center", ncols=2, frameon=False, fontsize=9.5,
                   labelcolor=INK, bbox_to_anchor=(0.5, 0.3 / inches))  # fmt: skip
     foot = (
-        "Faint: each score. Shaded: questions are asked. Thick: mean of up to "
+        "Faint: each score. Shaded: until the last question. Thick: mean of up to "
         f"{LAST_SCORES} scores since."
     )
     figure.text(0.5, 0.12 / inches, foot, fontsize=8.5, color=FAINT, ha="center")
@@ -96,4 +98,4 @@ def _running_mean(scores: Sequence[float]) -> list[float]:
 
 
 def _name(row: Row) -> str:
-    return f"pairs by {row['strategy']}, seed {row.get('seed')}"
+    return f"{learner_label([row])}, pairs by {row['strategy']}, seed {row.get('seed')}"

@@ -107,7 +107,9 @@ def test_trainings_are_drawn_over_their_epochs_with_the_printed_figure(tmp_path:
     assert list(score.get_xdata())[:2] == [10, 20] and mean.get_ydata()[-1] == pytest.approx(0.655)
     assert published.get_ydata()[0] == 0.873
     keys = [text.get_text() for text in drawing.legends[0].get_texts()]
-    assert sorted(keys) == ["pairs by pcl, seed 0", "pairs by pcl-reference, seed 0", "published"]
+    assert sorted(keys) == [
+        "PCL, pairs by pcl, seed 0", "PCL, pairs by pcl-reference, seed 0", "published",
+    ]  # fmt: skip
     assert figures.draw("pcl-epochs", rows, tmp_path) == tmp_path / "pcl-epochs.png"
     assert figures.figure_text("pcl-epochs", rows).startswith("![Accuracy of PCL over its epochs]")
     assert figures.figure_text("occ-epochs", rows) == ""
