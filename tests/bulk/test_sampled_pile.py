@@ -26,6 +26,7 @@ from samekind.ledger.store import open_store
 from samekind.session import acts
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
+from samekind.sources import open_source
 from samekind.workspace.labelled import labelled_set
 from samekind.workspace.orientation import orientation_of
 from samekind.workspace.pile import Request
@@ -246,3 +247,17 @@ def test_simulate_takes_the_labels_of_the_source(tmp_path: Path, cli: Cli) -> No
     find_new(store.path)
     done = cli("simulate", store.path, "--labels", "side")
     assert done.code == 3 and "no labels for the item 'stray'" in done.err
+
+
+def test_an_embedded_folder_is_opened_with_the_encoder_that_was_fitted(
+    tmp_path: Path, photos: Path, cli: Cli
+) -> None:
+    done = cli("embed", photos, "--out", tmp_path / "v.lance", "--encoder", "pixels")
+    assert done.code == 0, done.err
+    pile = open_pile(tmp_path / "v.lance")
+    again = pile.vectors_of(open_source(photos).take([7, 2]))
+    at = [pile.collection.position(f"photo-{k:02}.png") for k in (7, 2)]
+    np.testing.assert_allclose(again.X, pile.X[at], atol=1e-5)
+    assert pile.encoded.encoder.name == "pixels" and pile.reason.startswith("pixels, which made")
+    with pytest.raises(InputError, match="fitted already"):
+        pile.encoded.encoder.fit(again.X)

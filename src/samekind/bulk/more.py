@@ -58,9 +58,10 @@ def find_more(
     rows = rows_of(store, like, there)
     index = VectorIndex.open(store, progress)
     found, distances = _nearest_new(index, store, rows, there, count)
+    if not len(found):
+        return Found(found, (), ())
     add_rows(store, found.tolist(), like=list(like))
-    ids = tuple(store.texts(found)) if len(found) else ()
-    return Found(found, ids, tuple(round(float(d), 6) for d in distances))
+    return Found(found, tuple(store.texts(found)), tuple(round(float(d), 6) for d in distances))
 
 
 def find_new(
