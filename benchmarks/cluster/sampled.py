@@ -21,7 +21,7 @@ from benchmarks.gaussians import _pieces
 from benchmarks.measuring import arguments, emit
 from samekind.bulk.index import VectorIndex, index_folder
 from samekind.bulk.manifest import Manifest
-from samekind.bulk.more import find_more
+from samekind.bulk.more import MAX_LIKE, find_more
 from samekind.bulk.reference import import_faiss, reference_of
 from samekind.bulk.sampled_pile import SampledCollection, open_sampled
 from samekind.bulk.vector_store import VectorStore
@@ -35,6 +35,8 @@ from samekind.sources import RowCollection, Rows, class_maps
 RESULTS = Path(__file__).with_name("sampled.jsonl")
 POINTS = (50, 100, 150)
 """Answers after which the groups are scored."""
+ROUNDS, MORE_QUESTIONS = 3, 50
+"""Times that more items like a rare one are looked for, and questions after that."""
 Floats = NDArray[np.float32]
 Labels = NDArray[np.intp]
 
@@ -58,8 +60,9 @@ def main() -> None:
         X, kinds = open_vectors(wanted.vectors, wanted.orientation)
         if wanted.what == "rare":
             X, kinds = with_rare_kind(X, kinds)
-        write_store(place, X)
         for seed in wanted.seeds:
+            place = Path(folder) / f"vectors-{seed}.lance"  # what is added stays in a store
+            write_store(place, X)
             measure = quality if wanted.what == "quality" else rare
             row = measure(place, X, kinds, seed, wanted.size)
             about = {"set": wanted.vectors.stem, "orientation": wanted.orientation, "seed": seed}
@@ -148,31 +151,63 @@ def rare(place: Path, X: Floats, kinds: Labels, seed: int, size: int) -> dict[st
     items = open_sampled(place, size=size, seed=seed)
     session = Session(items, items.vectors, seed=seed)
     run(session, Truth(kinds[items.rows]), POINTS[-1])
-    session.refit()
     asked = np.unique(items.rows[session.constraints.touched])
     row: dict[str, Any] = {
         "items": len(X),
         "rare_items": len(members),
         "rare_in_reference": int(np.isin(members, items.rows).sum()),
         "rare_asked_about": int(np.isin(members, asked).sum()),
-        "by_questions": f1_of(predicted(session, X, items.rows), members),
+        "by_questions": refitted(session, X, kinds, items),
     }
-    like = items.id(int(np.flatnonzero(np.isin(items.rows, members))[0]))
-    found = find_more(place, [like], 50)
+    like = [items.id(int(np.flatnonzero(np.isin(items.rows, members))[0]))]
+    row["rare_known"], looked_at = [1], []
+    for _ in range(ROUNDS):  # the person picks those of the kind, and looks for more like them
+        found = find_more(place, like[:MAX_LIKE], 50)
+        looked_at += found.ids
+        like += [id for id, at in zip(found.ids, found.rows, strict=True) if at in members]
+        row["rare_known"].append(len(like))
     grown = open_sampled(place, size=size, seed=seed)
     again = Session(grown, grown.vectors, store=session.store, seed=seed)
-    alike = [
-        id for id in (like, *found.ids) if kinds[grown.rows[grown.position(id)]] == kinds.max()
-    ]
-    acts.perform(again, acts.together(again, [grown.position(id) for id in alike]))
-    again.refit()
-    labels = predicted(again, X, grown.rows)
-    return row | {
-        "rare_among_50_more": len(alike) - 1,
-        "rare_in_session_then": int(np.isin(members, grown.rows).sum()),
-        "by_find_more": f1_of(labels, members),
-        "acc_then": round(acc(kinds, labels), 4),
-    }
+    split_off(again, [grown.position(id) for id in like])
+    row["by_find_more"] = refitted(again, X, kinds, grown)
+    for act in sorted_by_hand(again, kinds[grown.rows], looked_at):
+        acts.perform(again, act)
+    row["and_others_sorted"] = refitted(again, X, kinds, grown)
+    run(again, Truth(kinds[grown.rows]), MORE_QUESTIONS)
+    row[f"and_{MORE_QUESTIONS}_more_questions"] = refitted(again, X, kinds, grown)
+    return row | {"rare_in_session_then": int(np.isin(members, grown.rows).sum())}
+
+
+def split_off(session: Session, items: list[int]) -> None:
+    """Make items a group of their own: split off the group that most are in, and put together."""
+    labels = session.clustering.labels[items]
+    group = int(np.bincount(labels).argmax())
+    there = [item for item, label in zip(items, labels, strict=True) if label == group]
+    acts.perform(session, acts.split(session, group, there))
+    acts.perform(session, acts.together(session, items))
+
+
+def sorted_by_hand(session: Session, kinds: Labels, ids: list[str]) -> list[acts.Act]:
+    """Put the items that were looked at to an item of their kind that was asked about."""
+    at = np.array([session.collection.position(id) for id in ids])
+    asked = session.constraints.touched
+    found = []
+    for kind in np.unique(kinds[at]):
+        known = asked[kinds[asked] == kind][:1]
+        members = [*known.tolist(), *at[kinds[at] == kind].tolist()]
+        if kind != kinds.max() and len(known):
+            found.append(acts.together(session, members))
+    return found
+
+
+def refitted(
+    session: Session, X: Floats, kinds: Labels, items: SampledCollection
+) -> dict[str, float]:
+    """Score the groups of all items after a refit, and the one that fits the rare kind best."""
+    session.refit()
+    labels = predicted(session, X, items.rows)
+    rare_ones = np.flatnonzero(kinds == kinds.max())
+    return f1_of(labels, rare_ones) | {"acc": round(acc(kinds, labels), 4)}
 
 
 def f1_of(labels: Labels, members: Labels) -> dict[str, float]:
