@@ -15,7 +15,7 @@ from samekind.web.addresses import Addresses, check_open, check_people
 from samekind.web.app import create_app
 from samekind.web.security import person_tokens
 from samekind.workspace.workspace import Workspace
-from samekind.workspace.workspaces import Workspaces
+from samekind.workspace.workspaces import RecentPile, Workspaces
 
 ORIGIN = "http://127.0.0.1:8765"
 TOKENS = person_tokens("s" * 32, ["anna", "ben"])
@@ -188,3 +188,20 @@ def test_behind_a_reverse_proxy_its_name_is_known_and_cookies_are_secure(
         assert reply.status_code == status
     foreign = TestClient(app, base_url="https://evil.example.org")
     assert foreign.get(f"/?token={TOKENS['anna']}").status_code == 403
+
+
+def test_people_cannot_open_other_piles_of_the_machine(
+    make_workspace: Callable[..., Workspace],
+) -> None:
+    workspaces = Workspaces.around(make_workspace())
+    workspaces.recent.note(RecentPile("letters-12ab34cd", "/home/letters", "letters", "text", 9))
+    app = create_app(workspaces, port=8765, people=TOKENS)
+    client = TestClient(app, base_url=ORIGIN, raise_server_exceptions=False)
+    client.get(f"/?token={TOKENS['anna']}")
+    assert client.get("/api/start").json()["recent"] == []
+    for body in ({"path": "/home/letters"}, {"pile": "letters-12ab34cd"}):
+        where = "open" if "path" in body else "again"
+        reply = client.post(f"/api/start/{where}", json=body)
+        assert (reply.status_code, reply.json()["error"]["type"]) == (403, "paths-not-allowed")
+    client.post("/api/start/forget", json={"pile": "letters-12ab34cd"})
+    assert len(workspaces.recent.all()) == 1

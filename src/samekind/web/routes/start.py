@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from samekind import __version__
 from samekind.errors import UnknownPile
 from samekind.sources import SETS, describe
-from samekind.web.dependencies import OpenWorkspaces
+from samekind.web.dependencies import CurrentPerson, OpenWorkspaces
 from samekind.web.errors import ApiError
 from samekind.web.rendering import MAX_LISTED_FILES, job_view
 from samekind.web.schemas import core, jobs
@@ -78,18 +78,25 @@ def open_path(wanted: jobs.OpenRequest, workspaces: OpenWorkspaces) -> jobs.JobV
 
 
 @router.post("/again", status_code=202)
-def reopen(wanted: jobs.ReopenRequest, workspaces: OpenWorkspaces) -> jobs.JobView:
+def reopen(
+    wanted: jobs.ReopenRequest, workspaces: OpenWorkspaces, person: CurrentPerson
+) -> jobs.JobView:
     """Open a recent pile as a job."""
     known = workspaces.recent.find(wanted.pile)
     if known is None:
         raise UnknownPile("The pile of this address is not in the list of recent piles any more.")
+    if person is not None:  # the piles of whoever started the server are not everybody's
+        allowed_path(workspaces, known.path)
     return job_view(workspaces.submit_open(known.path, known.encoder or None, known.minutes))
 
 
 @router.post("/forget")
-def forget(wanted: jobs.ReopenRequest, workspaces: OpenWorkspaces) -> jobs.StartView:
+def forget(
+    wanted: jobs.ReopenRequest, workspaces: OpenWorkspaces, person: CurrentPerson
+) -> jobs.StartView:
     """Remove a pile from the recent ones; its answers stay."""
-    workspaces.recent.forget(wanted.pile)
+    if person is None:
+        workspaces.recent.forget(wanted.pile)
     return start_view(workspaces)
 
 
