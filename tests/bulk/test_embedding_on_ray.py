@@ -46,7 +46,8 @@ def cluster() -> Iterator[Any]:
         from ray.cluster_utils import Cluster
 
         port = free_port() if HAS_CLIENT else None
-        head = {**NODE, "include_dashboard": False, "ray_client_server_port": port}
+        # Ray believes that there is a GPU; the encoder finds none and computes on the core.
+        head = {**NODE, "num_gpus": 1, "include_dashboard": False, "ray_client_server_port": port}
         made = Cluster(initialize_head=True, head_node_args=head)
         made.client_port = port
         patch.delenv("SLOW_ENCODER_SECONDS")
@@ -136,6 +137,14 @@ def test_a_killed_driver_goes_on_where_it_was(
     outcome = embed(str(photos), out, work)
     assert (outcome.n_before, outcome.n_added) == (len(before), N - len(before))
     assert_equal(stored(out), expected)
+
+
+@pytest.mark.slow
+def test_workers_may_share_a_gpu(cluster: Any, photos: Path, tmp_path: Path) -> None:
+    work = Work(SLOW, on=cluster.address, sample=600, gpus=0.5)
+    assert embed(str(photos), tmp_path / "v.lance", work).n_added == N
+    with pytest.raises(InputError, match="has 1 GPU, got workers with 2 each"):
+        embed(str(photos), tmp_path / "w.lance", Work(SLOW, on=cluster.address, sample=600, gpus=2))
 
 
 @pytest.mark.skipif(not HAS_CLIENT, reason="needs the client: pip install 'ray[client]'")

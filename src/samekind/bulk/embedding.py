@@ -320,7 +320,8 @@ def chunk_size(n_items: int) -> int:
 def _chunks_on_ray(worker: ChunkEncoder, n_chunks: int, work: Work) -> Iterator[ChunkDone]:
     """Embed chunks by a pool of actors; each result counts once, in any order."""
     with connected(work.on) as ray:
-        most = work.workers or _places(ray.cluster_resources(), work.gpus)
+        now = _places(ray.cluster_resources(), work.gpus)
+        most = work.workers or now  # more than fit now, if machines are expected to join
         rows = mapped_rows(
             ray,
             [{"chunk": chunk} for chunk in range(n_chunks)],
@@ -341,8 +342,16 @@ def _chunks_on_ray(worker: ChunkEncoder, n_chunks: int, work: Work) -> Iterator[
 
 
 def _places(resources: dict[str, float], gpus: float) -> int:
-    """Return how many workers fit into a cluster now."""
-    return int(resources.get("GPU", 0) / gpus) if gpus else int(resources.get("CPU", 1))
+    """Return how many workers fit into a cluster now; one that never fits would wait forever."""
+    if not gpus:
+        return int(resources.get("CPU", 1))
+    there = resources.get("GPU", 0)
+    if there < gpus:
+        raise InputError(
+            f"Expected GPUs for a worker, but the cluster has {there:g} GPU, got workers with "
+            f"{gpus:g} each. Lower --gpus, or add machines."
+        )
+    return int(there / gpus)
 
 
 class _Committer:
