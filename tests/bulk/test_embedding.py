@@ -258,7 +258,7 @@ def test_clear_errors_before_any_work(tmp_path: Path) -> None:
         (str(tmp_path / "nothing"), Work(), "no file or folder"),
         (str(folder), Work("tfidf"), "Expected text items"),
         (str(folder), Work("images"), "no methods `state`"),
-        (str(folder), Work("simclr"), "no methods `state`"),
+        (str(folder), Work("simclr"), "has learnt nothing from"),
     ):
         with pytest.raises(InputError, match=words):
             embed(source, tmp_path / "new.lance", work)
