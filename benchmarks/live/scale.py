@@ -108,10 +108,10 @@ class Timed(Session):
         self._foreseen = False
         super().__init__(*things, **settings)
 
-    def ask(self) -> Any:
+    def ask(self, **more: Any) -> Any:
         """As a session asks."""
         with self._timed("ask_foreseen" if self._foreseen else "ask"):
-            return super().ask()
+            return super().ask(**more)
 
     def tell(self, number: int, *things: Any, **more: Any) -> None:
         """As a session is told; for every other question what comes next is foreseen before."""
