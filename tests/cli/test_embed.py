@@ -18,7 +18,7 @@ import pytest
 
 from drawn_sources import picture_bytes, write_pictures
 from samekind.bulk.vector_store import VectorStore
-from samekind.cli.embed import Bars, Lines
+from samekind.cli.embed import Bars, Lines, Pace
 from samekind.cli.main import main
 from samekind.workspace.pile import open_pile
 
@@ -140,6 +140,19 @@ def test_a_log_gets_a_line_every_few_seconds(
         "Embedding: 2,000 of 10,000 (200.0/s, 40 s left)",
         "Embedding: 4,000 of 10,000 (200.0/s, 30 s left)",
     ]
+
+
+def test_the_rate_forgets_a_slow_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("samekind.cli.embed.monotonic", lambda: now[0])
+    pace = Pace()
+    assert pace.rate("Embedding", 0) == 0.0
+    rates = {}
+    for second in range(1, 201):  # nothing happens for half a minute
+        now[0] = float(second)
+        rates[second] = pace.rate("Embedding", max(0, second - 30) * 10)
+    assert rates[30] == 0.0 and 3 < rates[50] < 5 and rates[200] == 10.0
+    assert pace.rate("Another", 5) == 0.0
 
 
 def test_a_terminal_gets_a_bar_for_each_stage(monkeypatch: pytest.MonkeyPatch) -> None:

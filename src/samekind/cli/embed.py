@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -23,6 +24,8 @@ MAX_NAMED_BROKEN = 5
 """Broken items that are named; the others are only counted."""
 SECONDS_BETWEEN_LINES = 10.0
 """Between two lines of progress where there is no terminal."""
+SECONDS_OF_PACE = 60.0
+"""The rate is that of the last minute, so that a slow start is soon forgotten."""
 
 
 def embed(
@@ -163,17 +166,24 @@ class Lines:
 
 
 class Pace:
-    """Items per second of the present stage since it began."""
+    """Items per second of the present stage, over the last minute."""
 
     def __init__(self) -> None:
-        self._doing, self._start, self._first = "", 0.0, 0
+        self._doing = ""
+        self._moments: deque[tuple[float, int]] = deque()
 
     def rate(self, doing: str, done: int) -> float:
         """Return the rate, 0 if it is not known yet."""
+        now = monotonic()
         if doing != self._doing:
-            self._doing, self._start, self._first = doing, monotonic(), done
-        seconds = monotonic() - self._start
-        return (done - self._first) / seconds if seconds > 0 else 0.0
+            self._doing = doing
+            self._moments.clear()
+        if not self._moments or now >= self._moments[-1][0] + 0.1:
+            self._moments.append((now, done))
+        while len(self._moments) > 2 and self._moments[1][0] < now - SECONDS_OF_PACE:
+            self._moments.popleft()
+        start, before = self._moments[0]
+        return (done - before) / (now - start) if now > start else 0.0
 
 
 def duration(seconds: float) -> str:
