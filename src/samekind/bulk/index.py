@@ -5,8 +5,10 @@ lie beside the vectors, or in the cache folder if those are in an object store, 
 memory-mapped: a search reads `N_PROBED` of up to `MAX_LISTS` lists and nothing else.
 
 On disk: ``width + 8`` bytes per item (136 for 128 numbers: 13.6 GB for 100 million). In memory
-while it is built: one part (`PART_BYTES`, up to twice as faiss grows its lists) and the training
-sample. In memory when it is open: the centres of each part (1 MB for 128 numbers).
+while it is built: one part (`PART_BYTES`, up to twice as faiss grows its lists), the training
+sample and what Lance reads ahead: 0.85 GB for 128 numbers, measured with 4 million rows. A part
+holds 1.9 million of them, so more rows need no more. In memory when it is open: the centres of each
+part (1 MB for 128 numbers).
 """
 
 from __future__ import annotations
