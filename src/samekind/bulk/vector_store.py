@@ -230,6 +230,7 @@ def store_path(path: str | Path) -> str:
 
 
 def _exists(place: str) -> bool:
+    lance()  # without the extra, say so before anything of it is used
     from fsspec.core import url_to_fs
 
     files, path = url_to_fs(f"{place}/{MANIFEST}")
