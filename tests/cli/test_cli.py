@@ -35,6 +35,8 @@ COMMANDS = [
     "simulate",
     "export",
     "predict",
+    "check",
+    "embed",
     "learn",
     "more",
     "plot",
