@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from samekind.bulk.manifest import Manifest
-from samekind.bulk.vector_store import MANIFEST, VectorStore, as_matrix, is_vector_store, key_of
+from samekind.bulk.vector_store import MANIFEST, VectorStore, as_matrix, key_of
 from samekind.errors import InputError, SourceError
+from samekind.sources import is_vector_store
 
 pytest.importorskip("lance", reason="needs the extra cluster: pip install 'samekind[cluster]'")
 

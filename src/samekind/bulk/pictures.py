@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from samekind.atomic_files import draft_name, one_at_a_time
 from samekind.bulk.encoders import read_features
 from samekind.bulk.readers import Entry, Reader, open_reader
-from samekind.bulk.vector_store import VectorStore, is_vector_store
+from samekind.bulk.vector_store import VectorStore
 from samekind.encoders import default_cache
 from samekind.encoders.learned.piles import LOOKED_AT, Pictures
 from samekind.encoders.learned.weights import resolved
@@ -33,6 +33,7 @@ from samekind.encoders.pixels import Images
 from samekind.errors import InputError, SourceError
 from samekind.items import Skipped
 from samekind.protocols import Progress
+from samekind.sources import is_vector_store
 
 CHUNK = 1024
 """Pictures that are decoded and written at a time."""

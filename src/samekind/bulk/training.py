@@ -15,7 +15,6 @@ from samekind.bulk.files import exists, expand, is_folder, is_url, suffix_of
 from samekind.bulk.formats.folders import FolderReader
 from samekind.bulk.pictures import ShardPile
 from samekind.bulk.readers import open_reader
-from samekind.bulk.vector_store import is_vector_store
 from samekind.encoders import default_cache
 from samekind.encoders.learned.piles import TrainingPile, pile_of
 from samekind.encoders.learned.plan import choose
@@ -23,7 +22,7 @@ from samekind.encoders.learned.training import Learning
 from samekind.encoders.learned.weights import Kept, learnt_folder
 from samekind.errors import InputError, MissingExtra, SamekindError, SourceError
 from samekind.protocols import Progress
-from samekind.sources import is_set, open_source
+from samekind.sources import is_set, is_vector_store, open_source
 
 
 @dataclass(frozen=True)

@@ -15,24 +15,15 @@ from numpy.typing import NDArray
 
 from samekind.bulk.manifest import FOLDER, Manifest
 from samekind.errors import InputError, MissingExtra, SourceError
+from samekind.sources import STORE_SUFFIX, is_vector_store
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SUFFIX = ".lance"
 MANIFEST = f"{FOLDER}/manifest.safetensors"
 TEXTS = ("id", "place", "stamp")
 """Text columns of a store: the id of an item, where it is read from, and a mark of its content."""
 Floats = NDArray[np.float32]
-
-
-def is_vector_store(path: str | Path) -> bool:
-    """Whether a path or URL is named like a store.
-
-    >>> is_vector_store("photos.lance"), is_vector_store("photos.npy")
-    (True, False)
-    """
-    return str(path).rstrip("/").endswith(SUFFIX)
 
 
 def key_of(id: str, stamp: str) -> int:
@@ -225,7 +216,7 @@ def store_path(path: str | Path) -> str:
     """Return the path or URL of a store, independent of the current folder."""
     place = str(path).rstrip("/")
     if not is_vector_store(place):
-        raise InputError(f"Expected a name that ends in {SUFFIX}, got {place!r}.")
+        raise InputError(f"Expected a name that ends in {STORE_SUFFIX}, got {place!r}.")
     return place if "://" in place else str(Path(place).expanduser().absolute())
 
 

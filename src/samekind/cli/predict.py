@@ -54,9 +54,9 @@ def predict(
     ledger: options.Ledger = None,
 ) -> None:
     """Sort other items into the groups that you made, without asking any questions."""
-    from samekind.bulk.vector_store import is_vector_store
     from samekind.exports.orientation_file import OrientationFile
     from samekind.exports.placements import check_new
+    from samekind.sources import is_vector_store
     from samekind.workspace.pile import Request, check_source
 
     path, new = in_order(path, new, orientation)

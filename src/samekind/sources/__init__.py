@@ -29,6 +29,7 @@ __all__ = [
     "CIFAR_SETS",
     "MAX_CATEGORIES",
     "SETS",
+    "STORE_SUFFIX",
     "SUFFIXES_OF_KINDS",
     "ImageItem",
     "LabelledSet",
@@ -39,6 +40,7 @@ __all__ = [
     "class_maps",
     "describe",
     "is_set",
+    "is_vector_store",
     "item_of_bytes",
     "label_texts",
     "open_cifar",
@@ -50,6 +52,7 @@ __all__ = [
     "walk_folder",
 ]
 
+STORE_SUFFIX = ".lance"
 FOLDER_READERS = {
     "folder of images": (
         "samekind.sources.files.images",
@@ -83,6 +86,15 @@ def describe() -> dict[str, str]:
     sets = {name: (make.__doc__ or "").splitlines()[0] for name, make in SETS.items()}
     paths = {**FOLDER_READERS, **FILE_READERS}
     return sets | {name: words for name, (_, words) in paths.items()}
+
+
+def is_vector_store(source: str | Path) -> bool:
+    """Whether a path or URL is named like a store of vectors, which :mod:`samekind.bulk` opens.
+
+    >>> is_vector_store("photos.lance"), is_vector_store("photos.npy")
+    (True, False)
+    """
+    return str(source).rstrip("/").endswith(STORE_SUFFIX)
 
 
 def is_set(source: str) -> bool:

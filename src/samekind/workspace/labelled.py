@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from samekind.bulk.sampled_pile import open_sampled
-from samekind.bulk.vector_store import is_vector_store
 from samekind.errors import InputError, SourceError
+from samekind.sources import is_vector_store
 from samekind.workspace.pile import check_source
 
 if TYPE_CHECKING:

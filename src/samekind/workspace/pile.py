@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from samekind.bulk.sampled_pile import SampledCollection, open_sampled
-from samekind.bulk.vector_store import is_vector_store
 from samekind.clusterers import DEFAULT as DEFAULT_METHOD
 from samekind.clustering import Vectors
 from samekind.encoders import (
@@ -37,7 +36,7 @@ from samekind.parameters import read_parameters
 from samekind.protocols import Progress
 from samekind.questions.wording import plural
 from samekind.registry import find, make_method, strategy_of, strategy_words
-from samekind.sources import SETS, is_set, open_source
+from samekind.sources import SETS, is_set, is_vector_store, open_source
 
 if TYPE_CHECKING:
     from samekind.items import Skipped
