@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 
 from piles import clouds, points
-from samekind.errors import AlreadyAnswered, AnsweredByOther, NotYourAnswer, Reserved
+from samekind.errors import (
+    AlreadyAnswered,
+    AnsweredByOther,
+    InputError,
+    NotYourAnswer,
+    Reserved,
+)
 from samekind.ledger.fold import Asked
 from samekind.ledger.store import MemoryStore, open_store
 from samekind.protocols import Event, Store
@@ -173,6 +179,12 @@ def test_the_share_of_second_opinions_is_the_one_that_is_wanted() -> None:
     chosen = [n for n in range(1, 10_001) if people.wants_second(7, n)]
     assert 900 < len(chosen) < 1100
     assert chosen == [n for n in range(1, 10_001) if people.wants_second(7, n)]
+
+
+@pytest.mark.parametrize("wrong", [{"overlap": 1.1}, {"overlap": -0.1}, {"hold_seconds": 0.5}])
+def test_settings_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(InputError, match="Expected"):
+        People(**wrong)
 
 
 def test_a_refit_of_one_server_is_followed_by_the_others(

@@ -39,9 +39,10 @@ class People:
                 f"Expected a share from 0 to 1 of questions for a second person, got "
                 f"{self.overlap}. One in ten is 0.1."
             )
-        if not self.hold_seconds > 0:
+        if not self.hold_seconds >= 1:
             raise InputError(
-                f"Expected a question to be reserved for some seconds, got {self.hold_seconds}."
+                f"Expected a question to be reserved for at least 1 second, got "
+                f"{self.hold_seconds}."
             )
 
     def is_held(self, reservation: Reservation | None, at: float) -> bool:
