@@ -78,3 +78,11 @@ def test_a_session_that_is_not_due_is_left_alone() -> None:
     refitter, slow = Refitter(), Slow()
     refitter.nudge(slow)  # type: ignore[arg-type]
     assert not refitter.busy("main")
+
+
+def test_of_several_processes_one_refits_and_another_one_if_it_dies() -> None:
+    def leads(changes: int) -> bool:
+        shared = SimpleNamespace(refit_every=5, changes=changes)
+        return Refitter()._leads(shared)  # type: ignore[arg-type]
+
+    assert [n for n in range(60) if leads(n)] == [5, 15, 45]

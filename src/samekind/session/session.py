@@ -119,8 +119,7 @@ class Session:
     def prefetch(self) -> tuple[str, ...]:
         """Prepare the question after the open one, for each choice where that is quick.
 
-        To be called while the person thinks. Nothing is stored, and :meth:`ask` gives the same
-        questions as without. A refit repeats it. Returns the choices that are prepared.
+        To be called while the person thinks; nothing is stored. Returns the prepared choices.
         """
         return self._prefetcher.prefetch()
 
@@ -154,10 +153,9 @@ class Session:
             self._answering.edit(number, choice, by, own=own)
 
     def undo(self, number: int | None = None, *, by: str | None = None) -> int | None:
-        """Undo an answer (the last one by default); its question is open again.
+        """Undo an answer (the last one by default, with `by` this person's); ask it again.
 
-        With `by`, only answers of this person. Returns the question's number, or None when there
-        is nothing to undo.
+        Returns the question's number, or None when there is nothing to undo.
         """
         with self._lock:
             return self._answering.undo(number, by)
@@ -200,12 +198,12 @@ class Session:
     @property
     def due(self) -> bool:
         """Whether enough answers were given, changed or undone for a refit."""
-        return self._ledger.changes >= self.refit_every
+        return self.changes >= self.refit_every
 
     @property
-    def last_event(self) -> int:
-        """The last event that this session has taken in."""
-        return self._ledger.seq
+    def changes(self) -> int:
+        """Answers given, changed or undone since the last refit began."""
+        return self._ledger.changes
 
     def asked(self, number: int) -> Asked:
         """A question by its number, answered or not."""
@@ -219,7 +217,7 @@ class Session:
     def progress(self) -> dict[str, Any]:
         """Summarise the session as plain JSON: answers, groups, conflicts, quality."""
         with self._lock:
-            return summarise(self, self._moves, self._ledger.changes)
+            return summarise(self, self._moves, self.changes)
 
     def refit(self, *, check: bool = True) -> Clustering:
         """Learn from all answers so far. Questions can be asked and answered meanwhile.
@@ -254,8 +252,10 @@ class Session:
                     self._install(snapshot, model, known)
                     self._installed = refit
 
-    def catch_up(self) -> int:
-        """Read what other processes have written; returns the number of their events."""
+    def catch_up(self, until: int = 0) -> int:
+        """Read what others have written, unless event `until` is known; returns how many."""
+        if 0 < until <= self._ledger.seq:
+            return 0
         with self._lock:
             found = self._log.catch_up()
             self._name_groups()

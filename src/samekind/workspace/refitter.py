@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("samekind")
 
+NEXT_LEADER = 3
+"""How many times more answers than are due make another process refit instead."""
 MAX_LISTENERS = 100
 """Pages that may listen at the same time."""
 Event = tuple[str, Mapping[str, Any]]
@@ -148,15 +150,25 @@ class Refitter:
         """Refit if it is due, or `at_once`; to be called after every answer."""
         data = {"answers": len(session.answers)}
         self._event_bus.publish("answers", data, session=session.name)
-        if at_once or session.due:
+        if at_once or (self._leads(session) if self.rest else session.due):
             self.request(session)
+
+    def _leads(self, session: Session) -> bool:
+        """Whether this process should refit: exactly one of several gets to each threshold.
+
+        The others follow. If it dies, answers go on until the next threshold is reached.
+        """
+        due = session.refit_every
+        while due < session.changes:
+            due *= NEXT_LEADER
+        return due == session.changes
 
     def take_in(self, session: Session, number: int = 0) -> None:
         """Read what other processes have written, up to event `number` at least.
 
         Their refits are followed. Refits that are due are left to the process with the answer.
         """
-        if 0 < number <= session.last_event or not session.catch_up():
+        if not session.catch_up(number):
             return
         data = {"answers": len(session.answers)}
         self._event_bus.publish("answers", data, session=session.name)
