@@ -148,6 +148,8 @@ def test_items_that_came_later_are_included_when_asked_for(tmp_path: Path, cli: 
     assert done.code == 0 and "45 items were added" in done.out
     now = open_sampled(store.path)
     assert len(now) == 135 and now.n_later == 0 and (now.rows[90:] >= 900).all()
+    done = cli("more", store.path, "--new")
+    assert done.code == 0 and "Nothing was added" in done.out and "Continue" not in done.out
 
 
 def test_a_rare_kind_is_pulled_in_and_stays_with_its_answers(tmp_path: Path) -> None:

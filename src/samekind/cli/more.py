@@ -39,6 +39,9 @@ def more(
     if found.distances:
         rows = zip(found.ids[:MAX_SHOWN], (f"{d:.3g}" for d in found.distances), strict=False)
         show_table(("item", "distance"), rows)
+    if not found.ids:
+        used = f"The items most like these are used for the questions of {path} already."
+        say(used if like else f"Nothing was added to {path} since its items were chosen.")
+        return
     say(f"{plural(len(found.ids), 'item was', 'items were')} added to the questions of {path}.")
-    if found.ids:
-        say(f"Continue:  samekind ask {path}")
+    say(f"Continue:  samekind ask {path}")

@@ -193,7 +193,8 @@ def place_vectors(
     strangers = sizes.pop(0, 0)
     for number, size in sizes.items():
         note(f"{size:,} in {names[number]}")
-    note(f"{plural(strangers, 'item fits', 'items fit')} no group.")
+    missing = plural(strangers, "item fits", "items fit")
+    note(f"{missing} no group." if strangers else "Every item fits a group.")
     earlier = f", {done.before:,} of them by an earlier run" if done.before else ""
     if not done.added:
         earlier = ": nothing was left to do"
