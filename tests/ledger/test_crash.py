@@ -41,8 +41,8 @@ class ReportingSession(Session):
 
     pipe: Connection
 
-    def ask(self) -> Asked | None:
-        asked = super().ask()
+    def ask(self, *, by: str | None = None) -> Asked | None:
+        asked = super().ask(by=by)
         self.pipe.send(Report(self.confirmed(), None if asked is None else asked.question))
         return asked
 
