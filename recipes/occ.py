@@ -7,8 +7,8 @@ on and scored. Our groups honour every answer; ``network_acc`` is that of the ne
 paper scores. Two pairs per batch and epoch are asked, from the third epoch on, until the questions
 are spent: the score compares two epochs. The published run has 1000 epochs at 224 x 224 pixels;
 ``--size`` and ``--epochs`` shorten it, and the weight of answers falls to zero at the last epoch.
-``--strategy random --first-epochs 0 --per-epoch 50000`` asks everything before the first epoch: what
-the network has learnt without answers, later ones hardly change (docs/lab-notes.md, 2026-11-16).
+``--strategy random --first-epochs 0 --per-epoch 50000`` asks everything before the first epoch,
+because later answers hardly change what was learnt without any (lab notes, 2026-11-16).
 FOLDER holds the lossless pictures; see samekind/sources/cifar.py.
 """
 
