@@ -445,5 +445,5 @@ def test_agreement_is_printed_for_several_people(capsys: pytest.CaptureFixture[s
         session.tell(asked.number, "1", by=name)
     show_people(session)
     said = capsys.readouterr().out
-    assert "Two people answered 1 question, and agreed on 1." in said
+    assert "1 question was answered by two people, who agreed on 1." in said
     assert "anna" in said and "1 of 1" in said

@@ -118,7 +118,7 @@ def test_agreement_is_reported(enter: Make) -> None:
     assert [p["name"] for p in found["people"]] == ["anna", "ben"]
     assert found["people"][1]["second_opinions"] == 1
     assert found["alpha"] is not None and found["alpha"] <= 0
-    assert found["words"].startswith("Two people answered 1 question, and agreed on 0")
+    assert found["words"].startswith("1 question was answered by two people, who agreed on 0")
 
 
 def test_tokens_are_never_logged(

@@ -94,7 +94,8 @@ def describe_agreement(found: Agreement) -> str:
     if not found.shared:
         return "No question has been answered by two people yet."
     asked = plural(found.shared, "question")
-    words = f"Two people answered {asked}, and agreed on {found.agreed}"
+    were = "was" if found.shared == 1 else "were"
+    words = f"{asked} {were} answered by two people, who agreed on {found.agreed}"
     return words + ("." if found.alpha is None else f" (Krippendorff's alpha {found.alpha:.2f}).")
 
 
