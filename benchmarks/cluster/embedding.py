@@ -94,13 +94,13 @@ def measured(source: str, encoder: str, on: str, cores: str) -> dict[str, Any]:
     cpu = CpuSeconds()
     work = Work(encoder, on=on, workers=int(cores) if on != "local" else None, sample=SAMPLE)
 
-    def watch(doing: str, done: int, total: int | None) -> None:
+    def report(doing: str, done: int, total: int | None) -> None:
         now = time.perf_counter()
         if doing == "Embedding" and (not moments or now > moments[-1][0] + SECONDS_BETWEEN_LOOKS):
             moments.append((now, done, cpu.total()))
 
     begun = time.perf_counter()
-    outcome = embed(source, out, work, watch=watch)
+    outcome = embed(source, out, work, progress=report)
     seconds = time.perf_counter() - begun
     (start, before, worked), (end, after, worked_then) = moments[1], moments[-1]
     size = sum(file.stat().st_size for file in Path(out).rglob("*") if "_samekind" not in str(file))

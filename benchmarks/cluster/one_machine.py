@@ -56,34 +56,34 @@ def main() -> None:
     parser.add_argument("--one", nargs=4, help="(a process of its own: what, n, pass, folder)")
     wanted = parser.parse_args()
     if wanted.one:
-        what, n, turn, folder = wanted.one
-        print(json.dumps(PASSES[what](int(n), turn, Path(folder))))
+        what, n, which, folder = wanted.one
+        print(json.dumps(PASSES[what](int(n), which, Path(folder))))
         return
     for what in PASSES:
         for n in getattr(wanted, what):
             folder = Path(tempfile.mkdtemp(dir=wanted.within))
             try:
-                for turn in ("first", "again"):
-                    emit(_in_a_process(what, n, turn, folder), wanted.json)
+                for which in ("first", "again"):
+                    emit(_in_a_process(what, n, which, folder), wanted.json)
             finally:
                 shutil.rmtree(folder)
 
 
-def _in_a_process(what: str, n: int, turn: str, folder: Path) -> dict[str, Any]:
-    if what == "files" and turn == "first":
+def _in_a_process(what: str, n: int, which: str, folder: Path) -> dict[str, Any]:
+    if what == "files" and which == "first":
         draw_pictures(folder / "pictures", n)
         time.sleep(3)  # files that have just been written are checked twice
-    if what == "pictures" and turn == "first":
+    if what == "pictures" and which == "first":
         draw_shards(folder / "shards", n)
-    words = ["-m", "benchmarks.cluster.one_machine", "--one", what, str(n), turn, str(folder)]
+    words = ["-m", "benchmarks.cluster.one_machine", "--one", what, str(n), which, str(folder)]
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(done.stderr)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return {"benchmark": "one-machine", "what": what, "n": n, "pass": turn, **found}
+    return {"benchmark": "one-machine", "what": what, "n": n, "pass": which, **found}
 
 
-class Watch:
+class ResourceMonitor:
     """Seconds and memory within a context; memory is looked at every few milliseconds."""
 
     def __enter__(self) -> Self:
@@ -141,15 +141,15 @@ def draw_pictures(folder: Path, n: int) -> None:
         (folder / f"folder {k % FOLDERS}" / f"picture {k}.{suffix}").write_bytes(data)
 
 
-def opened_folder(n: int, turn: str, folder: Path) -> dict[str, Any]:
+def opened_folder(n: int, which: str, folder: Path) -> dict[str, Any]:
     """Open a folder of pictures."""
     kept: dict[str, Any] = {}
     if "cache" in signature(open_source).parameters:
         kept["cache"] = folder / "cache"
-    with Watch() as watch:
+    with ResourceMonitor() as monitor:
         found = open_source(str(folder / "pictures"), **kept)
     assert len(found) == n
-    return watch.row()
+    return monitor.row()
 
 
 class Drawn(Item):
@@ -190,35 +190,39 @@ class Wide:
         return self._reduction.transform(raw)
 
 
-def encoded_items(n: int, turn: str, folder: Path) -> dict[str, Any]:
+def encoded_items(n: int, which: str, folder: Path) -> dict[str, Any]:
     """Encode drawn items."""
     import scipy.linalg  # noqa: F401  imported before memory is measured
 
     os.environ["SAMEKIND_HOME"] = str(folder)
     pile = Collection("drawn", [Drawn(k) for k in range(n)])
     encoder = Wide()
-    with Watch() as watch:
+    with ResourceMonitor() as monitor:
         found = encode(pile, encoder, cache=folder / "cache", batch=256)
-    row = {**watch.row(), "raw": round(n * WIDTH * 4 / 1e6), "vectors": round(found.X.nbytes / 1e6)}
+    row = {
+        **monitor.row(),
+        "raw": round(n * WIDTH * 4 / 1e6),
+        "vectors": round(found.X.nbytes / 1e6),
+    }
     return {**row, "sum": float(found.X[::97].astype(np.float64).sum())}
 
 
-def looked_up(n: int, turn: str, folder: Path) -> dict[str, Any]:
+def looked_up(n: int, which: str, folder: Path) -> dict[str, Any]:
     """Write a cache (first), or open it and look up each row (again)."""
     ids, stamps = [f"a/b {k}.jpg" for k in range(n)], [f"{k}-1731660000000000000" for k in range(n)]
     rows = np.random.default_rng(0).normal(size=(n, 8)).astype(np.float32)
-    with Watch() as watch:
+    with ResourceMonitor() as monitor:
         cache = FeatureCache.at(folder, "rows", fingerprint="f", width=8)
-        if turn == "first":
+        if which == "first":
             for k in range(0, n, 256):
                 cache.add(ids[k : k + 256], stamps[k : k + 256], rows[k : k + 256])
             cache.close()
-    if turn == "first":
-        return watch.row()
-    with Watch() as looking:
+    if which == "first":
+        return monitor.row()
+    with ResourceMonitor() as lookups:
         found = sum(cache.get(*key) is not None for key in zip(ids, stamps, strict=True))
     assert found == n
-    return {**watch.row(), "get": round(looking.seconds, 2)}
+    return {**monitor.row(), "get": round(lookups.seconds, 2)}
 
 
 def draw_shards(folder: Path, n: int) -> None:
@@ -241,7 +245,7 @@ def draw_shards(folder: Path, n: int) -> None:
                 archive.addfile(member, BytesIO(drawn[k % 64]))
 
 
-def trained_pictures(n: int, turn: str, folder: Path) -> dict[str, Any]:
+def trained_pictures(n: int, which: str, folder: Path) -> dict[str, Any]:
     """Decode the pictures of shards (first), or train on them for a few steps (again)."""
     from samekind.bulk.pictures import ShardPile
     from samekind.training.selflearn import SelfLearner, SelfSetting
@@ -250,14 +254,14 @@ def trained_pictures(n: int, turn: str, folder: Path) -> dict[str, Any]:
     setting = SelfSetting("simclr", channels=4, batch_size=128, device="cpu")
     warm = np.random.default_rng(0).integers(0, 256, (256, 3, 32, 32), dtype=np.uint8)
     SelfLearner(setting, warm).run(1)  # imported and allocated before memory is measured
-    with Watch() as watch:
+    with ResourceMonitor() as monitor:
         pixels, skipped = ShardPile.at(str(folder / "shards")).pictures(32)
-        if turn == "again":
+        if which == "again":
             learner = SelfLearner(setting, pixels)
             learner.run(1, until=20 / (n // 128))
     assert len(pixels) == n
     assert not skipped
-    return {**watch.row(), "decoded": round(pixels.nbytes / 1e6)}
+    return {**monitor.row(), "decoded": round(pixels.nbytes / 1e6)}
 
 
 PASSES: dict[str, Callable[[int, str, Path], dict[str, Any]]] = {

@@ -6,11 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.people.crowd import Diary
+from benchmarks.people.crowd import AnswerLog
 from samekind.protocols import Store
 
 
-def compare(store: Store, session: str, diaries: Mapping[str, Diary]) -> dict[str, int]:
+def compare(store: Store, session: str, logs: Mapping[str, AnswerLog]) -> dict[str, int]:
     """Count what must not happen: answers lost, doubled or replaced, questions asked twice."""
     first: dict[int, list[tuple[str, str]]] = defaultdict(list)
     second: dict[int, list[tuple[str, str]]] = defaultdict(list)
@@ -25,7 +25,7 @@ def compare(store: Store, session: str, diaries: Mapping[str, Diary]) -> dict[st
         for by, choice in answers
     }
     confirmed = [
-        (number, name, choice) for name, d in diaries.items() for number, choice in d.confirmed
+        (number, name, choice) for name, d in logs.items() for number, choice in d.confirmed
     ]
     by_number = Counter((number, name) for number, name, _ in confirmed)
     return {
@@ -40,15 +40,15 @@ def compare(store: Store, session: str, diaries: Mapping[str, Diary]) -> dict[st
             for number, answers in second.items()
             for by, _ in answers
         ),
-        "open_for_two": open_for_two(diaries),
+        "open_for_two": open_for_two(logs),
     }
 
 
-def open_for_two(diaries: Mapping[str, Diary]) -> int:
+def open_for_two(logs: Mapping[str, AnswerLog]) -> int:
     """Pairs of people who looked at one question at the same time."""
     by_number: dict[int, list[tuple[float, float]]] = defaultdict(list)
-    for diary in diaries.values():
-        for number, start, end in diary.shown:
+    for log in logs.values():
+        for number, start, end in log.shown:
             by_number[number].append((start, end))
     found = 0
     for times in by_number.values():

@@ -69,7 +69,7 @@ class Server:
 
 
 @dataclass
-class Diary:
+class AnswerLog:
     """What one person saw and was told."""
 
     confirmed: list[tuple[int, str]] = field(default_factory=list)
@@ -107,7 +107,7 @@ class Person(threading.Thread):
         super().__init__(name=name, daemon=True)
         self.servers, self.kinds = list(servers), kinds
         self.think, self.error, self.rng = think, error, random.Random(seed)
-        self.diary, self.stopped = Diary(), threading.Event()
+        self.log, self.stopped = AnswerLog(), threading.Event()
         self.problem: BaseException | None = None
         self._http = self._connect()
 
@@ -128,15 +128,15 @@ class Person(threading.Thread):
             told = {"number": found["number"], "choice": self.choose(found)}
             begun = time.monotonic()
             reply = self._send("POST", "/api/answers", told)
-            self.diary.shown.append((found["number"], seen, begun))
+            self.log.shown.append((found["number"], seen, begun))
             if reply.status_code != 200:
-                self.diary.refused[reply.json()["error"]["type"]] += 1
+                self.log.refused[reply.json()["error"]["type"]] += 1
                 return
-            self.diary.confirmed.append((told["number"], told["choice"]))
+            self.log.confirmed.append((told["number"], told["choice"]))
             found = reply.json()["now"]["question"]
             if found is not None:
-                self.diary.seconds.append(time.monotonic() - begun)
-        self.diary.waited += found is None
+                self.log.seconds.append(time.monotonic() - begun)
+        self.log.waited += found is None
         self.stopped.wait(0.2)
 
     def choose(self, question: dict[str, Any]) -> str:
@@ -160,9 +160,9 @@ class Person(threading.Thread):
                 reply = self._http.request(method, path, json=body)
                 if reply.status_code < 500:
                     return reply
-                self.diary.refused[f"status {reply.status_code}"] += 1
+                self.log.refused[f"status {reply.status_code}"] += 1
             except httpx.HTTPError:
-                self.diary.moves += 1
+                self.log.moves += 1
                 self.servers.append(self.servers.pop(0))
                 self._http.close()
                 self._http = self._connect()

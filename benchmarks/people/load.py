@@ -80,7 +80,7 @@ def answer(chosen: Namespace, servers: list[Server], people: list[Person]) -> di
         person.start()
     time.sleep(chosen.seconds / 2)
     servers[0].kill()
-    killed = sum(len(person.diary.confirmed) for person in people)
+    killed = sum(len(person.log.confirmed) for person in people)
     time.sleep(max(0.0, began + chosen.seconds - time.monotonic()))
     for person in people:
         person.stopped.set()
@@ -117,8 +117,8 @@ def result(chosen: Namespace, ledger: str, people: list[Person]) -> dict[str, An
     broken = [person for person in people if person.problem is not None]
     if broken:
         raise RuntimeError(f"{broken[0].name} could not go on.") from broken[0].problem
-    diaries = {person.name: person.diary for person in people}
-    refused: Counter[str] = sum((d.refused for d in diaries.values()), Counter())
+    logs = {person.name: person.log for person in people}
+    refused: Counter[str] = sum((d.refused for d in logs.values()), Counter())
     return {
         "benchmark": "people",
         "people": chosen.people,
@@ -128,11 +128,11 @@ def result(chosen: Namespace, ledger: str, people: list[Person]) -> dict[str, An
         "think": chosen.think,
         "overlap": chosen.overlap,
         "seed": chosen.seed,
-        **compare(open_store(ledger), "main", diaries),
+        **compare(open_store(ledger), "main", logs),
         "refused": dict(refused),
-        "moved": sum(d.moves > 0 for d in diaries.values()),
-        "waited": sum(d.waited for d in diaries.values()),
-        "next_question_ms": percentiles([s for d in diaries.values() for s in d.seconds]),
+        "moved": sum(d.moves > 0 for d in logs.values()),
+        "waited": sum(d.waited for d in logs.values()),
+        "next_question_ms": percentiles([s for d in logs.values() for s in d.seconds]),
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.people.checking import compare, summary
-from benchmarks.people.crowd import Diary
+from benchmarks.people.crowd import AnswerLog
 from samekind.ledger.store import MemoryStore
 from samekind.protocols import Event
 
@@ -18,11 +18,11 @@ def ledger(*told: tuple[int, str, str, bool]) -> MemoryStore:
 
 def test_what_was_confirmed_and_kept_is_in_order() -> None:
     store = ledger((1, "anna", "1", False), (1, "ben", "2", True), (2, "ben", "1", False))
-    diaries = {
-        "anna": Diary(confirmed=[(1, "1")], shown=[(1, 0.0, 1.0)]),
-        "ben": Diary(confirmed=[(1, "2"), (2, "1")], shown=[(1, 1.5, 2.0), (2, 0.0, 1.0)]),
+    logs = {
+        "anna": AnswerLog(confirmed=[(1, "1")], shown=[(1, 0.0, 1.0)]),
+        "ben": AnswerLog(confirmed=[(1, "2"), (2, "1")], shown=[(1, 1.5, 2.0), (2, 0.0, 1.0)]),
     }
-    found = compare(store, "main", diaries)
+    found = compare(store, "main", logs)
     assert summary(found) == []
     assert (found["confirmed"], found["first_answers"], found["second_opinions"]) == (3, 2, 1)
 
@@ -34,11 +34,11 @@ def test_everything_that_must_not_happen_is_counted() -> None:
         (2, "ben", "1", False),
         (2, "ben", "1", True),
     )
-    diaries = {
-        "anna": Diary(confirmed=[(1, "1"), (1, "1"), (3, "1")], shown=[(1, 0.0, 2.0)]),
-        "ben": Diary(confirmed=[(1, "none")], shown=[(1, 1.0, 3.0)]),
+    logs = {
+        "anna": AnswerLog(confirmed=[(1, "1"), (1, "1"), (3, "1")], shown=[(1, 0.0, 2.0)]),
+        "ben": AnswerLog(confirmed=[(1, "none")], shown=[(1, 1.0, 3.0)]),
     }
-    found = compare(store, "main", diaries)
+    found = compare(store, "main", logs)
     assert (found["lost"], found["doubled"], found["open_for_two"]) == (2, 1, 1)
     assert (found["answered_twice_by_one"], found["own_second_opinions"]) == (1, 1)
     assert len(summary(found)) == 5

@@ -201,7 +201,7 @@ def test_what_was_done_before_an_interruption_stays(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        embed(str(folder), out, Work(SLOW, sample=64), watch=stop)
+        embed(str(folder), out, Work(SLOW, sample=64), progress=stop)
     n_kept = len(stored(out))
     assert 150 < n_kept < 300
     assert embed(str(folder), out, Work(SLOW)).n_added == 300 - n_kept
@@ -242,7 +242,7 @@ def test_two_calls_never_write_at_the_same_time(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="Another process is writing"):
             embed(str(folder), out)
 
-    embed(str(folder), out, Work("pixels"), watch=meanwhile)
+    embed(str(folder), out, Work("pixels"), progress=meanwhile)
     assert len(stored(out)) == 5
 
 

@@ -104,7 +104,7 @@ def test_a_node_is_lost_and_another_joins(
             str(photos),
             out,
             Work(SLOW, on=cluster.address, sample=64, workers=2),
-            watch=change_nodes,
+            progress=change_nodes,
         )
     finally:
         for node in second:

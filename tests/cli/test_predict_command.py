@@ -182,7 +182,7 @@ def test_another_version_of_the_encoder_is_refused(orientation: Path) -> None:
         fitted_encoder(older)
     with pytest.raises(InputError, match=r"Expected the encoder 'pixels' .* got 'images'"):
         fitted_encoder(file, "images")
-    with pytest.raises(SourceError, match="encoder cannot be restored"):
+    with pytest.raises(SourceError, match=r"encoder of the orientation .* cannot be restored"):
         fitted_encoder(replace(file, encoder_state={"mean": np.zeros(3)}))
 
 

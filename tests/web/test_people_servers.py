@@ -52,7 +52,7 @@ def test_people_on_two_servers_lose_and_double_nothing(ledger: str, tmp_path: Pa
 
         def confirmed() -> int:
             assert not any(person.problem for person in people)
-            return sum(len(person.diary.confirmed) for person in people)
+            return sum(len(person.log.confirmed) for person in people)
 
         until(lambda: confirmed() >= ANSWERS)
         servers[0].kill()
@@ -67,12 +67,12 @@ def test_people_on_two_servers_lose_and_double_nothing(ledger: str, tmp_path: Pa
         for server in servers:
             server.kill()
     assert not any(person.problem for person in people)
-    diaries = {person.name: person.diary for person in people}
-    counts = compare(open_store(ledger), "main", diaries)
+    logs = {person.name: person.log for person in people}
+    counts = compare(open_store(ledger), "main", logs)
     assert summary(counts) == [], counts
     assert counts["confirmed"] >= 2 * ANSWERS and counts["second_opinions"] > 0
-    assert all(diary.confirmed and not diary.refused for diary in diaries.values())
-    assert sum(diary.moves > 0 for diary in diaries.values()) >= 2, "two were on that server"
+    assert all(log.confirmed and not log.refused for log in logs.values())
+    assert sum(log.moves > 0 for log in logs.values()) >= 2, "two were on that server"
 
 
 def check_what_a_server_knows(server: Server, people: list[Person]) -> None:
@@ -82,5 +82,5 @@ def check_what_a_server_knows(server: Server, people: list[Person]) -> None:
         http.get("/api/question")
         found = http.get("/api/progress/people").json()
     told = {p["name"]: p["answers"] + p["second_opinions"] for p in found["people"]}
-    assert all(told[person.name] >= len(person.diary.confirmed) for person in people)
+    assert all(told[person.name] >= len(person.log.confirmed) for person in people)
     assert found["shared"] == found["agreed"] > 0, "nobody errs here"

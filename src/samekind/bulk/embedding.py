@@ -44,7 +44,7 @@ SECONDS_BETWEEN_COMMITS = 5.0
 MAX_SHARE_OF_COMMITS = 0.05
 """Commits grow with the number of fragments; they take at most this share of the time."""
 
-Watch = Callable[[str, int, int | None], None]
+StepProgress = Callable[[str, int, int | None], None]
 """Called with what is being done, the number of items done, and their total if it is known."""
 
 
@@ -108,7 +108,11 @@ class Outcome:
 
 
 def embed(
-    source: str, out: str | Path, work: Work | None = None, *, watch: Watch | None = None
+    source: str,
+    out: str | Path,
+    work: Work | None = None,
+    *,
+    progress: StepProgress | None = None,
 ) -> Outcome:
     """Embed all items of a source that a store does not have yet.
 
@@ -116,7 +120,7 @@ def embed(
     ----------
     source : see :func:`samekind.bulk.readers.open_reader`.
     out : the store, a path or URL that ends in ``.lance``; it is created if it does not exist.
-    watch : is told about progress; may raise to stop. What was committed until then stays.
+    progress : may raise to stop. What was committed until then stays.
 
     Raises
     ------
@@ -128,10 +132,10 @@ def embed(
     check_reachable(work.on)
     path = store_path(out)
     with locked(path):
-        return _Embedding(path, work, watch or _unwatched).run(source)
+        return _Embedding(path, work, progress or _silent).run(source)
 
 
-def _unwatched(doing: str, done: int, total: int | None) -> None:
+def _silent(doing: str, done: int, total: int | None) -> None:
     """Ignore progress."""
 
 
@@ -139,7 +143,7 @@ def _unwatched(doing: str, done: int, total: int | None) -> None:
 class _Embedding:
     path: str
     work: Work
-    watch: Watch
+    progress: StepProgress
     outcome: Outcome = field(init=False)
 
     def run(self, source: str) -> Outcome:
@@ -217,9 +221,9 @@ class _Embedding:
             n_listed = 0
             for n_listed, entry in enumerate(reader.listing(), start=1):
                 if n_listed % 1000 == 1:
-                    self.watch("Listing", n_listed, None)
+                    self.progress("Listing", n_listed, None)
                 yield entry
-            self.watch("Listing", n_listed, n_listed)
+            self.progress("Listing", n_listed, n_listed)
 
         todo.fill(missing.among(counted()))
         if not missing.n_listed:
@@ -236,9 +240,9 @@ class _Embedding:
             name = encoder.name
 
         def progress(done: int, total: int) -> None:
-            self.watch("Fitting", done, total)
+            self.progress("Fitting", done, total)
 
-        self.watch("Fitting", 0, len(sample))
+        self.progress("Fitting", 0, len(sample))
         fitted = fit_on_sample(reader, encoder, sample, batch=self.work.batch, progress=progress)
         store = VectorStore.create(self.path, self._manifest(reader, str(name), fitted))
         stamps = {entry.id: entry.stamp for entry in sample}
@@ -273,14 +277,14 @@ class _Embedding:
             self.path, reader, todo, self.work.encoder, self.work.batch, skip, ray_threads
         )
         done = len(skip)
-        self.watch("Embedding", done, total)
+        self.progress("Embedding", done, total)
         committer = _Committer(store, BrokenItems(self.path))
         try:
             for chunk in self._chunks(worker, done, total):
                 committer.add(chunk)
                 self.outcome.n_added += chunk.n_vectors
                 done += chunk.n_vectors + len(chunk.broken)
-                self.watch("Embedding", done, total)
+                self.progress("Embedding", done, total)
         finally:
             committer.commit()
 
@@ -291,7 +295,7 @@ class _Embedding:
                 shown = before
 
                 def report(done: int, shown: int = shown) -> None:
-                    self.watch("Embedding", shown + done, total)
+                    self.progress("Embedding", shown + done, total)
 
                 found = worker.embed(chunk, report)
                 before += found.n_vectors + len(found.broken)

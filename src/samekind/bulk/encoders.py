@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from samekind.bulk.manifest import Manifest
 from samekind.bulk.readers import Entry, Reader
-from samekind.encoders import ENCODERS, Encoded, encode_more, make_encoder
+from samekind.encoders import Encoded, encode_more
+from samekind.encoders.restoring import restored_encoder
 from samekind.errors import InputError, SamekindError, SourceError
 from samekind.items import Collection, Item, Skipped
 from samekind.protocols import Encoder, Progress
@@ -59,35 +60,7 @@ def encoder_of(manifest: Manifest, wanted: str | None = None) -> Encoder:
     Code that is not part of samekind is only run if the person names it in `wanted`.
     """
     where = f"the vectors of {manifest.source!r}"
-    if wanted is not None and wanted != manifest.encoder:
-        raise InputError(
-            f"Expected the encoder {manifest.encoder!r} for {where}, got {wanted!r}. Omit "
-            "--encoder, or embed into another store."
-        )
-    if wanted is None and manifest.encoder not in ENCODERS:
-        raise InputError(
-            f"The encoder {manifest.encoder!r} of {where} is not part of samekind. If you trust "
-            f"it, add --encoder {manifest.encoder}"
-        )
-    encoder: Any = make_encoder(manifest.encoder)
-    problem: Exception | None = None
-    try:
-        encoder = encoder.restored(manifest.encoder_state)
-    except SamekindError:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        problem = error
-    if encoder.fingerprint != manifest.fingerprint:
-        raise InputError(
-            f"Expected the encoder {manifest.fingerprint!r} for {where}, got "
-            f"{encoder.fingerprint!r}, whose vectors differ. Install samekind "
-            f"{manifest.samekind}, with which they were made, or embed into another store."
-        )
-    if problem is not None:
-        raise SourceError(
-            f"The encoder of {where} cannot be restored ({problem}). Embed into another store."
-        ) from problem
-    found: Encoder = encoder
+    found: Encoder = restored_encoder(manifest, where, wanted, remedy="embed into another store")
     return found
 
 
@@ -135,7 +108,7 @@ def _outside_limit(encoder: Encoder, reader: Reader, raw: Any) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class _ReadAlready:
-    """A collection of which only the raw features are at hand."""
+    """A collection of which only the raw features are known."""
 
     name: str
     kind: str

@@ -18,7 +18,7 @@ from samekind.cli.console import note, notes, say
 from samekind.questions.wording import plural
 
 if TYPE_CHECKING:
-    from samekind.bulk.embedding import Outcome, Watch
+    from samekind.bulk.embedding import Outcome, StepProgress
 
 MAX_NAMED_BROKEN = 5
 """Broken items that are named; the others are only counted."""
@@ -70,8 +70,8 @@ def embed(
 
     work = Work(encoder, on, workers, gpus, batch, sample, tuple(exclude or ()), seed, retry_broken)
     try:
-        with watching() as watch:
-            outcome = run(source, out, work, watch=watch)
+        with step_progress() as progress:
+            outcome = run(source, out, work, progress=progress)
     except KeyboardInterrupt:
         note("\nStopped. What is embedded is kept; the same command goes on from there.")
         raise typer.Exit(130) from None
@@ -106,7 +106,7 @@ def show(outcome: Outcome) -> None:
 
 
 @contextmanager
-def watching() -> Iterator[Watch]:
+def step_progress() -> Iterator[StepProgress]:
     """Show progress on stderr: a bar at a terminal, else a line every few seconds."""
     if not notes.is_terminal:
         yield Lines()

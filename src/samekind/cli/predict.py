@@ -165,7 +165,7 @@ def place_vectors(
     tolerance: float,
 ) -> None:
     """Place all rows of a store of vectors by an orientation file, and say what was done."""
-    from samekind.cli.embed import watching
+    from samekind.cli.embed import step_progress
     from samekind.exports.orientation_file import OrientationFile
     from samekind.workspace.predict import place_store
 
@@ -184,8 +184,8 @@ def place_vectors(
             "Note: vectors do not tell what they miss of an item. Whether an item fits is judged "
             "by its distance alone."
         )
-    with watching() as watch:
-        progress = partial(watch, "Sorting")
+    with step_progress() as report:
+        progress = partial(report, "Sorting")
         done = place_store(
             file, vectors, out, on=on, workers=workers, tolerance=tolerance, progress=progress
         )

@@ -13,11 +13,11 @@ from typing import Any
 from samekind.errors import AlreadyAnswered, AnsweredByOther, AnswerError, NotYourAnswer, Reserved
 from samekind.ledger.fold import EventLog, answer_data
 from samekind.questions import UNSURE, Question
-from samekind.session.people import Turn
+from samekind.session.people import Reservations
 
 Event = tuple[str, dict[str, Any]]
-FindTurn = Callable[[str | None], Turn]
-"""The turn of a person at this moment."""
+FindReservations = Callable[[str | None], Reservations]
+"""The reservations of a person at this moment."""
 
 
 class Answering:
@@ -25,11 +25,11 @@ class Answering:
 
     Parameters
     ----------
-    log : the ledger. turn : the turn of a person.
+    log : the ledger. reservations : finds those of a person.
     """
 
-    def __init__(self, log: EventLog, turn: FindTurn) -> None:
-        self._log, self._turn = log, turn
+    def __init__(self, log: EventLog, reservations: FindReservations) -> None:
+        self._log, self._reservations = log, reservations
 
     def tell(self, number: int, choice: str, by: str, seconds: float | None) -> None:
         """Store an answer, unless the same person has given the same one already."""
@@ -44,7 +44,7 @@ class Answering:
                 return "told", data
             if earlier.by != by:
                 second = ledger.second.get((number, by))
-                if second is None and self._turn(by).was_mine(number):
+                if second is None and self._reservations(by).was_mine(number):
                     return "told", {**data, "second": True}
                 if second is None:
                     raise AnsweredByOther(
@@ -120,7 +120,8 @@ class Answering:
         ledger = self._log.ledger
 
         def decide() -> Event | None:
-            if by is not None and number in ledger.answers and self._turn(by).was_mine(number):
+            mine = by is not None and self._reservations(by).was_mine(number)
+            if by is not None and mine and number in ledger.answers:
                 return "told", {**answer_data(number, UNSURE, by, None), "second": True}
             if number not in ledger.asked or number in ledger.answers:
                 raise AnswerError(f"Question {number} is not open, so it cannot be skipped.")
@@ -143,7 +144,7 @@ class Answering:
 
     def _check_free(self, number: int, by: str | None) -> None:
         held = self._log.ledger.reservations.get(number)
-        if held is not None and held.by is not None and not self._turn(by).is_free(number):
+        if held is not None and held.by is not None and not self._reservations(by).is_free(number):
             raise Reserved(
                 f"Question {number} is open for {held.by} now, because it was shown to you too "
                 "long ago. Your answer was not saved. Continue with the next question."

@@ -37,7 +37,7 @@ class Asking:
                     proposed = stored
                     continue
             asked = asked or now.deferred_question()
-            if asked is None or now.turn.is_mine(asked.number):
+            if asked is None or now.reservations.is_mine(asked.number):
                 return asked
             try:
                 data = {"number": asked.number, "for": by}

@@ -68,7 +68,7 @@ def subject(question: Question) -> frozenset[int]:
 
 
 @dataclass(frozen=True)
-class Turn:
+class Reservations:
     """What one person may be asked at one moment.
 
     Parameters

@@ -24,7 +24,7 @@ from samekind.questions import Answer, Question
 from samekind.registry import find
 from samekind.session.answering import Answering
 from samekind.session.asking import Asking
-from samekind.session.people import ALONE, Turn
+from samekind.session.people import ALONE, Reservations
 from samekind.session.quality import Moves, Quality, QualityEstimate
 from samekind.session.refit import (
     FittedGroups,
@@ -101,7 +101,7 @@ class Session:
         self._prefetcher = Prefetcher(self._state, self._lock)
         self.people = ALONE
         self._asking = Asking(self._log, self._state, self._prefetcher)
-        self._answering = Answering(self._log, self._turn)
+        self._answering = Answering(self._log, self._reservations)
         header = self._ledger.header
         self.seed = int(header.get("seed", 0)) if seed is None else seed
         self.settings = dict(header.get("settings", {}) if settings is None else settings)
@@ -379,8 +379,8 @@ class Session:
                 view = replace(view, clustering=clustering, previous=previous)
         self.strategy.propose(view, self.ahead)
 
-    def _turn(self, by: str | None) -> Turn:
-        return Turn(self._ledger, self.people, by, time.time())
+    def _reservations(self, by: str | None) -> Reservations:
+        return Reservations(self._ledger, self.people, by, time.time())
 
     def _state(self, by: str | None = None) -> SessionState:
         return SessionState(
@@ -393,7 +393,7 @@ class Session:
             n_items=len(self.collection),
             seed=self.seed,
             budget=self.budget,
-            turn=self._turn(by),
+            reservations=self._reservations(by),
         )
 
     def _needs_previous(self) -> bool:

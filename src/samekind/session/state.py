@@ -20,7 +20,7 @@ from samekind.constraints import Constraints
 from samekind.ledger.fold import Asked, LedgerState, answer_data
 from samekind.protocols import Event, QueryStrategy, View
 from samekind.questions import UNSURE, Answer, Question
-from samekind.session.people import Turn, subject
+from samekind.session.people import Reservations, subject
 
 MAX_SECONDS = 0.025
 """Time that a strategy may take per choice; slower ones are not asked in advance."""
@@ -37,7 +37,7 @@ class SessionState:
     ledger, constraints : the answers. clustering, previous : the groups, and those before.
     strategy, ahead : what proposes questions, and how many it is asked for at once.
     n_items : items in the collection. seed, budget : those of the session.
-    turn : the person who is asked.
+    reservations : what the person who is asked may be asked.
     """
 
     ledger: LedgerState
@@ -49,7 +49,7 @@ class SessionState:
     n_items: int
     seed: int
     budget: int | None
-    turn: Turn
+    reservations: Reservations
 
     def view(self) -> View:
         """The view that the strategy is given."""
@@ -67,7 +67,7 @@ class SessionState:
     @property
     def passed(self) -> tuple[Question, ...]:
         """Questions that are not asked now: the person passed on them, or others see them."""
-        return (*self.ledger.passed, *self.turn.taken())
+        return (*self.ledger.passed, *self.reservations.taken())
 
     def proposals(self) -> tuple[Question, ...]:
         """The strategy's questions, without those that are implied or were passed on."""
@@ -77,7 +77,7 @@ class SessionState:
         """Those of some questions that are neither implied, passed on, nor open for others."""
         passed = set(self.passed)
         found = tuple(q for q in proposed if not self._implied(q) and q not in passed)
-        taken = {subject(q) for q in self.turn.taken()}
+        taken = {subject(q) for q in self.reservations.taken()}
         return tuple(q for q in found if subject(q) not in taken) if taken else found
 
     def open_question(self) -> Asked | None:
@@ -85,11 +85,12 @@ class SessionState:
 
         First those that this person has seen already, then those that nobody else is asked.
         """
-        ledger, turn = self.ledger, self.turn
+        ledger, reservations = self.ledger, self.reservations
         late = {n for n, at in ledger.skipped.items() if at == ledger.snapshot}
-        waiting = [n for n in (*reversed(ledger.reopened), *ledger.pending) if turn.is_free(n)]
-        if turn.person is not None:
-            waiting.sort(key=lambda n: not turn.was_mine(n))
+        waiting = [*reversed(ledger.reopened), *ledger.pending]
+        waiting = [number for number in waiting if reservations.is_free(number)]
+        if reservations.person is not None:
+            waiting.sort(key=lambda n: not reservations.was_mine(n))
         for number in waiting:
             asked = ledger.asked[number]
             if number not in late and self._askable(asked.question):
@@ -98,13 +99,13 @@ class SessionState:
 
     def second_opinion(self) -> Asked | None:
         """An answered question on which this person's opinion is wanted as well."""
-        number = self.turn.second_opinion(self.seed)
+        number = self.reservations.second_opinion(self.seed)
         asked = None if number is None else self.ledger.asked[number]
         return asked if asked and max(asked.question.items()) < self.n_items else None
 
     def deferred_question(self) -> Asked | None:
         """The oldest skipped question, for when there is nothing else to ask."""
-        free = [n for n in self.ledger.skipped if self.turn.is_free(n)]
+        free = [n for n in self.ledger.skipped if self.reservations.is_free(n)]
         skipped = (self.ledger.asked[n] for n in free)
         return next((asked for asked in skipped if self._askable(asked.question)), None)
 
@@ -126,8 +127,9 @@ class SessionState:
         answer = HypotheticalAnswer(number, ledger.asked[number].question, choice)
         ledger.answers[number] = answer
         constraints = self.constraints.with_answer(answer)
-        turn = replace(self.turn, ledger=ledger)
-        return replace(self, ledger=ledger, constraints=constraints, turn=turn), answer
+        reservations = replace(self.reservations, ledger=ledger)
+        after = replace(self, ledger=ledger, constraints=constraints, reservations=reservations)
+        return after, answer
 
     def _implied(self, question: Question) -> bool:
         return question.truthful(self.constraints.same) != UNSURE

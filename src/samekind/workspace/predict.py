@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from samekind.clustering import Clustering
-from samekind.errors import InputError, SamekindError, SourceError, VectorError
+from samekind.errors import InputError, SourceError, VectorError
 from samekind.exports.orientation_file import OrientationFile
 from samekind.exports.placements import Placed, Placements
 
@@ -133,38 +133,10 @@ def place_store(
 
 def fitted_encoder(file: OrientationFile, wanted: str | None = None) -> Any:
     """Return the encoder of the file, as it was fitted then; any other is an error."""
-    from samekind.encoders import ENCODERS, make_encoder
+    from samekind.encoders.restoring import restored_encoder
 
-    if wanted is not None and wanted != file.encoder:
-        raise InputError(
-            f"Expected the encoder {file.encoder!r} for the orientation {file.orientation!r}, got "
-            f"{wanted!r}. Omit --encoder, or name that one."
-        )
-    if wanted is None and file.encoder not in ENCODERS:
-        raise InputError(
-            f"The orientation {file.orientation!r} needs the encoder {file.encoder!r}, which is "
-            f"not part of samekind. If you trust it, add --encoder {file.encoder}"
-        )
-    encoder: Any = make_encoder(file.encoder)
-    problem: Exception | None = None
-    try:
-        encoder = encoder.restored(file.encoder_state)
-    except SamekindError:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        problem = error
-    if encoder.fingerprint != file.fingerprint:
-        raise InputError(
-            f"Expected the encoder {file.fingerprint!r} for the orientation {file.orientation!r}, "
-            f"got {encoder.fingerprint!r}, whose vectors differ. Install samekind {file.samekind}, "
-            "with which the file was made, or export it again on this machine."
-        )
-    if problem is not None:
-        raise SourceError(
-            f"The orientation file of {file.orientation!r} is damaged: its encoder cannot be "
-            f"restored ({problem}). Export it again."
-        ) from problem
-    return encoder
+    where = f"the orientation {file.orientation!r}"
+    return restored_encoder(file, where, wanted, remedy="export it again on this machine")
 
 
 def check_columns(file: OrientationFile, items: Collection) -> None:
