@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import subprocess
@@ -17,6 +16,7 @@ import numpy as np
 import pytest
 
 from drawn_sources import write_pictures
+from ray_clusters import only_cluster
 from samekind.bulk import embedding
 from samekind.bulk.embedding import Work, embed
 from samekind.bulk.vector_store import VectorStore
@@ -39,9 +39,7 @@ def free_port() -> int:
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """A head and a second node with one core each, whose workers encode slowly."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    with only_cluster() as patch:
         patch.setenv("SLOW_ENCODER_SECONDS", "0.15")
         from ray.cluster_utils import Cluster
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import subprocess
@@ -19,6 +18,7 @@ import pytest
 pytest.importorskip("lance", reason="needs the extra cluster: pip install 'samekind[cluster]'")
 
 from piles import clouds
+from ray_clusters import only_cluster
 from samekind.bulk.labels import Labels, open_labels
 from samekind.bulk.labels import schema as labels_schema
 from samekind.bulk.prediction import missing_units
@@ -292,9 +292,7 @@ def cluster() -> Iterator[str]:
     node: dict[str, Any] = {"num_cpus": 2, "object_store_memory": 100_000_000}
     if HAS_CLIENT:
         node["ray_client_server_port"] = port
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    with only_cluster():
         made = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
         ray.init(address=made.address, log_to_driver=False)
         try:

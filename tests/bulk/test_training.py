@@ -17,6 +17,7 @@ import torch.multiprocessing as mp
 from safetensors.torch import load_file
 
 from drawn_sources import write_pictures, write_tar
+from ray_clusters import only_cluster
 from samekind.bulk.pictures import ShardPile
 from samekind.bulk.training import TrainingJob, is_sharded, open_training_pile, train_on_ray
 from samekind.encoders.learned import plan
@@ -121,19 +122,19 @@ def test_sources_that_are_read_in_bulk_are_recognised(pictures: Path) -> None:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     ray = pytest.importorskip(
         "ray", reason="needs the extra cluster: pip install 'samekind[cluster]'"
     )
-    ray.init(
-        address="local",
-        num_cpus=2,
-        include_dashboard=False,
-        log_to_driver=False,
-        object_store_memory=100_000_000,
-    )
-    yield "ray"
-    ray.shutdown()
+    with only_cluster():
+        ray.init(
+            address="local",
+            num_cpus=2,
+            include_dashboard=False,
+            log_to_driver=False,
+            object_store_memory=100_000_000,
+        )
+        yield "ray"
+        ray.shutdown()
 
 
 def test_two_workers_of_ray_learn_from_shards(pictures: Path, cluster: str) -> None:

@@ -80,6 +80,12 @@ def coloured(page: Any) -> int:
     return int((np.ptp(pixels, axis=2) > 40).sum())
 
 
+def take_lasso(page: Any) -> None:
+    """Turn the lasso on with its key, and wait until the page shows it."""
+    page.keyboard.press("l")
+    expect(page.get_by_role("button", name="Lasso", pressed=True)).to_be_visible()
+
+
 def draw_loop(page: Any, share: float = 0.45) -> None:
     """A loop around the middle of the map, with the mouse."""
     box = page.locator("canvas").bounding_box()
@@ -136,7 +142,7 @@ def test_a_loop_marks_items_as_one_kind_after_confirmation(
     open_map: Any, tile_workspace: Workspace
 ) -> None:
     page = open_map()
-    page.keyboard.press("l")
+    take_lasso(page)
     draw_loop(page)
     page.wait_for_selector(".lasso-bar")
     count = int(re.match(r"\d+", page.locator(".lasso-bar strong").inner_text())[0])  # type: ignore[index]
@@ -215,7 +221,7 @@ def test_the_map_is_drawn_without_webgl(open_map: Any) -> None:
     page.wait_for_selector("text=Drawn without WebGL")
     assert coloured(page) > 3000
     draw_loop(page)  # moves the map
-    page.keyboard.press("l")
+    take_lasso(page)
     draw_loop(page)
     page.wait_for_selector(".lasso-bar")
 
@@ -228,6 +234,7 @@ def test_a_phone_draws_a_loop_without_scrolling(open_map: Any) -> None:
     )
     assert page.evaluate(fits)
     page.get_by_role("button", name="Lasso").tap()
+    expect(page.get_by_role("button", name="Lasso", pressed=True)).to_be_visible()
     draw_loop(page)
     page.wait_for_selector(".lasso-bar")
     assert page.evaluate(fits)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -22,6 +23,8 @@ AUTO = "auto"
 CLIENT = "ray://"
 """Addresses of clusters that this machine does not belong to."""
 SECONDS_TO_CONNECT = 10.0
+ATTEMPTS = 3
+SECONDS_BETWEEN_ATTEMPTS = 2.0
 
 QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.WARNING}
 
@@ -44,16 +47,29 @@ def connected(on: str) -> Iterator[Any]:
         return
     check_reachable(on)
     try:
-        if on == HERE:
-            ray.init(address="local", include_dashboard=False, **QUIET)
-        else:
-            ray.init(address=on, **QUIET)
+        _connect(ray, on)
     except (ConnectionError, ValueError) as error:
         raise _unreachable(on, error) from error
     try:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _connect(ray: Any, on: str) -> None:
+    """Connect; a cluster that fails to start its server for this client is asked again."""
+    if on == HERE:
+        ray.init(address="local", include_dashboard=False, **QUIET)
+        return
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            ray.init(address=on, **QUIET)
+            return
+        except ConnectionAbortedError:
+            if attempt == ATTEMPTS:
+                raise
+            ray.shutdown()
+            time.sleep(SECONDS_BETWEEN_ATTEMPTS)
 
 
 def check_reachable(on: str) -> None:

@@ -1,7 +1,7 @@
 /** The map itself: a canvas, the lasso above it, and the item under the pointer. */
 
 import type { RefObject } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../api/client";
 import { appearance, colourOf, type Rgb, rgb, type Slots } from "../../components/group-colours";
 import { useDark } from "../../components/use-dark";
@@ -90,7 +90,11 @@ export function Board(props: Props) {
   useEffect(() => scatter.current?.select(selected), [selected, points, failures]);
   useEffect(() => {
     if (scatter.current) scatter.current.mode = mode;
-  }, [mode, failures]);
+  }, [failures]);
+  // Before the next event: who presses "Lasso" and draws at once does not move the map.
+  useLayoutEffect(() => {
+    if (scatter.current) scatter.current.mode = mode;
+  }, [mode]);
 
   const group = hovered ? info.groups[points.group[hovered.point] ?? 0] : undefined;
   return (
