@@ -29,8 +29,6 @@ class Question(ABC):
 
     kind: ClassVar[str]
     prompt: ClassVar[str]
-    words: ClassVar[Mapping[str, str]] = {}
-    """Labels of choices, where the usual words could be misunderstood."""
     many: ClassVar[bool] = False
     """Whether a choice may name several numbers at once: see :func:`joined`."""
     by_hand: ClassVar[bool] = False
@@ -39,6 +37,11 @@ class Question(ABC):
     """One line for the person: why this question is worth answering."""
     at_random: bool = field(default=False, kw_only=True, compare=False)
     """Whether the item was drawn at random, to check how well the groups fit."""
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """Labels of choices, where the usual words could be misunderstood."""
+        return {}
 
     @abstractmethod
     def items(self) -> tuple[int, ...]:

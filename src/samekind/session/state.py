@@ -25,7 +25,7 @@ from samekind.session.people import Reservations, subject
 MAX_SECONDS = 0.025
 """Time that a strategy may take per choice; slower ones are not asked in advance."""
 MAX_CHOICES = 8
-"""Choices of one question that are prefetched; only questions about many items have more."""
+"""Choices of one question that are prefetched; only those about many items or groups have more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,10 +178,13 @@ class Prefetched:
         """The choices to prefetch, "unsure" first.
 
         Strategies keep results from question to question that grow with the answers. There are
-        fewest answers after "unsure", so with this order nothing kept is discarded.
+        fewest answers after "unsure", so with this order nothing kept is discarded. Of many
+        numbers the first are prefetched, which stand for the nearest groups; "none" always is.
         """
         choices = self.asked.question.choices()
-        return (UNSURE, *(choice for choice in choices if choice != UNSURE))[:MAX_CHOICES]
+        numbers = [choice for choice in choices if choice.isdecimal()]
+        left_out = set(numbers[max(0, MAX_CHOICES - (len(choices) - len(numbers))) :])
+        return (UNSURE, *(c for c in choices if c != UNSURE and c not in left_out))
 
     @property
     def known(self) -> tuple[str, ...]:

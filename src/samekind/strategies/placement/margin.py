@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from samekind.clustering import Clustering
 from samekind.protocols import View
 from samekind.questions import Question, WhichGroup
-from samekind.strategies.exemplars import Floats, choose_exemplars, soft
+from samekind.strategies.exemplars import Floats, soft
 from samekind.strategies.pairs.entropy import entropy
 from samekind.strategies.placement.placement import (
     OTHER_GROUPS,
+    ask_among,
     margin,
     membership_in,
     unfinished_items,
@@ -30,7 +31,7 @@ class Margin:
 
     The usual active-learning baseline, best with the method `logistic`: the item whose two
     strongest groups have the closest memberships. An item that fits none of the groups shown is
-    asked about again with the others, so with many kinds a placement may take several questions.
+    asked about again with the others. From eight kinds on all of them are shown at once.
 
     Parameters
     ----------
@@ -77,15 +78,14 @@ class Margin:
         """Ask about the likeliest kinds that are still possible for the item, if any."""
         known, clustering = view.constraints, view.clustering
         kinds = list(known.kinds) or [self._anchor(view, item)]
+        n_known = len(kinds)
         kinds = [kind for kind in kinds if known.same(item, int(kind[0])) is None]
         if not kinds:
             return None
         belief = np.asarray(membership_in(clustering, item, kinds), dtype=np.float64)
-        likeliest = np.argsort(-np.round(belief, 12), kind="stable")[: WhichGroup.usual_groups]
-        groups = (
-            choose_exemplars(clustering.space, kinds[k], item, self.exemplars) for k in likeliest
-        )
-        return WhichGroup(item, tuple(groups), why=OTHER_GROUPS if again else self.why)
+        likeliest = [kinds[k] for k in np.argsort(-np.round(belief, 12), kind="stable")]
+        why = OTHER_GROUPS if again else self.why
+        return ask_among(clustering.space, item, likeliest, n_known, self.exemplars, why)
 
     def _anchor(self, view: View, item: int) -> Ints:
         """The items that the first ones are compared with: answered ones, or any other item."""

@@ -16,6 +16,8 @@ from samekind.strategies.exemplars import Floats, choose_exemplars, soft, square
 
 Ints = NDArray[np.intp]
 OTHER_GROUPS = "It did not fit the groups you saw before. Here are the others."
+FEW_EXEMPLARS = 2
+"""Items that represent a group in a list of many, beyond the nearest ones."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ class Placement:
 
     The next patch is the most doubtful one: many items, unclear membership, far from everything
     placed so far. The groups nearest to the item are shown first. After "none of these" the
-    remaining groups are shown, and an item that fits none of them starts a new group.
+    remaining groups are shown, and an item that fits none of them starts a new group. From eight
+    groups on all of them are shown at once.
 
     Parameters
     ----------
@@ -93,8 +96,7 @@ class Placement:
             return None
         apart = [squared_distances(space[[item]], space[g]).min() for g in open_groups]
         belief = membership_in(view.clustering, item, open_groups)
-        order = np.lexsort((apart, -belief))[: WhichGroup.usual_groups]
-        nearest = [choose_exemplars(space, open_groups[k], item, self.exemplars) for k in order]
+        order = np.lexsort((apart, -belief))
         if again:
             why = OTHER_GROUPS
         elif not known.kinds:
@@ -103,7 +105,8 @@ class Placement:
             why = f"Your answer helps place {count} similar items."
         else:
             why = "Its group is less clear than most."
-        return WhichGroup(item, tuple(nearest), why=why)
+        nearest = [open_groups[k] for k in order]
+        return ask_among(space, item, nearest, len(groups), self.exemplars, why)
 
     def _ranked(self, view: View, patches: Patches, avoid: set[int]) -> Ints:
         """Medoids of patches, most doubtful first, then single items; without placed ones."""
@@ -192,6 +195,27 @@ class Placement:
     def _patch_size(self, patches: Patches, item: int) -> int:
         where = np.flatnonzero(patches.middles == item)
         return int((patches.patch_of == where[0]).sum()) if len(where) else 1
+
+
+def ask_among(
+    space: Floats, item: int, nearest: Sequence[Ints], n_known: int, exemplars: int, why: str
+) -> WhichGroup:
+    """Ask which of the groups an item belongs to: the nearest few, or all if many are known.
+
+    Parameters
+    ----------
+    nearest : the groups that it could belong to, nearest first.
+    n_known : the number of groups, with those that it does not belong to.
+    exemplars : items that represent each of the nearest groups.
+    """
+    shown = nearest[: WhichGroup.n_shown(n_known)]
+    few = min(exemplars, FEW_EXEMPLARS)
+    groups = (
+        choose_exemplars(space, group, item, exemplars if k < WhichGroup.usual_groups else few)
+        for k, group in enumerate(shown)
+    )
+    complete = n_known >= WhichGroup.many_groups and len(shown) == len(nearest)
+    return WhichGroup(item, tuple(groups), why=why, all_groups=complete)
 
 
 def unfinished_items(known: Constraints, avoid: set[int]) -> list[int]:
