@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from samekind.evaluation import Scores, score
 from samekind.questions import UNSURE, Answer, WhichGroup
+from samekind.questions.seconds import expected_seconds
 from samekind.session import Session
 from samekind.simulation.people import Truth
-from samekind.strategies.planner.answer_times import default_seconds
 
 Kinds = NDArray[np.intp]
 NOT_IN_ROWS = ("unasked_fm", "unasked_pair_f1", "unasked_bcubed")
@@ -152,8 +152,6 @@ def comparisons(answer: Answer) -> int:
 
 
 def costs(answers: Sequence[Answer]) -> dict[str, float]:
-    """Pairs and seconds of all answers."""
-    return {
-        "pairs": sum(map(comparisons, answers)),
-        "person_seconds": round(sum((default_seconds(a.question) for a in answers), 0.0), 1),
-    }
+    """Pairs compared for all answers, and the modelled seconds of the person."""
+    seconds = sum((expected_seconds(a.question, a.choice) for a in answers), 0.0)
+    return {"pairs": sum(map(comparisons, answers)), "person_seconds": round(seconds, 1)}
