@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from samekind.bulk.manifest import Manifest
 from samekind.bulk.readers import Entry, Reader
 from samekind.encoders import Encoded, encode_more
+from samekind.encoders.blocks import joined_features, some_features
 from samekind.encoders.restoring import restored_encoder
 from samekind.errors import InputError, SamekindError, SourceError
 from samekind.items import Collection, Item, Skipped
@@ -92,7 +93,7 @@ def fit_on_sample(
             progress(start + len(step), len(entries))
     if not kept:
         raise SourceError(nothing_readable(reader.source, len(entries), broken))
-    raw = _joined(features)
+    raw = joined_features(features)
     fitted = encoder.fit(raw)
     limit = _outside_limit(fitted, reader, raw)
     return Fitted(fitted, kept, fitted.transform(raw), tuple(broken), limit)
@@ -118,16 +119,7 @@ class _ReadAlready:
         return len(self.matrix)
 
     def take(self, positions: Sequence[int]) -> _ReadAlready:
-        texts = isinstance(self.matrix, list)
-        some = [self.matrix[i] for i in positions] if texts else self.matrix[positions]
-        return _ReadAlready(self.name, self.kind, some)
-
-
-def _joined(parts: list[Any]) -> Any:
-    """Return raw features as one list of texts, or as one array."""
-    if isinstance(parts[0], list):
-        return [feature for part in parts for feature in part]
-    return np.concatenate(parts)
+        return _ReadAlready(self.name, self.kind, some_features(self.matrix, positions))
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +194,7 @@ def _one_by_one(encoded: Encoded, good: Sequence[tuple[Entry, Item]]) -> Vectors
             parts.append(Vectors(encoded.X, [], (Skipped(entry.id, str(problem)),)))
     filled = [part.X for part in parts if part.entries]
     return Vectors(
-        _joined(filled) if filled else encoded.X,
+        joined_features(filled) if filled else encoded.X,
         [entry for part in parts for entry in part.entries],
         tuple(skipped for part in parts for skipped in part.broken),
     )

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.compute import n_threads
+from samekind.encoders.blocks import Block, SideBySide, blocks_of, some_features
 from samekind.encoders.feature_cache import FeatureCache
 from samekind.encoders.gathered_rows import GatheredRows
 from samekind.errors import InputError, SourceError, VectorError
@@ -44,6 +45,11 @@ class Encoded:
     failed: tuple[Skipped, ...]
     positions: NDArray[np.intp]
     outside: NDArray[np.float64] | None = None
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Which columns of X belong together; the first ones group items before any answer."""
+        return blocks_of(self.encoder, self.X.shape[1])
 
 
 @dataclass(frozen=True)
@@ -134,17 +140,12 @@ def outside_limit(
     fold = np.random.default_rng(1).permutation(len(raw.positions)) % 10
     found: list[float] = []
     for part in range(10 if len(fold) <= 1000 else 2):
-        others, judged = (_some(raw.features, fold != part), _some(raw.features, fold == part))
+        others = some_features(raw.features, fold != part)
+        judged = some_features(raw.features, fold == part)
         again = copy(encoded.encoder).fit(others)
         found.extend(getattr(again, "outside")(judged))  # noqa: B009  not part of the protocol
     limit = float(np.quantile(found, quantile))
     return limit if limit > 1e-3 else None
-
-
-def _some(features: Any, wanted: NDArray[np.bool_]) -> Any:
-    if isinstance(features, list):
-        return [feature for feature, take in zip(features, wanted, strict=True) if take]
-    return features[wanted]
 
 
 def _read(
@@ -164,6 +165,9 @@ def _read(
     matrix = getattr(collection, "matrix", None)
     if matrix is not None:
         return _Raw(matrix, (), np.arange(len(matrix)))
+    parts: Sequence[Encoder] = getattr(encoder, "parts", ())
+    if parts:
+        return _read_parts(collection, parts, cache, batch, progress)
     if encoder.width is None:
         return _read_all(collection, encoder, batch, progress)
     store = None
@@ -175,6 +179,37 @@ def _read(
             width=encoder.width,
         )
     return _Reader(collection, encoder, encoder.width, store, progress).run(batch)
+
+
+def _read_parts(
+    collection: Collection,
+    parts: Sequence[Encoder],
+    cache: Path | None,
+    batch: int,
+    progress: Progress | None,
+) -> _Raw:
+    """Read the items with each of several encoders, the slowest first, each with its own cache.
+
+    Items that any of them cannot read have failed.
+    """
+
+    def finished(done: int, total: int) -> None:
+        if progress is not None:  # may cancel; the bar is full after the first
+            progress(total, total)
+
+    first = _read(collection, parts[0], cache, batch, progress)
+    read = [first, *(_read(collection, part, cache, batch, finished) for part in parts[1:])]
+    good = np.arange(len(collection))
+    for raw in read:
+        good = np.intersect1d(good, raw.positions)
+    failed = {skipped.id: skipped for raw in read for skipped in raw.failed}
+    features = tuple(
+        raw.features
+        if len(raw.positions) == len(good)
+        else some_features(raw.features, np.isin(raw.positions, good))
+        for raw in read
+    )
+    return _Raw(SideBySide(features), tuple(failed.values()), good)
 
 
 def _read_all(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from samekind.clusterers.group_count import check_count, checked_constraints
 from samekind.clusterers.linear_head import LinearHead
+from samekind.clusterers.live.blocks import BlockWeights
 from samekind.clusterers.live.heads import (
     Readout,
     chunks,
@@ -92,12 +94,15 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     trusting : True takes every answer to be right.
     borders : ``spread`` over neighbours, ``straight`` by a linear classifier on the answers alone,
         or ``auto``: whichever of the two predicts the answers better.
+    blocks : columns of X as (start, stop), if several vectors of an item stand side by side. The
+        first one decides before any answer, then those by which the answers can be predicted.
     random_state : a seed makes the result the same every time.
 
     Attributes
     ----------
     labels_ : (n,) group of each item. membership_ : (n, k). space_ : (n, d) along the orientation.
     reliability_ : how likely each answered item's group is what was meant, or None.
+    block_weights_ : how much each block counts, or None.
 
     >>> rng = np.random.default_rng(0)
     >>> up = np.arange(40) % 2  # what matters; the other column spreads three times as far
@@ -117,6 +122,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         n_reference: int | None = None,
         trusting: bool = False,
         borders: Literal["auto", "spread", "straight"] = "auto",
+        blocks: Sequence[tuple[int, int]] | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -126,6 +132,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.n_reference = n_reference
         self.trusting = trusting
         self.borders = borders
+        self.blocks = blocks
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
@@ -141,7 +148,8 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         size = self.n_reference or int(wanted)
         rows = reference_rows(len(X), known.touched, size, rng, len(known.picked))
         with single_threaded(len(rows)):
-            self._axes = Axes.of(X, rows, self.n_components)
+            self._weigh_blocks(X, rows, known)
+            self._axes = Axes.of(X, rows, self.n_components, self._scale)
             Z = self._axes(X[rows])  # (m, p)
             answers = restricted(known, rows)
             by_hand = np.isin(rows, known.picked)
@@ -185,7 +193,14 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Principal components of a few items that are the same whatever the answers are."""
         size = min(COUNTED_ITEMS, len(X))
         rows = np.sort(np.random.default_rng(seed).choice(len(X), size, replace=False))
-        return Axes.of(X, rows, self.n_components)(X[rows])
+        return Axes.of(X, rows, self.n_components, self._scale)(X[rows])
+
+    def _weigh_blocks(self, X: Floats, rows: Ints, known: Constraints) -> None:
+        """How much each column counts, by the answers; one block counts as it stands."""
+        self.block_weights_ = self._scale = None
+        if self.blocks is not None and len(self.blocks) > 1:
+            self.block_weights_ = BlockWeights.of(X, rows, self.blocks, known)
+            self._scale = self.block_weights_.scale()
 
     def _start(
         self,

@@ -53,18 +53,26 @@ class Axes:
     axes: Floats
 
     @classmethod
-    def of(cls, X: Floats, rows: NDArray[np.intp], n_components: int) -> Axes:
-        """Find them on some rows; directions without spread are left out."""
+    def of(
+        cls, X: Floats, rows: NDArray[np.intp], n_components: int, scale: Floats | None = None
+    ) -> Axes:
+        """Find them on some rows; directions without spread are left out.
+
+        `scale` (d,) says how much each column counts; None: all the same.
+        """
         sample = X[rows].astype(np.float64)
         mean = sample.mean(axis=0)
         sample -= mean
+        if scale is not None:
+            sample *= scale
         spread, axes = _principal(sample)
         keep = (spread > 1e-7 * max(spread[0], 1e-300))[:n_components]
         axes = axes[: len(keep)][keep]
         if not len(axes):  # all items alike: keep one direction so that shapes stay valid
             axes = np.eye(1, X.shape[1])
         length = np.sqrt(((sample @ axes.T) ** 2).sum(axis=1).mean())
-        return cls(mean, axes.T / max(length, 1e-12))
+        axes = axes.T / max(length, 1e-12)
+        return cls(mean, axes if scale is None else axes * scale[:, None])
 
     def __call__(self, X: Floats) -> Floats:
         return np.asarray((X - self.mean) @ self.axes)
