@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from samekind.items import Collection, Item, Preview, Skipped
     from samekind.ledger.store import open_store
     from samekind.questions import (
+        AllLike,
         Answer,
         Belongs,
         Elsewhere,
@@ -96,8 +97,8 @@ _HOMES = {
     "items": "Collection Item Preview Skipped",
     "ledger.store": "open_store",
     "questions": (
-        "Answer Belongs Elsewhere Link OddOnes OneKind OwnKind Question SameGroups SamePair "
-        "WhichGroup"
+        "AllLike Answer Belongs Elsewhere Link OddOnes OneKind OwnKind Question SameGroups "
+        "SamePair WhichGroup"
     ),
     "session": "Session",
     "simulation": "simulate",
@@ -108,8 +109,8 @@ _HOMES = {
 
 __all__ = [
     "BYOL", "CC", "COBRA", "COBRAS", "DCC", "DCGMM", "DEC", "GCC", "IDC", "IDEC", "IDFD", "NCP",
-    "OCC", "PCL", "PICA", "SCAN", "SDEC", "SPICE", "TCL", "Answer", "AnswerError", "Belongs",
-    "COPKMeans", "ChangedCollection", "Clustering", "Collection", "Conflict",
+    "OCC", "PCL", "PICA", "SCAN", "SDEC", "SPICE", "TCL", "AllLike", "Answer", "AnswerError",
+    "Belongs", "COPKMeans", "ChangedCollection", "Clustering", "Collection", "Conflict",
     "ConstrainedSeededKMeans", "Constraints", "Corrected", "CorruptedLedger", "Elsewhere",
     "ExportError", "FixMatch", "ForeignFile", "Infeasible", "InputError", "Item", "KMeans", "Link",
     "Live", "Logistic", "MPCKMeans", "MiCE", "MissingExtra", "NoSpace", "NotFound", "OddOnes",

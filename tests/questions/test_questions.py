@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console as Screen
 
@@ -20,6 +20,7 @@ from samekind.items import Collection
 from samekind.ledger.store import MemoryStore
 from samekind.protocols import View
 from samekind.questions import (
+    AllLike,
     Answer,
     OddOnes,
     Question,
@@ -58,6 +59,17 @@ def test_a_number_stands_for_its_item_and_the_group_is_shown_above() -> None:
     assert FOUR.exemplars("none") == FOUR.exemplars("unsure") == ()
     assert FOUR.parts() == ((0, 1),)
     assert FOUR.choices() == ("none", "1", "2", "3", "4", "unsure")
+
+
+def test_a_search_names_those_that_belong_and_a_review_those_that_do_not() -> None:
+    search = AllLike(FOUR.group, FOUR.shown)
+    assert search.links("2,4") == ((5, 0, False), (2, 0, True), (9, 0, False), (7, 0, True))
+    for question in (FOUR, search):
+        assert question.omitted("2,4") == question.links("2,4")[::2]
+        assert question.omitted("none") == question.links("none")
+        assert question.omitted("1,2,3,4") == question.omitted("unsure") == ()
+    assert Answer(1, FOUR, "2,4").explicit == ((2, 0, False), (7, 0, False))
+    assert SamePair(0, 1).omitted("same") == ()
 
 
 @pytest.mark.parametrize(
@@ -101,7 +113,9 @@ def test_what_is_unknown_of_one_item_makes_the_whole_answer_unsure() -> None:
         lambda: SameGroups((1, 1), (2,)),
         lambda: OddOnes((), (1,)),
         lambda: OddOnes((1,), ()),
-        lambda: OddOnes((0,), tuple(range(1, 14))),
+        lambda: OddOnes((0,), tuple(range(1, 26))),
+        lambda: AllLike((0,), tuple(range(1, 26))),
+        lambda: AllLike((0,), (0, 1)),
         lambda: OddOnes((0, 1), (2, 1)),
         lambda: OddOnes((0,), (2, 2)),
     ],
@@ -117,16 +131,18 @@ def questions(draw: st.DrawFn) -> tuple[Question, list[int]]:
     kinds = draw(st.lists(st.integers(0, 2), min_size=20, max_size=20))
     order = draw(st.permutations(range(20)))
     n, m = draw(st.integers(1, 4)), draw(st.integers(1, 12))
+    grid = draw(st.sampled_from([OddOnes, AllLike, None]))
     first, rest = tuple(order[:n]), tuple(order[n : n + m])
     for i in first:
         kinds[i] = kinds[first[0]]
-    if draw(st.booleans()):
-        return OddOnes(first, rest), kinds
+    if grid is not None:
+        return grid(first, rest), kinds
     for i in rest:
         kinds[i] = kinds[rest[0]]
     return SameGroups(first, rest), kinds
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(questions())
 def test_the_links_of_the_truthful_choice_are_true_and_complete(
     drawn: tuple[Question, list[int]],
@@ -154,13 +170,15 @@ def test_an_answer_that_contradicts_in_one_item_is_kept_aside_whole() -> None:
     answers = [
         Answer(1, SamePair(5, 2), "same"),
         Answer(2, SamePair(0, 7), "same"),
-        Answer(3, FOUR, "2,3"),
+        Answer(3, FOUR, "1,2,4"),
     ]
     known = Constraints.from_answers(10, answers)
     (conflict,) = known.conflicts
-    assert [answer.number for answer in conflict.clash] == [1, 3], "5 and 2 are one kind"
+    assert [answer.number for answer in conflict.clash] == [2, 3], "0 and 7 are one kind"
     assert known.same(9, 0) is None
-    assert Constraints.from_answers(10, answers[1:]).same(9, 7) is False
+    known = Constraints.from_answers(10, [*answers[:2], Answer(3, FOUR, "2,3")])
+    assert not known.conflicts, "5 was not named, but 2 was, which is the same kind"
+    assert known.same(5, 0) is False and known.same(9, 7) is False
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from samekind.encoders.learned.encoder import METHODS as LEARNT
 from samekind.items import Collection
 from samekind.questions import (
     KINDS,
+    AllLike,
     Belongs,
     Elsewhere,
     OddOnes,
@@ -40,6 +41,8 @@ EXAMPLES: list[Question] = [
     OddOnes((4,), (2,), why="one item"),
     OddOnes((0, 1), (5, 2, 9, 7), why="four items"),
     OddOnes((20,), tuple(range(12)), why="twelve items"),
+    AllLike((0, 1), (5, 2, 9, 7), why="four items"),
+    AllLike((24,), tuple(range(24)), why="twenty-four items"),
     OneKind(((4, 7), (2,)), why="put by the person"),
     OwnKind(((4, 7), (2, 5)), why="put by the person"),
     Belongs(((9,), (4, 7), (2,)), why="put by the person"),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from samekind.constraints.closure import Closure
 from samekind.constraints.layers import LayeredTuple
+from samekind.constraints.omissions import Folded, SetAside, extended, holding, refolded
 from samekind.errors import InputError
 from samekind.questions import Answer, Link, SamePair
 
@@ -41,7 +42,9 @@ class Constraints:
     """The links that the answers state and imply. Immutable: :meth:`with_answer` returns a new one.
 
     An answer that contradicts earlier ones is set aside as a whole, in :attr:`conflicts`, and the
-    earlier answers stay in force. Folding the same answers always gives the same result.
+    earlier answers stay in force. Links that an answer states only by not naming an item are
+    weaker: where one contradicts what is said explicitly, before or after, it alone is set aside,
+    in :attr:`overruled`. Folding the same answers always gives the same result.
 
     Items that were deleted after they were asked about have the positions `n_items` to
     ``n_items + n_gone - 1``. They are in no result, but what follows through them still holds: "a
@@ -62,13 +65,16 @@ class Constraints:
         self.n_gone = n_gone
         self.conflicts: tuple[Conflict, ...] = ()
         self._closure = Closure()
+        self._explicit = self._closure
+        """The closure without omissions; the same object where there are none."""
+        self._set_aside: SetAside = {}
         self._answers: LayeredTuple[Answer] = LayeredTuple()
         self._in_force: LayeredTuple[Answer] = LayeredTuple()
 
     @classmethod
     def from_answers(cls, n_items: int, answers: Iterable[Answer], *, n_gone: int = 0) -> Self:
         """Fold answers in their order."""
-        return cls(n_items, n_gone=n_gone)._extended(answers, Closure())
+        return cls(n_items, n_gone=n_gone)._extended(answers)
 
     @classmethod
     def from_links(cls, n_items: int, links: Iterable[tuple[int, int, bool]]) -> Self:
@@ -81,7 +87,7 @@ class Constraints:
 
     def with_answer(self, answer: Answer) -> Self:
         """These constraints with one more answer."""
-        return self._extended((answer,), self._closure.copy())
+        return self._extended((answer,))
 
     @cached_property
     def answers(self) -> tuple[Answer, ...]:
@@ -111,9 +117,30 @@ class Constraints:
         """Touched items that only appear in changes by hand: the person picked them."""
         if not any(answer.question.by_hand for answer in self.answers):
             return _array(())
-        asked = [answer for answer in self._in_force.joined() if not answer.question.by_hand]
-        linked = {item for answer in asked for a, b, _ in answer.links for item in (a, b)}
+        asked = (link for answer, link in self._holding if not answer.question.by_hand)
+        linked = {item for a, b, _ in asked for item in (a, b)}
         return np.setdiff1d(self.touched, _array(linked))
+
+    @cached_property
+    def unconfirmed(self) -> NDArray[np.intp]:
+        """Touched items whose kind is known through omissions only, ascending.
+
+        Nobody named them, and they may have been overlooked. An item that others were compared
+        with is not among them, unless all that is known of it was omitted.
+        """
+        if self._explicit is self._closure:
+            return _array(())
+        said, known = self._explicit.parent.joined(), self._closure.parent.joined()
+        omitted = holding(self._in_force.joined(), self._set_aside, omitted=True)
+        placed = {link.a for _, link in omitted if link.same}
+        alone = {item for item in placed if len(self._explicit.component(item)) == 1}
+        return self._here({*(known.keys() - said.keys()), *alone})
+
+    @cached_property
+    def overruled(self) -> tuple[tuple[Answer, Link], ...]:
+        """Omitted links that are set aside, each with its answer, which stays in force."""
+        aside = ((self._in_force[k], links) for k, links in sorted(self._set_aside.items()))
+        return tuple((a, link) for a, links in aside for link in a.omitted if link in links)
 
     @cached_property
     def components(self) -> NDArray[np.intp]:
@@ -148,11 +175,11 @@ class Constraints:
         """The links in force, or with `implied` every pair that follows from them (many)."""
         if implied:
             return as_links(self._implied())
-        return as_links(self._still_here(self._in_force.joined()))
+        return as_links(self._still_here(link for _, link in self._holding))
 
     def asked_links(self) -> Links:
         """Every link of every answer, also of conflicts: for methods that weigh errors."""
-        return as_links(self._still_here(self.answers))
+        return as_links(self._still_here(link for a in self.answers for link in a.links))
 
     @cached_property
     def _roots(self) -> NDArray[np.intp]:
@@ -186,8 +213,11 @@ class Constraints:
         found = _array(items)
         return np.sort(found[found < self.n_items])
 
-    def _still_here(self, answers: Iterable[Answer]) -> Iterable[Link]:
-        links = (link for answer in answers for link in answer.links)
+    @property
+    def _holding(self) -> Iterable[tuple[Answer, Link]]:
+        return holding(self._in_force.joined(), self._set_aside)
+
+    def _still_here(self, links: Iterable[Link]) -> Iterable[Link]:
         return (link for link in links if max(link.a, link.b) < self.n_items)
 
     def _implied(self) -> Iterable[Link]:
@@ -203,26 +233,34 @@ class Constraints:
                     for a in members[root]:
                         yield from (Link(min(a, b), max(a, b), False) for b in members[foe])
 
-    def _extended(self, answers: Iterable[Answer], closure: Closure) -> Self:
+    def _extended(self, answers: Iterable[Answer]) -> Self:
         grown = type(self)(self.n_items, n_gone=self.n_gone)
+        explicit = self._explicit.copy()
         everything, in_force = list[Answer](), list[Answer]()
         conflicts = list(self.conflicts)
-        earlier = self._in_force
+        earlier, omissions = self._in_force, self._explicit is not self._closure
         for answer in answers:
             links = answer.links
             self._check(answer, links)
+            if answer.omitted:
+                links, omissions = answer.explicit, True
             everything.append(answer)
-            if closure.accepts(links):
-                closure.add(links, len(earlier) + len(in_force))
+            if explicit.accepts(links):
+                explicit.add(links, len(earlier) + len(in_force))
                 in_force.append(answer)
             else:
-                places = sorted(closure.clash(links))
+                places = sorted(explicit.clash(links))
                 clash = [earlier[k] for k in places if k < len(earlier)]
                 clash += [in_force[k - len(earlier)] for k in places if k >= len(earlier)]
                 conflicts.append(Conflict(answer, (*clash, answer)))
-        grown.conflicts, grown._closure = tuple(conflicts), closure
+        grown.conflicts, grown._explicit = tuple(conflicts), explicit
         grown._answers = self._answers + tuple(everything)
         grown._in_force = self._in_force + tuple(in_force)
+        grown._closure = explicit
+        if omissions:
+            known = extended(Folded(self._closure, self._set_aside), in_force, len(earlier))
+            known = known or refolded(explicit, grown._in_force.joined())
+            grown._closure, grown._set_aside = known
         return grown
 
     def _check(self, answer: Answer, links: Sequence[Link]) -> None:

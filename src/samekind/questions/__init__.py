@@ -4,6 +4,7 @@ A question describes itself, so that store, simulated person, terminal, HTTP and
 branch on its kind. Start with ``question.py``; each kind has a file; ``answers.py`` lists them all.
 """
 
+from samekind.questions.all_like import AllLike
 from samekind.questions.answers import KINDS, Answer, question_from_json
 from samekind.questions.by_hand import YES, Belongs, ByHand, Elsewhere, OneKind, OwnKind
 from samekind.questions.odd_ones import OddOnes
@@ -16,6 +17,7 @@ __all__ = [
     "NONE",
     "UNSURE",
     "YES",
+    "AllLike",
     "Answer",
     "Belongs",
     "ByHand",

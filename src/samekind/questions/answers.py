@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from samekind.errors import UnknownName
+from samekind.questions.all_like import AllLike
 from samekind.questions.by_hand import Belongs, Elsewhere, OneKind, OwnKind
 from samekind.questions.odd_ones import OddOnes
 from samekind.questions.pairs import SameGroups, SamePair
@@ -16,7 +17,7 @@ from samekind.questions.which_group import WhichGroup
 KINDS: dict[str, type[Question]] = {
     kind.kind: kind
     for kind in (
-        *(SamePair, WhichGroup, SameGroups, OddOnes),
+        *(SamePair, WhichGroup, SameGroups, OddOnes, AllLike),
         *(OneKind, OwnKind, Belongs, Elsewhere),  # changes by hand
     )
 }
@@ -48,3 +49,14 @@ class Answer:
     def links(self) -> tuple[Link, ...]:
         """The links that the answer states."""
         return self.question.links(self.choice)
+
+    @property
+    def omitted(self) -> tuple[Link, ...]:
+        """The links that the answer states only by not naming an item."""
+        return self.question.omitted(self.choice)
+
+    @property
+    def explicit(self) -> tuple[Link, ...]:
+        """The links that the answer states by naming an item, or by any other choice."""
+        omitted = frozenset(self.omitted)
+        return tuple(link for link in self.links if link not in omitted) if omitted else self.links

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from samekind.errors import AnswerError, InputError
-from samekind.questions.question import (
-    NONE,
-    UNSURE,
-    Link,
-    Question,
-    Same,
-    joined,
-    named,
-    read_remarks,
-)
+from samekind.questions.grid import Grid
+from samekind.questions.question import NONE
 
 
 @dataclass(frozen=True, slots=True)
-class OddOnes(Question):
+class OddOnes(Grid):
     """Which of these do not belong?
 
-    `group` holds exemplars known to be the same kind, the central one first; links refer to that
-    one. `shown` holds the items thought to belong. A choice names those that do not: their numbers,
-    from 1, joined by commas in ascending order, or ``"none"`` if all belong. So one answer states
-    for every item whether it belongs, and nothing about the odd ones among themselves. Any other
-    spelling ("5,2", "2,2", "2, 5") is refused with the correct one.
+    The items shown are thought to belong to the group. A choice names those that do not;
+    ``"none"`` says that all belong. See :class:`~samekind.questions.grid.Grid`.
 
     >>> question = OddOnes((1, 4), (7, 8, 9))
     >>> question.links("2")
     (Link(a=7, b=1, same=True), Link(a=8, b=1, same=False), Link(a=9, b=1, same=True))
+    >>> question.omitted("2")
+    (Link(a=7, b=1, same=True), Link(a=9, b=1, same=True))
     >>> question.exemplars("1,3")
     (7, 9)
     """
@@ -39,77 +29,4 @@ class OddOnes(Question):
     kind: ClassVar[str] = "odd-ones"
     prompt: ClassVar[str] = "Which of these do not belong?"
     words: ClassVar[Mapping[str, str]] = {NONE: "All belong"}
-    many: ClassVar[bool] = True
-    max_shown: ClassVar[int] = 12
-    group: tuple[int, ...]
-    shown: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        if not self.group or not 1 <= len(self.shown) <= self.max_shown:
-            raise InputError(
-                f"Expected 1 to {self.max_shown} items and at least 1 exemplar of their group for "
-                f"an 'odd-ones' question, got {len(self.shown)} and {len(self.group)}. Ask about "
-                "the most doubtful items first."
-            )
-        if len(set(self.items())) < len(self.group) + len(self.shown):
-            raise InputError(
-                f"The group {self.group} and the items {self.shown} show an item twice. Show each "
-                "item once: an exemplar is known to belong."
-            )
-
-    def items(self) -> tuple[int, ...]:
-        return (*self.group, *self.shown)
-
-    def parts(self) -> tuple[tuple[int, ...], ...]:
-        return (self.group,)
-
-    def choices(self) -> tuple[str, ...]:
-        return (NONE, *(str(k + 1) for k in range(len(self.shown))), UNSURE)
-
-    def exemplars(self, choice: str) -> tuple[int, ...]:
-        self.check(choice)
-        return tuple(self.shown[number - 1] for number in named(choice))
-
-    def links(self, choice: str) -> tuple[Link, ...]:
-        self.check(choice)
-        if choice == UNSURE:
-            return ()
-        odd = named(choice)
-        return tuple(Link(i, self.group[0], k + 1 not in odd) for k, i in enumerate(self.shown))
-
-    def truthful(self, same: Same) -> str:
-        known = [same(item, self.group[0]) for item in self.shown]
-        if None in known:
-            return UNSURE
-        return joined(k + 1 for k, belongs in enumerate(known) if not belongs)
-
-    def check(self, choice: str) -> None:
-        """Raise :class:`AnswerError` unless `choice` is one of the choices, or joins several."""
-        choices = self.choices()
-        parts = choice.split(",")
-        if choice in choices or (set(parts) <= set(choices[1:-1]) and choice == _joined(parts)):
-            return
-        listed = ", ".join(choices)
-        advice = f"Choose one of: {listed}; join several numbers by commas, as in '1,2'."
-        if all(part.strip().isdecimal() for part in parts):
-            unknown = [part.strip() for part in parts if part.strip() not in choices]
-            advice = (
-                f"Expected numbers from 1 to {len(self.shown)}, got {unknown[0]}."
-                if unknown
-                else "Name each number once, in ascending order, with commas and no spaces: "
-                f"{_joined(parts)!r}."
-            )
-        raise AnswerError(f"{choice!r} is not an answer to an {self.kind!r} question. {advice}")
-
-    def to_json(self, name: Callable[[int], str]) -> dict[str, Any]:
-        group, shown = ([name(i) for i in items] for items in (self.group, self.shown))
-        return {"kind": self.kind, "group": group, "shown": shown, **self.remarks()}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> OddOnes:
-        group, shown = (tuple(position(i) for i in data[part]) for part in ("group", "shown"))
-        return cls(group, shown, **read_remarks(data))
-
-
-def _joined(parts: list[str]) -> str:
-    return joined(map(int, parts))
+    named_belong: ClassVar[bool] = False

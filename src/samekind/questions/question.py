@@ -69,6 +69,10 @@ class Question(ABC):
     def links(self, choice: str) -> tuple[Link, ...]:
         """The links that a choice states; none for ``"unsure"``."""
 
+    def omitted(self, choice: str) -> tuple[Link, ...]:
+        """Those of :meth:`links` that are stated only by not naming an item."""
+        return ()
+
     @abstractmethod
     def truthful(self, same: Same) -> str:
         """The choice whose links are all true under `same`; ``"unsure"`` if that is not known.

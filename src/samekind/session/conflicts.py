@@ -70,7 +70,7 @@ def chain(answers: Sequence[Answer]) -> list[SourcedLink]:
     >>> [tuple(said.link) for said in chain([*answers, Answer(3, SamePair(0, 2), "different")])]
     [(0, 1, True), (1, 2, True), (0, 2, False)]
     """
-    said = [SourcedLink(answer, link) for answer in answers for link in answer.links]
+    said = [SourcedLink(answer, link) for answer in answers for link in answer.explicit]
     ties: dict[int, list[tuple[int, SourcedLink]]] = {}
     for one in said:
         if one.link.same:

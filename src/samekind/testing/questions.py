@@ -19,6 +19,7 @@ def check_question(question: Question) -> None:
     for choice in choices:
         for link in question.links(choice):
             assert {link.a, link.b} <= set(items), "links are between items that are shown"
+        assert set(question.omitted(choice)) <= set(question.links(choice)), "omitted links count"
         assert set(question.exemplars(choice)) <= set(items), "exemplars are shown items"
     beside = [i for choice in choices for i in question.exemplars(choice)]
     above = [i for part in question.parts() for i in part]

@@ -29,6 +29,8 @@ MAX_PROPOSALS = 6
 MIN_PROBABILITY = 0.5
 """Probability from which an item is shown with a group. If many items are odd, the person has to
 look at each, and does not say where the odd ones belong."""
+MAX_SHOWN = 12
+"""Items shown with a group at once."""
 MIN_SHOWN = 4
 """With fewer items it is not worth showing a whole group."""
 
@@ -93,7 +95,7 @@ def odd_ones(doubt: Doubt, items: Ints, seconds: Seconds) -> Iterator[Proposal]:
     items = items[rank_within(doubt.region(items)) == 0]  # neighbours would tell the same twice
     beliefs = doubt.beliefs(items)
     k = int(beliefs[0, :-1].argmax())
-    rows = np.flatnonzero(beliefs[:, k] >= MIN_PROBABILITY)[: OddOnes.max_shown]
+    rows = np.flatnonzero(beliefs[:, k] >= MIN_PROBABILITY)[:MAX_SHOWN]
     if len(rows) < MIN_SHOWN or rows[0] != 0:
         return
     worth, settles = _worth(doubt, items[rows], beliefs[rows])
