@@ -12,6 +12,7 @@ from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.errors import AnswerError, CorruptedLedger, SamekindError, StaleWrite
 from samekind.items import Collection
+from samekind.ledger.names import Name, Names
 from samekind.protocols import Event, Store
 from samekind.questions import Answer, Question, question_from_json
 
@@ -87,7 +88,7 @@ class LedgerState:
     skipped: dict[int, int] = field(default_factory=dict)
     """Deferred questions, with the snapshot at which each was deferred."""
     refits: list[Refitted] = field(default_factory=list)
-    names: dict[int, str] = field(default_factory=dict)
+    names: Names = field(default_factory=Names)
     changes: int = 0
     """Answers given, changed or undone since the last refit began."""
     changed_at: list[int] = field(default_factory=list)
@@ -169,6 +170,8 @@ class LedgerState:
             return
         self.answers[number] = answer
         self.told_at.setdefault(number, seq)
+        item = answer.question.placed_item(answer.choice)
+        self.names.told(number, item, data.get("name", ""), seq)
         (self.unsure.discard if answer.links else self.unsure.add)(number)
         self._close(number)
         self._changed(seq)
@@ -189,6 +192,7 @@ class LedgerState:
             return
         del self.answers[number], self.told_at[number]
         self.unsure.discard(number)
+        self.names.by_answer.pop(number, None)
         if data.get("again", True) and number not in self.volunteered:
             self.reopened.append(number)
         self._changed(seq)
@@ -206,7 +210,11 @@ class LedgerState:
         self.changes = sum(1 for at in self.changed_at if at > int(data["after"]))
 
     def _named(self, data: Mapping[str, Any], seq: int) -> None:
-        self.names[int(data["group"])] = str(data["name"])
+        name = Name(seq, str(data["name"]))
+        if "item" in data:
+            self.names.by_item[self.position(data["item"])] = name
+        else:
+            self.names.by_group[int(data["group"])] = name
 
     def _close(self, number: int) -> None:
         for queue in (self.pending, self.reopened):

@@ -60,6 +60,10 @@ class Question(ABC):
         beside = {i for choice in self.choices() for i in self.exemplars(choice)}
         return tuple((i,) for i in self.items() if i not in beside)
 
+    def placed_item(self, choice: str) -> int | None:
+        """The item that a choice puts into a known or new group, which it may name; None: none."""
+        return None
+
     def remarks(self) -> dict[str, Any]:
         """What a ledger stores beside the question itself."""
         found: dict[str, Any] = {"why": self.why}

@@ -69,6 +69,10 @@ class WhichGroup(Question):
     def exemplars(self, choice: str) -> tuple[int, ...]:
         return self.groups[int(choice) - 1] if choice.isdecimal() else ()
 
+    def placed_item(self, choice: str) -> int | None:
+        settled = choice.isdecimal() or (choice == NONE and self.all_groups)
+        return self.item if settled else None
+
     def links(self, choice: str) -> tuple[Link, ...]:
         self.check(choice)
         if choice == UNSURE:

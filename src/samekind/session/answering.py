@@ -31,8 +31,15 @@ class Answering:
     def __init__(self, log: EventLog, reservations: FindReservations) -> None:
         self._log, self._reservations = log, reservations
 
-    def tell(self, number: int, choice: str, by: str, seconds: float | None) -> None:
-        """Store an answer, unless the same person has given the same one already."""
+    def tell(
+        self, number: int, choice: str, by: str, seconds: float | None, name: str = ""
+    ) -> None:
+        """Store an answer, unless the same person has given the same one already.
+
+        Parameters
+        ----------
+        name : of the group that the answer puts an item into; undone together with the answer.
+        """
         ledger = self._log.ledger
 
         def decide() -> Event | None:
@@ -41,7 +48,7 @@ class Answering:
             earlier = ledger.answers.get(number)
             if earlier is None:
                 self._check_free(number, by)
-                return "told", data
+                return "told", {**data, "name": name} if name else data
             if earlier.by != by:
                 second = ledger.second.get((number, by))
                 if second is None and self._reservations(by).was_mine(number):

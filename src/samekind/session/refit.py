@@ -90,11 +90,20 @@ class Snapshot(NamedTuple):
         return self._replace(clustering=replace(self.clustering, lineage=lineage))
 
 
+def following_groups(
+    previous: Clustering, groups: FittedGroups, constraints: Constraints, keep_numbers: object
+) -> Clustering:
+    """The groups of the next snapshot, with the numbers of the previous ones if these count."""
+    if keep_numbers:
+        return previous.followed_by(*groups, weight=answered_weight(constraints))
+    return Clustering.first(*groups, snapshot=previous.snapshot + 1)
+
+
 def with_names(clustering: Clustering, names: Mapping[int, str]) -> Clustering:
-    """The clustering with these names, by group number; an empty name removes one."""
-    for number, name in names.items():
-        if number in clustering.numbers and clustering.names.get(number, "") != name:
-            clustering = clustering.named(number, name)
+    """The clustering with these names, by group number, and no others."""
+    for number in clustering.numbers:
+        if clustering.names.get(number, "") != names.get(number, ""):
+            clustering = clustering.named(number, names.get(number, ""))
     return clustering
 
 

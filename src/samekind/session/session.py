@@ -24,16 +24,16 @@ from samekind.questions import Answer, Question
 from samekind.registry import find
 from samekind.session.answering import Answering
 from samekind.session.asking import Asking
+from samekind.session.naming import Naming
 from samekind.session.people import ALONE, Reservations
 from samekind.session.quality import Moves, Quality, QualityEstimate
 from samekind.session.refit import (
     FittedGroups,
     Snapshot,
-    answered_weight,
     check_vectors,
     fit_clusterer,
+    following_groups,
     recognise_groups,
-    with_names,
 )
 from samekind.session.state import Prefetcher, SessionState
 from samekind.session.summary import check_items, header_of, summarise
@@ -87,8 +87,7 @@ class Session:
         self.store = MemoryStore() if store is None else store
         self.clusterer = find("method", clusterer)() if isinstance(clusterer, str) else clusterer
         self.strategy = find("strategy", strategy)() if isinstance(strategy, str) else strategy
-        self.refit_every, self.ahead = max(1, refit_every), max(1, ahead)
-        self.budget = budget
+        self.refit_every, self.ahead, self.budget = max(1, refit_every), max(1, ahead), budget
         self._lock, self._refitting = RLock(), RLock()
         self._log = EventLog(self.store, name, collection)
         self._ledger, self.positions = self._log.ledger, self._log.positions
@@ -96,12 +95,12 @@ class Session:
         self.model: Any = None
         self._past = PastAnswers(self._log)
         self._installed: Refitted | None = None
-        self._estimate = QualityEstimate()
-        self._moves = Moves()
+        self._estimate, self._moves = QualityEstimate(), Moves()
         self._prefetcher = Prefetcher(self._state, self._lock)
         self.people = ALONE
         self._asking = Asking(self._log, self._state, self._prefetcher)
         self._answering = Answering(self._log, self._reservations)
+        self.naming = Naming(self._log, self._lock)
         header = self._ledger.header
         self.seed = int(header.get("seed", 0)) if seed is None else seed
         self.settings = dict(header.get("settings", {}) if settings is None else settings)
@@ -124,14 +123,22 @@ class Session:
         return self._prefetcher.prefetch()
 
     def tell(
-        self, number: int, choice: str, *, by: str = "me", seconds: float | None = None
+        self,
+        number: int,
+        choice: str,
+        *,
+        by: str = "me",
+        seconds: float | None = None,
+        name: str = "",
     ) -> None:
         """Answer a question. When this returns, the answer is safe in the ledger.
 
-        Another person's answer is never replaced: :class:`~samekind.errors.AnsweredByOther`.
+        Another person's answer is never replaced: :class:`~samekind.errors.AnsweredByOther`. With a
+        `name` for the group that it puts an item into; both are undone together.
         """
         with self._lock:
-            self._answering.tell(number, choice, by, seconds)
+            name = self.naming.checked(self.asked(number), choice, name) if name else ""
+            self._answering.tell(number, choice, by, seconds, name)
 
     def volunteer(
         self, question: Question, choice: str, *, by: str = "me", seconds: float | None = None
@@ -151,6 +158,7 @@ class Session:
         """
         with self._lock:
             self._answering.edit(number, choice, by, own=own)
+            self.clustering = self.naming.named()
 
     def undo(self, number: int | None = None, *, by: str | None = None) -> int | None:
         """Undo an answer (the last one by default, with `by` this person's); ask it again.
@@ -158,7 +166,9 @@ class Session:
         Returns the question's number, or None when there is nothing to undo.
         """
         with self._lock:
-            return self._answering.undo(number, by)
+            undone = self._answering.undo(number, by)
+            self.clustering = self.naming.named()
+            return undone
 
     def skip(self, number: int, *, by: str | None = None) -> None:
         """Defer a question until after the next refit, or until nothing else is left to ask."""
@@ -168,10 +178,8 @@ class Session:
     def rename(self, group: int, name: str) -> None:
         """Name a group; it keeps the name across refits. An empty name removes it."""
         with self._lock:
-            clean = " ".join(name.split())[:200]
-            self.clustering.named(group, clean)
-            self._log.append("named", {"group": group, "name": clean})
-            self._name_groups()
+            self.naming.name_group(group, name)
+            self.clustering = self.naming.named()
 
     @property
     def answers(self) -> tuple[Answer, ...]:
@@ -258,7 +266,7 @@ class Session:
             return 0
         with self._lock:
             found = self._log.catch_up()
-            self._name_groups()
+            self.clustering = self.naming.named()
             return found
 
     def check(self) -> Quality | None:
@@ -326,26 +334,22 @@ class Session:
         model = fit_clusterer(self.clusterer, self.X, constraints, self.seed, self.model)
         groups = FittedGroups.of(model, self.X)
         referenced = self._groups_are_referenced()
-        snapshot = self._next_snapshot(groups, constraints, referenced)
+        snapshot = self._next_snapshot(groups, constraints, keep=referenced)
         self._warm_up(snapshot.clustering)
         with self._lock:  # only briefly: all slow work is done
             if not referenced and self._groups_are_referenced():  # since a moment ago
-                snapshot = self._next_snapshot(groups, constraints, True)
+                snapshot = self._next_snapshot(groups, constraints, keep=True)
             if self._record_refit(snapshot, after, n_refits):
                 self._install(snapshot, model, constraints)
         del model, groups, snapshot
         self.follow()
 
-    def _next_snapshot(
-        self, groups: FittedGroups, constraints: Constraints, referenced: bool
-    ) -> Snapshot:
+    def _next_snapshot(self, groups: FittedGroups, known: Constraints, *, keep: bool) -> Snapshot:
         """The next snapshot. Guesses made before any kinds were told apart keep no numbers."""
-        if self._learnt_from.kinds or referenced:
-            weight = answered_weight(constraints)
-            following = self.clustering.followed_by(*groups, weight=weight)
-        else:
-            following = Clustering.first(*groups, snapshot=self.clustering.snapshot + 1)
-        return Snapshot.of(following, groups, constraints, self.collection)
+        following = following_groups(
+            self.clustering, groups, known, keep or self._learnt_from.kinds
+        )
+        return Snapshot.of(following, groups, known, self.collection)
 
     def _record_refit(self, snapshot: Snapshot, after: int, n_refits: int) -> bool:
         """Store a refit, unless another process has refitted in the meantime."""
@@ -359,14 +363,10 @@ class Session:
 
     def _install(self, snapshot: Snapshot, model: Any, learnt_from: Constraints) -> None:
         self._previous = getattr(self, "clustering", None) if self._needs_previous() else None
-        self.clustering = snapshot.clustering
-        self._name_groups()
-        self.model, self._number_of = model, snapshot.number_of
         self._learnt_from = learnt_from
+        self.clustering = self.naming.install(snapshot.clustering, learnt_from)
+        self.model, self._number_of = model, snapshot.number_of
         self._moves = self._moves.then(len(learnt_from.answers), self.clustering)
-
-    def _name_groups(self) -> None:
-        self.clustering = with_names(self.clustering, self._ledger.names)
 
     def _warm_up(self, clustering: Clustering) -> None:
         """Let the strategy derive what it needs from a snapshot before anyone waits for it."""

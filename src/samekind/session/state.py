@@ -121,6 +121,7 @@ class SessionState:
             unsure=set(self.ledger.unsure),
             told_at=dict(self.ledger.told_at),
             reservations=dict(self.ledger.reservations),
+            names=self.ledger.names.copy(),
         )
         data = answer_data(number, choice, "me", None)
         ledger.fold(Event("told", data, seq=ledger.seq + 1))

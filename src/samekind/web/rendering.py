@@ -15,7 +15,7 @@ from urllib.parse import quote
 import numpy as np
 
 from samekind import __version__
-from samekind.questions import wording
+from samekind.questions import NONE, wording
 from samekind.session import members
 from samekind.session.quality import describe_quality
 from samekind.web.schemas import core, groups, jobs
@@ -77,10 +77,18 @@ def question_view(
                 label=wording.label(choice, question.words),
                 keys=list(keys[choice]),
                 exemplars=views(question.exemplars(choice)),
+                name=group_name(session, question, choice),
             )
             for choice in question.choices()
         ],
+        new_group=question.placed_item(NONE) is not None,
     )
+
+
+def group_name(session: Session, question: Question, choice: str) -> str:
+    """Return the name of the group that a choice puts an item into; empty if it has none."""
+    exemplars = () if question.placed_item(choice) is None else question.exemplars(choice)
+    return session.naming.of_kind(exemplars[0]) if exemplars else ""
 
 
 def progress_view(workspace: Workspace, session: Session) -> core.Progress:
@@ -125,11 +133,20 @@ def answer_view(workspace: Workspace, session: Session, answer: Answer) -> core.
     return core.AnswerView(
         number=answer.number,
         choice=answer.choice,
-        label=wording.short_label(answer.choice, answer.question.words),
+        label=answer_label(session, answer),
         by=answer.by,
         seconds=answer.seconds,
         question=question_view(workspace, session, answer.number, answer.question),
     )
+
+
+def answer_label(session: Session, answer: Answer) -> str:
+    """Return what was answered, in words: the name of the group where it has one."""
+    words = wording.short_label(answer.choice, answer.question.words)
+    if name := group_name(session, answer.question, answer.choice):
+        return name
+    started = session.naming.with_answer(answer.number)
+    return f"{words}: {started}" if started else words
 
 
 def session_view(

@@ -201,13 +201,31 @@ class Workspace:
         self.refitter.wait(session.name)
 
     def tell(
-        self, session: Session, number: int, choice: str, by: str, seconds: float | None
+        self,
+        session: Session,
+        number: int,
+        choice: str,
+        by: str,
+        seconds: float | None,
+        name: str = "",
     ) -> None:
         """Store an answer once, however often it is sent; an earlier one is never replaced."""
         with self._acting:
             self.asked(session, number).question.check(choice)
-            session.tell(number, choice, by=by, seconds=seconds)
+            session.tell(number, choice, by=by, seconds=seconds, name=name)
         self.refitter.nudge(session)
+
+    def name_choice(self, session: Session, number: int, choice: str, name: str) -> None:
+        """Name the group that a choice of a question stands for; an empty name removes it."""
+        question = self.asked(session, number).question
+        question.check(choice)
+        exemplars = question.exemplars(choice)
+        if question.many or not exemplars:
+            raise AnswerError(
+                f"{choice!r} of question {number} stands for no group, so it has no name. Choose "
+                "the number of a group."
+            )
+        session.naming.name_kind(exemplars[0], name)
 
     def change(self, session: Session, number: int, choice: str, by: str | None = None) -> None:
         """Change an earlier answer; the same choice again changes nothing.

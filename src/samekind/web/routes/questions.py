@@ -74,7 +74,8 @@ def answer(
     """Store an answer to the open question."""
     if person is None:
         background.add_task(session.prefetch)
-    workspace.tell(session, told.number, told.choice, person or told.by, told.seconds)
+    by = person or told.by
+    workspace.tell(session, told.number, told.choice, by, told.seconds, told.name)
     now = open_question_view(workspace, session, person)
     return core.AnswerResult(number=told.number, now=now)
 
@@ -145,6 +146,20 @@ def delete_answer(
     """Take an earlier answer back."""
     workspace.undo(session, number, person)
     return core.AnswerResult(number=number, now=open_question_view(workspace, session, person))
+
+
+@router.put("/questions/{number}/choices/{choice}")
+def name_group(
+    number: AnswerNumber,
+    choice: core.Choice,
+    to: core.Rename,
+    workspace: CurrentWorkspace,
+    session: CurrentSession,
+    person: CurrentPerson,
+) -> core.OpenQuestion:
+    """Name the group that a choice of a question stands for."""
+    workspace.name_choice(session, number, choice, to.name)
+    return open_question_view(workspace, session, person)
 
 
 @router.get("/conflicts")

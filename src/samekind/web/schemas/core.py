@@ -58,6 +58,8 @@ class ChoiceView(Schema):
     label: str
     keys: list[str]
     exemplars: list[ItemView]
+    name: str
+    """The name of the group that it stands for; empty if it has none."""
 
 
 class QuestionView(Schema):
@@ -73,6 +75,8 @@ class QuestionView(Schema):
     parts: list[list[ItemView]]
     """The same items; those that stand for one group are together."""
     choices: list[ChoiceView]
+    new_group: bool
+    """Whether "none" starts a new group, which can be named with the answer."""
 
 
 class Progress(Schema):
@@ -197,6 +201,8 @@ class NewAnswer(Schema):
     choice: Choice
     seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] | None = None
     by: Person = "me"
+    name: GroupName = ""
+    """The name of the group that the answer puts an item into; empty: it stays as it is."""
 
 
 class Change(Schema):
