@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import type { ChoiceView, QuestionView } from "../src/api/schema";
 import { bindQuestion, keyConflict, readBindings, slotLabel, slotOf, slots } from "../src/keyboard/bindings";
 
-const choice = (value: string, keys: string[]): ChoiceView => ({ value, label: value, keys, exemplars: [] });
+const choice = (value: string, keys: string[]): ChoiceView => ({ value, label: value, keys, exemplars: [], name: "" });
 const asking = (many: boolean, ...choices: ChoiceView[]): QuestionView => ({
   number: 1,
   kind: "?",
@@ -11,6 +11,7 @@ const asking = (many: boolean, ...choices: ChoiceView[]): QuestionView => ({
   many,
   items: [],
   parts: [],
+  new_group: false,
   choices,
 });
 const pair = asking(false, choice("same", ["y"]), choice("different", ["n"]), choice("unsure", ["u"]));

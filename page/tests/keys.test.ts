@@ -10,10 +10,11 @@ const question: QuestionView = {
   many: false,
   items: [],
   parts: [],
+  new_group: false,
   choices: [
-    { value: "same", label: "Same", keys: ["y"], exemplars: [] },
-    { value: "different", label: "Different", keys: ["n"], exemplars: [] },
-    { value: "unsure", label: "Not sure", keys: ["u", " "], exemplars: [] },
+    { value: "same", label: "Same", keys: ["y"], exemplars: [], name: "" },
+    { value: "different", label: "Different", keys: ["n"], exemplars: [], name: "" },
+    { value: "unsure", label: "Not sure", keys: ["u", " "], exemplars: [], name: "" },
   ],
 };
 const acts: Act[] = [

@@ -13,11 +13,13 @@ const question = (number: number, many = true): QuestionView => ({
   many,
   items: [item("g")],
   parts: [[item("g")]],
+  new_group: false,
   choices: ["none", "1", "2", "11", "unsure"].map((value) => ({
     value,
     label: value,
     keys: [],
     exemplars: /\d/.test(value) ? [item(`item ${value}`)] : [],
+    name: "",
   })),
 });
 

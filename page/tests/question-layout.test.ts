@@ -65,11 +65,13 @@ const question = (number: number, ...values: string[]): QuestionView => ({
   many: false,
   items: [{ id: "a", kind: "image", preview: null }],
   parts: [],
+  new_group: false,
   choices: values.map((value) => ({
     value,
     label: value,
     keys: [],
     exemplars: /\d/.test(value) ? [{ id: `e${value}`, kind: "image", preview: null }] : [],
+    name: "",
   })),
 });
 

@@ -9,6 +9,7 @@ const choice = (value: string, keys: string[], exemplars: ItemView[] = []) => ({
   label: value,
   keys,
   exemplars,
+  name: "",
 });
 
 function show(
@@ -26,6 +27,7 @@ function show(
     many: false,
     items,
     parts: items.map((one) => [one]),
+    new_group: false,
     choices: [choice("same", ["y"]), choice("unsure", ["u", " "])],
     ...question,
   };
