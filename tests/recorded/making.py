@@ -232,9 +232,9 @@ class Listener:
 
 
 def as_json(question: Question, collection: Collection) -> dict[str, Any]:
-    """A question without its sentence for the person, whose wording may change."""
+    """A question without its sentence for the person and without what the groups implied."""
     form = question.to_json(collection.id)
-    return {key: value for key, value in form.items() if key != "why"}
+    return {key: value for key, value in form.items() if key not in ("why", "expected")}
 
 
 def make_row(recording: Recording) -> dict[str, Any]:

@@ -23,7 +23,8 @@ from samekind.strategies.placement.placement import Nearest
 
 RECORDED = VECTORS / "asked.json"
 """Runs of `questions_of`, recorded before anything was kept from one question to the next; those of
-`pcl` and `pcl-reference` again when r began to fall within a proposal."""
+`pcl` and `pcl-reference` again when r began to fall within a proposal, those of `placement` when
+groups began to keep their places."""
 BATCHES, BATCH, KINDS = 12, 5, 4
 
 

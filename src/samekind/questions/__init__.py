@@ -9,7 +9,16 @@ from samekind.questions.answers import KINDS, Answer, question_from_json
 from samekind.questions.by_hand import YES, Belongs, ByHand, Elsewhere, OneKind, OwnKind
 from samekind.questions.odd_ones import OddOnes
 from samekind.questions.pairs import SameGroups, SamePair
-from samekind.questions.question import NONE, UNSURE, Link, Question, Same, joined, named
+from samekind.questions.question import (
+    NONE,
+    UNSURE,
+    Expectation,
+    Link,
+    Question,
+    Same,
+    joined,
+    named,
+)
 from samekind.questions.which_group import WhichGroup
 
 __all__ = [
@@ -22,6 +31,7 @@ __all__ = [
     "Belongs",
     "ByHand",
     "Elsewhere",
+    "Expectation",
     "Link",
     "OddOnes",
     "OneKind",

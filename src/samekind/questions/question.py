@@ -24,6 +24,20 @@ class Link(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Expectation:
+    """The answer that the groups implied when a question was asked. People never see it.
+
+    Parameters
+    ----------
+    choice : the answer if the groups are right.
+    clear : share of the items whose group was less clear than that of the item in question.
+    """
+
+    choice: str
+    clear: float
+
+
+@dataclass(frozen=True, slots=True)
 class Question(ABC):
     """A question about items, which are given by their positions."""
 
@@ -37,6 +51,8 @@ class Question(ABC):
     """One line for the person: why this question is worth answering."""
     at_random: bool = field(default=False, kw_only=True, compare=False)
     """Whether the item was drawn at random, to check how well the groups fit."""
+    expected: Expectation | None = field(default=None, kw_only=True, compare=False)
+    """The answer that the groups implied when it was asked; None: not recorded."""
 
     @property
     def words(self) -> Mapping[str, str]:
@@ -67,7 +83,11 @@ class Question(ABC):
     def remarks(self) -> dict[str, Any]:
         """What a ledger stores beside the question itself."""
         found: dict[str, Any] = {"why": self.why}
-        return {**found, "at_random": True} if self.at_random else found
+        if self.at_random:
+            found["at_random"] = True
+        if self.expected is not None:
+            found["expected"] = [self.expected.choice, self.expected.clear]
+        return found
 
     @abstractmethod
     def links(self, choice: str) -> tuple[Link, ...]:
@@ -104,7 +124,12 @@ class Question(ABC):
 
 def read_remarks(data: Mapping[str, Any]) -> dict[str, Any]:
     """Read the remarks from the JSON of a question."""
-    return {"why": data.get("why", ""), "at_random": bool(data.get("at_random"))}
+    expected = data.get("expected")
+    return {
+        "why": data.get("why", ""),
+        "at_random": bool(data.get("at_random")),
+        "expected": None if expected is None else Expectation(str(expected[0]), float(expected[1])),
+    }
 
 
 def joined(numbers: Iterable[int]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from samekind.errors import StaleWrite
 from samekind.ledger.fold import Asked, EventLog
+from samekind.session.expectations import with_expectations
 from samekind.session.state import Prefetcher, SessionState
 
 FindState = Callable[[str | None], SessionState]
@@ -57,7 +58,8 @@ class Asking:
                 fresh = () if late.open_question() else late.worth_asking(questions)
             if not fresh:
                 return None
-            data = self._log.question_data(fresh, now.clustering)
+            expecting = with_expectations(fresh, now.clustering)
+            data = self._log.question_data(expecting, now.clustering)
             return "proposed", data if by is None else {**data, "for": by}
 
         return self._log.commit(decide) is not None if questions else None

@@ -13,7 +13,7 @@ from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.evaluation import Scores
 from samekind.protocols import View
-from samekind.questions import UNSURE, Answer, OddOnes, SamePair, WhichGroup
+from samekind.questions import UNSURE, Answer, Expectation, OddOnes, SamePair, WhichGroup
 from samekind.session import Session
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
@@ -163,7 +163,9 @@ def test_small_groups_count_more_if_wanted() -> None:
 
 
 def test_a_learner_that_guesses_wrong_makes_yes_or_no_worth_less() -> None:
-    said = [Answer(k, WhichGroup(k + 10, ((0,), (1,))), "2") for k in range(14)]
+    first = Expectation("1", 0.5)
+    asked = [WhichGroup(k + 10, ((0,), (1,)), expected=first) for k in range(14)]
+    said = [Answer(k, question, "2") for k, question in enumerate(asked)]
     known = Constraints.from_answers(N, [Answer(99, SamePair(0, 1), "different"), *said])
     assert first_guess_right(known) == 1 / 16
     assert first_guess_right(Constraints(N)) == 0.5

@@ -12,7 +12,13 @@ from samekind.clustering import Clustering
 from samekind.protocols import View
 from samekind.questions import Question, WhichGroup
 from samekind.strategies.exemplars import Floats, squared_distances
-from samekind.strategies.placement.placement import Nearest, Patches, Placement, margin
+from samekind.strategies.placement.placement import (
+    FEW_EXEMPLARS,
+    Nearest,
+    Patches,
+    Placement,
+    margin,
+)
 
 Ints = NDArray[np.intp]
 
@@ -74,7 +80,7 @@ class Live(Placement):
         return (check, *(q for q in rest if q.items()[0] != check.item))
 
     def _check(self, view: View) -> WhichGroup | None:
-        """Ask where a random item belongs."""
+        """Ask where a random item belongs, in a question that looks like any other."""
         known = view.constraints
         avoid = {question.items()[0] for question in view.passed}
         out = np.zeros(known.n_items, dtype=bool)
@@ -84,10 +90,18 @@ class Live(Placement):
         if not len(open_items):
             return None
         item = int(view.rng.choice(open_items))
-        question = self._question(view, self._patches(view), item, False)
+        patches = self._patches(view)
+        question = self._question(view, patches, item, False)
         if question is None:
             return None
-        return replace(question, at_random=True, why="A random check of how well the groups fit.")
+        place = {int(i): k for k, kind in enumerate(known.kinds) for i in kind}
+        groups = tuple(sorted(question.groups, key=lambda group: place[group[0]]))
+        if len(known.kinds) >= WhichGroup.many_groups:  # else the nearest have more exemplars
+            groups = tuple(group[:FEW_EXEMPLARS] for group in groups)
+        space = view.clustering.space
+        nearest = int(squared_distances(space[[item]], space[patches.middles]).argmin())
+        why = self._why(int((patches.patch_of == nearest).sum()))
+        return replace(question, groups=groups, at_random=True, why=why)
 
     def _ranked(self, view: View, patches: Patches, avoid: set[int]) -> Ints:
         known = view.constraints

@@ -83,9 +83,9 @@ class Margin:
         if not kinds:
             return None
         belief = np.asarray(membership_in(clustering, item, kinds), dtype=np.float64)
-        likeliest = [kinds[k] for k in np.argsort(-np.round(belief, 12), kind="stable")]
+        order = np.argsort(-np.round(belief, 12), kind="stable")
         why = OTHER_GROUPS if again else self.why
-        return ask_among(clustering.space, item, likeliest, n_known, self.exemplars, why)
+        return ask_among(clustering.space, item, kinds, order, n_known, self.exemplars, why)
 
     def _anchor(self, view: View, item: int) -> Ints:
         """The items that the first ones are compared with: answered ones, or any other item."""

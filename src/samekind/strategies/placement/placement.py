@@ -101,12 +101,9 @@ class Placement:
             why = OTHER_GROUPS
         elif not known.kinds:
             why = "To start with, two items that look very different."
-        elif (count := self._patch_size(patches, item)) > 1:
-            why = f"Your answer helps place {count} similar items."
         else:
-            why = "Its group is less clear than most."
-        nearest = [open_groups[k] for k in order]
-        return ask_among(space, item, nearest, len(groups), self.exemplars, why)
+            why = self._why(self._patch_size(patches, item))
+        return ask_among(space, item, open_groups, order, len(groups), self.exemplars, why)
 
     def _ranked(self, view: View, patches: Patches, avoid: set[int]) -> Ints:
         """Medoids of patches, most doubtful first, then single items; without placed ones."""
@@ -192,30 +189,48 @@ class Placement:
     def _first_group(self, view: View, patches: Patches) -> Ints:
         return view.constraints.component(self._anchor(view, patches))
 
+    def _why(self, size: int) -> str:
+        """Say what an answer about an item in a patch of this size is good for."""
+        if size > 1:
+            return f"Your answer helps place {size} similar items."
+        return "Its group is less clear than most."
+
     def _patch_size(self, patches: Patches, item: int) -> int:
         where = np.flatnonzero(patches.middles == item)
         return int((patches.patch_of == where[0]).sum()) if len(where) else 1
 
 
 def ask_among(
-    space: Floats, item: int, nearest: Sequence[Ints], n_known: int, exemplars: int, why: str
+    space: Floats,
+    item: int,
+    groups: Sequence[Ints],
+    order: Ints,
+    n_known: int,
+    exemplars: int,
+    why: str,
 ) -> WhichGroup:
     """Ask which of the groups an item belongs to: the nearest few, or all if many are known.
 
+    A few groups keep their places from question to question: where a group is shown must not say
+    what the learner believes. Many are shown nearest first, because the list is long.
+
     Parameters
     ----------
-    nearest : the groups that it could belong to, nearest first.
+    groups : the groups that it could belong to, in the order in which they were found.
+    order : their indices, nearest first.
     n_known : the number of groups, with those that it does not belong to.
     exemplars : items that represent each of the nearest groups.
     """
-    shown = nearest[: WhichGroup.n_shown(n_known)]
+    shown = order[: WhichGroup.n_shown(n_known)]
+    if n_known < WhichGroup.many_groups:
+        shown = np.sort(shown)
     few = min(exemplars, FEW_EXEMPLARS)
-    groups = (
-        choose_exemplars(space, group, item, exemplars if k < WhichGroup.usual_groups else few)
-        for k, group in enumerate(shown)
+    sizes = (exemplars if k < WhichGroup.usual_groups else few for k in range(len(shown)))
+    chosen = (
+        choose_exemplars(space, groups[k], item, size) for k, size in zip(shown, sizes, strict=True)
     )
-    complete = n_known >= WhichGroup.many_groups and len(shown) == len(nearest)
-    return WhichGroup(item, tuple(groups), why=why, all_groups=complete)
+    complete = n_known >= WhichGroup.many_groups and len(shown) == len(groups)
+    return WhichGroup(item, tuple(chosen), why=why, all_groups=complete)
 
 
 def unfinished_items(known: Constraints, avoid: set[int]) -> list[int]:

@@ -190,14 +190,14 @@ def rank_within(where: Ints) -> Ints:
 
 
 def first_guess_right(known: Constraints) -> float:
-    """How often the person recently chose the learner's first guess.
+    """How often the person recently chose what the groups had implied.
 
-    Placements show groups in the order of belief, so the answers tell. If the learner is mostly
-    wrong, asking "is it this one?" is a waste, however confident it is.
+    If the learner is mostly wrong, asking "is it this one?" is a waste, however confident it is.
     """
     placed = (a for a in reversed(known.answers) if isinstance(a.question, WhichGroup))
-    latest = islice((a for a in placed if a.links), N_LATEST_PLACEMENTS)
-    right = [answer.choice == "1" for answer in latest]
+    known_before = ((a, a.question.expected) for a in placed if a.links)
+    latest = islice(((a, e) for a, e in known_before if e is not None), N_LATEST_PLACEMENTS)
+    right = [answer.choice == expected.choice for answer, expected in latest]
     return (sum(right) + 1) / (len(right) + 2)
 
 

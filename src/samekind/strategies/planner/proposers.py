@@ -62,7 +62,7 @@ def loose_placements(doubt: Doubt) -> Iterator[Proposal]:
     for row in _highest(np.round(worth, 9), MAX_PROPOSALS):
         item = int(items[row])
         nearest = [int(k) for k in np.argsort(-beliefs[row, :-1], kind="stable")]
-        nearest = [k for k in nearest if beliefs[row, k] > 0][: WhichGroup.usual_groups]
+        nearest = sorted([k for k in nearest if beliefs[row, k] > 0][: WhichGroup.usual_groups])
         if len(nearest) < 2 or item in avoid:
             continue
         groups = tuple(choose_exemplars(space, doubt.kinds[k], item, N_EXEMPLARS) for k in nearest)
