@@ -9,6 +9,7 @@ const asking = (many: boolean, ...choices: ChoiceView[]): QuestionView => ({
   prompt: "?",
   why: "",
   many,
+  marking: null,
   items: [],
   parts: [],
   new_group: false,

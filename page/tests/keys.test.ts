@@ -8,6 +8,7 @@ const question: QuestionView = {
   prompt: "Are these two the same kind?",
   why: "",
   many: false,
+  marking: null,
   items: [],
   parts: [],
   new_group: false,

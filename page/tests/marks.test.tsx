@@ -11,6 +11,7 @@ const question = (number: number, many = true): QuestionView => ({
   prompt: "?",
   why: "",
   many,
+  marking: null,
   items: [item("g")],
   parts: [[item("g")]],
   new_group: false,

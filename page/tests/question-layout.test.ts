@@ -63,6 +63,7 @@ const question = (number: number, ...values: string[]): QuestionView => ({
   prompt: "?",
   why: "",
   many: false,
+  marking: null,
   items: [{ id: "a", kind: "image", preview: null }],
   parts: [],
   new_group: false,

@@ -25,6 +25,7 @@ function show(
     prompt: "?",
     why: "",
     many: false,
+    marking: null,
     items,
     parts: items.map((one) => [one]),
     new_group: false,

@@ -29,7 +29,7 @@ from samekind.cli.terminal import TerminalPerson, explained, menu
 from samekind.items import Collection, Item, Preview
 from samekind.ledger.store import open_store
 from samekind.protocols import View
-from samekind.questions import OddOnes, Question, SameGroups, SamePair, WhichGroup
+from samekind.questions import AllLike, OddOnes, Question, SameGroups, SamePair, WhichGroup
 from samekind.session import Session
 from samekind.session.people import People
 from samekind.simulation.loop import run
@@ -355,12 +355,12 @@ def test_one_key_is_an_answer_in_a_real_terminal(terminal: Terminal, ledger: Pat
 
 
 @dataclass(frozen=True)
-class OddInTwelve:
-    """Asks which of twelve items do not belong, and nothing else."""
+class AllLikeInTwentyFour:
+    """Asks which of 24 items are the same kind, and nothing else."""
 
     def propose(self, view: View, n: int = 1) -> Sequence[Question]:
         p = [int(i) for i in view.rng.permutation(len(view.clustering.labels))]
-        asked = OddOnes(tuple(p[:3]), tuple(p[3:15]), why="A check.")
+        asked = AllLike(tuple(p[:3]), tuple(p[3:27]), why="A check.")
         return [asked] if asked.truthful(view.constraints.same) == "unsure" else []
 
 
@@ -368,12 +368,12 @@ def test_numbers_are_shown_while_they_are_typed_and_can_be_corrected(
     tmp_path: Path, ledger: Path
 ) -> None:
     np.save(tmp_path / "clouds.npy", clouds(40)[0])
-    asking = ("--strategy", "test_terminal:OddInTwelve")
+    asking = ("--strategy", "test_terminal:AllLikeInTwentyFour")
     terminal = Terminal(tmp_path / "clouds.npy", ledger, tmp_path / "home", *asking)
     try:
         assert len(terminal.wait_for("Help").splitlines()) <= 40
-        terminal.press("13\x7f2 5\n")  # 13, corrected to 12, and 5
-        assert "12 5" in terminal.wait_for("Question 2").replace("13\b \b", "1")
+        terminal.press("25\x7f4 5\n")  # 25, corrected to 24, and 5
+        assert "24 5" in terminal.wait_for("Question 2").replace("25\b \b", "2")
         terminal.wait_for("Help")
         terminal.press("4u")  # not sure, whatever was typed before
         terminal.wait_for("Question 3")
@@ -386,7 +386,7 @@ def test_numbers_are_shown_while_they_are_typed_and_can_be_corrected(
         assert terminal.process.wait(PATIENCE) == 0
     finally:
         terminal.close()
-    assert choices(ledger) == ["5,12", "unsure", "none"]
+    assert choices(ledger) == ["5,24", "unsure", "none"]
 
 
 @pytest.mark.parametrize("by", ["key", "signal"])

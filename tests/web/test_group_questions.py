@@ -37,6 +37,10 @@ def test_doubtful_items_come_with_their_numbers_and_keys(client: TestClient) -> 
     assert [choice["keys"][0] for choice in choices] == ["Enter", *"1234567890-=", "u"]
     assert [len(choice["exemplars"]) for choice in choices] == [0, *[1] * 12, 0]
     assert choices[0]["label"] == "All belong"
+    assert question["prompt"] == "These look like the group above. Tap those that are not."
+    assert question["marking"] == {
+        "belong": False, "word": "is not", "one": "1 is not", "several": "{} are not",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("choice", ["2,5", "12", "none", "1,2,3,4,5,6,7,8,9,10,11,12", "unsure"])
@@ -54,7 +58,7 @@ def test_an_answer_is_listed_with_its_choices_and_can_be_changed(client: TestCli
     tell(client, "unsure")
     tell(client, "2,5")
     (told, _) = client.get("/api/answers").json()["answers"]
-    assert told["label"] == "Choice 2, 5"
+    assert told["label"] == "2 are not"
     changed = client.put(f"/api/answers/{told['number']}", json={"choice": "none"})
     assert changed.status_code == 200
     assert client.get("/api/answers").json()["answers"][0]["label"] == "All belong"

@@ -72,7 +72,8 @@ def test_an_open_question_carries_no_prediction(client: TestClient) -> None:
     text = client.get("/api/question").text
     asked = json.loads(text)["question"]
     assert set(asked) == {
-        "number", "kind", "prompt", "why", "many", "items", "parts", "choices", "new_group",
+        "number", "kind", "prompt", "why", "many", "marking", "items", "parts", "choices",
+        "new_group",
     }  # fmt: skip
     assert set(asked["items"][0]) == {"id", "kind", "preview"}
     assert "Group " not in text

@@ -23,7 +23,9 @@ FRAME_WIDTH = 4
 """Columns of a frame, left and right together."""
 MAX_TEXT_WIDTH = 100
 MAX_PER_ROW = 6
-"""Groups drawn side by side; more are drawn in two rows."""
+"""Groups drawn side by side; up to twice as many are drawn in two rows."""
+MIN_INNER_WIDTH = 6
+"""Width of the smallest pictures."""
 TOGETHER = "one group"
 """Title of the frame around items that represent one group."""
 
@@ -96,12 +98,19 @@ def _frames(
     groups: Sequence[tuple[str, Sequence[Item]]], width: int, room: int, widest: int
 ) -> RenderableType:
     """Draw one frame per group, side by side, as large as fits; many of them in two rows."""
-    across = len(groups) if len(groups) <= MAX_PER_ROW else -(-len(groups) // 2)
-    lines = -(-len(groups) // across)
     most = max(len(items) for _, items in groups)
-    inner = min(widest, width // across - FRAME_WIDTH)
-    while inner > 6 and lines * _group_height(inner, most) > room:
-        inner -= 1
+
+    def largest(across: int) -> int:
+        """Find the width of pictures with which so many frames side by side fit."""
+        lines, inner = -(-len(groups) // across), min(widest, width // across - FRAME_WIDTH)
+        while inner > MIN_INNER_WIDTH and lines * _group_height(inner, most) > room:
+            inner -= 1
+        return inner
+
+    across = len(groups) if len(groups) <= MAX_PER_ROW else -(-len(groups) // 2)
+    if len(groups) > 2 * MAX_PER_ROW:  # fewer rows if equal
+        across = max(range(across, 2, -1), key=largest)
+    inner = max(1, largest(across))
     panels = [_group(key, items, inner) for key, items in groups]
     return Group(*(_beside(panels[at : at + across]) for at in range(0, len(panels), across)))
 

@@ -100,13 +100,18 @@ Browser = Annotated[bool, typer.Option("--browser", help="Open the page in your 
 Person = Annotated[
     str,
     typer.Option(
-        help="The simulated person. shown: knows the kinds and looks at the items shown. matched: "
-        "the protocol of IDC. boundary: errs between similar kinds. drifting: changes their mind. "
-        "two: two people. replay: a recorded session."
+        help="The simulated person. shown: knows the kinds and looks at the items shown. "
+        "overlooking: misses some items in grids. matched: the protocol of IDC. boundary: errs "
+        "between similar kinds. drifting: changes their mind. two: two people. replay: a recorded "
+        "session."
     ),
 ]
 Noise = Annotated[float, typer.Option(min=0, max=1, help="Share of wrong answers.")]
 Unsure = Annotated[float, typer.Option(min=0, max=1, help="Share of answers that are “not sure”.")]
+Overlook = Annotated[
+    float | None,
+    typer.Option(min=0, max=1, help="Share of the items to name in grids that are overlooked."),
+]
 Second = Annotated[
     str | None, typer.Option(help="For drifting and two: the label column of the second grouping.")
 ]

@@ -35,6 +35,7 @@ def simulate(
     noise: options.Noise = 0.0,
     unsure: options.Unsure = 0.0,
     person: options.Person = "shown",
+    overlook: options.Overlook = None,
     second: options.Second = None,
     change: options.Change = None,
     start: options.Start = None,
@@ -63,19 +64,17 @@ def simulate(
     kind = "replay" if replay and person == "shown" else person
     given = options.given(
         second=second, change=change, start=start, over=over, share=share, record=replay,
-        session=replay_session, otherwise=otherwise,
+        session=replay_session, otherwise=otherwise, overlook=overlook,
     )  # fmt: skip
     with progress_bar("Encoding") as progress:
         result = run_simulation(
             labelled, orientation=column, method=method, strategy=strategy, encoder=encoder,
-            parameters=having,
-            questions=questions, person=Person(kind, kind, noise, unsure, given), groups=groups,
-            refit_every=refit_every, seed=seed, mapping=mapping, progress=progress,
+            parameters=having, questions=questions, groups=groups, refit_every=refit_every,
+            person=Person(kind, kind, noise, unsure, given), seed=seed, mapping=mapping,
+            progress=progress,
         )  # fmt: skip
-    if labels and orientation:
-        result["orientation"] = orientation
-    if map_file is not None:
-        result["map"] = map_file.name
+    result |= {"orientation": orientation} if labels and orientation else {}
+    result |= {} if map_file is None else {"map": map_file.name}
     typer.echo(json.dumps(result)) if as_json else show_curve(result)
 
 

@@ -22,6 +22,8 @@ from samekind.simulation.people import BACK, SKIP, STOP
 COMMANDS = {BACK: ("back", "Back"), SKIP: ("skip", "Skip for now"), STOP: ("finish", "Finish")}
 """Commands beside answering: the names of their keys in `wording.ACTS`, and their labels."""
 FINISH = wording.ACTS["finish"][0][0]
+TYPE = "Type the numbers of"
+"""How several items are named in a terminal."""
 END_OF_INPUT = "\x04"
 ESCAPE = "\x1b"
 BACKSPACES = ("\x7f", "\b")
@@ -90,7 +92,8 @@ class TerminalPerson:
         if answered and answered % SUMMARY_EVERY == 0:
             self._summarise(progress)
         self._screen.rule(f"[bold]Question {answered + 1}[/bold]", align="left")
-        self._screen.print(Text(question.prompt, "bold"))
+        name = self._session.clustering.name_given
+        self._screen.print(Text(question.heading(name, TYPE), "bold"))
         if question.why:
             self._screen.print(Text(question.why, "dim"))
         height = self._screen.height if self._screen.is_terminal else 40

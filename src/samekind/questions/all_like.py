@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from samekind.questions.grid import Grid
-from samekind.questions.question import NONE
+from samekind.questions.question import NONE, Marking
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,4 +27,15 @@ class AllLike(Grid):
     kind: ClassVar[str] = "all-like"
     prompt: ClassVar[str] = "Which of these are the same kind?"
     words: ClassVar[Mapping[str, str]] = {NONE: "None of these"}
-    named_belong: ClassVar[bool] = True
+    marking: ClassVar[Marking] = Marking(
+        True, "same kind", "1 is the same kind", "{} are the same kind"
+    )
+
+    def heading(self, name: Callable[[int], str], verb: str = "Tap") -> str:
+        """
+        >>> AllLike((1,), (7, 8, 9)).heading(lambda item: "")
+        'Tap all that are the same kind as this one.'
+        """
+        own = name(self.group[0])
+        this = f"“{own}”" if own else "this one" if len(self.group) == 1 else "these"
+        return f"{verb} all that are the same kind as {this}."

@@ -11,6 +11,7 @@ from samekind.questions.question import (
     NONE,
     UNSURE,
     Link,
+    Marking,
     Question,
     Same,
     joined,
@@ -35,8 +36,7 @@ class Grid(Question):
 
     many: ClassVar[bool] = True
     max_shown: ClassVar[int] = 24
-    named_belong: ClassVar[bool]
-    """Whether the items that an answer names are those that belong."""
+    marking: ClassVar[Marking]
     group: tuple[int, ...]
     shown: tuple[int, ...]
 
@@ -59,6 +59,9 @@ class Grid(Question):
     def parts(self) -> tuple[tuple[int, ...], ...]:
         return (self.group,)
 
+    def subjects(self) -> tuple[int, ...]:
+        return self.shown
+
     def choices(self) -> tuple[str, ...]:
         return (NONE, *(str(k + 1) for k in range(len(self.shown))), UNSURE)
 
@@ -72,18 +75,18 @@ class Grid(Question):
             return ()
         found = set(named(choice))
         return tuple(
-            Link(item, self.group[0], (k + 1 in found) == self.named_belong)
+            Link(item, self.group[0], (k + 1 in found) == self.marking.belong)
             for k, item in enumerate(self.shown)
         )
 
     def omitted(self, choice: str) -> tuple[Link, ...]:
-        return tuple(link for link in self.links(choice) if link.same != self.named_belong)
+        return tuple(link for link in self.links(choice) if link.same != self.marking.belong)
 
     def truthful(self, same: Same) -> str:
         known = [same(item, self.group[0]) for item in self.shown]
         if None in known:
             return UNSURE
-        return joined(k + 1 for k, belongs in enumerate(known) if belongs == self.named_belong)
+        return joined(k + 1 for k, belongs in enumerate(known) if belongs == self.marking.belong)
 
     def check(self, choice: str) -> None:
         """Raise :class:`AnswerError` unless `choice` is one of the choices, or joins several."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from samekind.questions.grid import Grid
-from samekind.questions.question import NONE
+from samekind.questions.question import NONE, Marking
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,4 +29,13 @@ class OddOnes(Grid):
     kind: ClassVar[str] = "odd-ones"
     prompt: ClassVar[str] = "Which of these do not belong?"
     words: ClassVar[Mapping[str, str]] = {NONE: "All belong"}
-    named_belong: ClassVar[bool] = False
+    marking: ClassVar[Marking] = Marking(False, "is not", "1 is not", "{} are not")
+
+    def heading(self, name: Callable[[int], str], verb: str = "Tap") -> str:
+        """
+        >>> OddOnes((1, 4), (7, 8, 9)).heading(lambda item: "Stars")
+        'These look like “Stars”. Tap those that are not.'
+        """
+        own = name(self.group[0])
+        those = f"“{own}”" if own else "the group above"
+        return f"These look like {those}. {verb} those that are not."

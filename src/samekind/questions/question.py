@@ -23,6 +23,25 @@ class Link(NamedTuple):
     same: bool
 
 
+class Marking(NamedTuple):
+    """Words for the items that an answer names, where it may name several at once.
+
+    Parameters
+    ----------
+    belong : whether the named items are those that belong to the group.
+    word : a word or two on a named item. one, several : how many are named; ``{}`` is the number.
+    """
+
+    belong: bool
+    word: str
+    one: str
+    several: str
+
+    def counted(self, count: int) -> str:
+        """The words for so many named items, from 1 up."""
+        return self.one if count == 1 else self.several.format(count)
+
+
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """The answer that the groups implied when a question was asked. People never see it.
@@ -45,6 +64,8 @@ class Question(ABC):
     prompt: ClassVar[str]
     many: ClassVar[bool] = False
     """Whether a choice may name several numbers at once: see :func:`joined`."""
+    marking: ClassVar[Marking | None] = None
+    """Words for the items that a choice names; None unless `many`."""
     by_hand: ClassVar[bool] = False
     """Whether it stands for a change by hand: the person picked the items."""
     why: str = field(default="", kw_only=True, compare=False)
@@ -71,6 +92,16 @@ class Question(ABC):
         """Items to show with a choice, as what it stands for; the others are shown above."""
         return ()
 
+    def heading(self, name: Callable[[int], str], verb: str = "Tap") -> str:
+        """The prompt, with the name of the group that it is about where that has one.
+
+        Parameters
+        ----------
+        name : the person's name for the group of an item, or an empty string.
+        verb : how an item is named: "Tap" on a page.
+        """
+        return self.prompt
+
     def parts(self) -> tuple[tuple[int, ...], ...]:
         """The other items as they are shown: each alone, unless several stand for one group."""
         beside = {i for choice in self.choices() for i in self.exemplars(choice)}
@@ -79,6 +110,10 @@ class Question(ABC):
     def placed_item(self, choice: str) -> int | None:
         """The item that a choice puts into a known or new group, which it may name; None: none."""
         return None
+
+    def subjects(self) -> tuple[int, ...]:
+        """The items in doubt; the others are shown as representatives of a group."""
+        return tuple(part[0] for part in self.parts())
 
     def remarks(self) -> dict[str, Any]:
         """What a ledger stores beside the question itself."""

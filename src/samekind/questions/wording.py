@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from string import ascii_lowercase
 
-from samekind.questions import NONE, UNSURE, joined, named
+from samekind.questions import NONE, UNSURE, Marking, joined, named
 
 LABELS = {
     "same": "Same",
@@ -25,7 +25,7 @@ KEYS = {
     UNSURE: ("u", " "),
 }
 NUMBERS = "1234567890-="
-"""Keys of the numbers where several may be named; there are up to twelve."""
+"""Keys of the first twelve numbers where several may be named; the others are reached by cursor."""
 SEND = "Enter"
 """The key that sends the named numbers, or "none" without any."""
 ACTS = {
@@ -59,10 +59,19 @@ def label(choice: str, words: Mapping[str, str] | None = None) -> str:
     return own or LABELS.get(choice) or choice.replace("-", " ").capitalize()
 
 
-def short_label(choice: str, words: Mapping[str, str] | None = None) -> str:
-    """The label of a choice in a list of answers."""
-    numbers = ", ".join(map(str, named(choice)))
-    return f"Choice {numbers}" if numbers else label(choice, words)
+def short_label(
+    choice: str, words: Mapping[str, str] | None = None, marking: Marking | None = None
+) -> str:
+    """The label of a choice in a list of answers.
+
+    Parameters
+    ----------
+    marking : the question's words for the items that a choice names.
+    """
+    numbers = named(choice)
+    if numbers and marking is not None:
+        return marking.counted(len(numbers))
+    return f"Choice {numbers[0]}" if numbers else label(choice, words)
 
 
 def typed_numbers(typed: str, choices: Iterable[str]) -> str | None:
@@ -83,7 +92,8 @@ def typed_numbers(typed: str, choices: Iterable[str]) -> str | None:
 def keys(choices: Iterable[str], *, many: bool = False) -> dict[str, tuple[str, ...]]:
     """The keys of each choice; an unknown choice gets the first of its letters that is free.
 
-    With `many` each number has a key that marks it, and one key sends the marked numbers.
+    With `many` the first numbers have keys that mark them, and one key sends the marked numbers.
+    Space marks the item under the cursor, so it is no answer there.
     """
     names = list(choices)
     given = {name: _known_keys(name, many) for name in names}
@@ -102,6 +112,8 @@ def keys(choices: Iterable[str], *, many: bool = False) -> dict[str, tuple[str, 
 def _known_keys(choice: str, many: bool) -> tuple[str, ...]:
     if many and choice == NONE:
         return (SEND,)
+    if many and choice == UNSURE:
+        return KEYS[UNSURE][:1]
     if choice.isdecimal():
         if many and 1 <= int(choice) <= len(NUMBERS):
             return (NUMBERS[int(choice) - 1],)

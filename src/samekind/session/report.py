@@ -100,5 +100,6 @@ def _count(answers: Sequence[Answer]) -> KindCount:
 def _describe_choice(answer: Answer) -> str:
     """Put a choice into words that do not depend on where a group was on the screen."""
     if answer.choice[0].isdecimal():
-        return "Some do not belong" if answer.question.many else "One of the groups"
+        marking = answer.question.marking
+        return marking.several.format("Some") if marking else "One of the groups"
     return wording.label(answer.choice, answer.question.words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from samekind.questions import Question
 from samekind.session import Session
 
 
@@ -37,7 +38,7 @@ def doubtful_answers(session: Session) -> list[DoubtfulAnswer]:
     number_of = {  # the group number of each kind that the learner knows, by any of its items
         int(kind): int(labels[item]) for item, kind in zip(doubts.rows, doubts.told, strict=True)
     }
-    latest = {a.question.items()[0]: a.number for a in session.answers if a.links}
+    latest = {i: a.number for a in session.answers if a.links for i in _asked(a.question)}
     found = []
     for place in doubts.doubtful().tolist():
         item, likely = int(doubts.rows[place]), int(doubts.likely[place])
@@ -49,12 +50,16 @@ def doubtful_answers(session: Session) -> list[DoubtfulAnswer]:
     return found
 
 
+def _asked(question: Question) -> tuple[int, ...]:
+    """Items whose group the answer states."""
+    return question.subjects() if question.many else question.items()[:1]
+
+
 def describe_doubt(session: Session, answer: DoubtfulAnswer) -> str:
     """One sentence for the person."""
     names = session.clustering.names
     said, likely = (names.get(n) or f"group {n}" for n in (answer.said, answer.likely))
     item = session.collection[answer.item].id
-    return (
-        f"You put {item} into {said}, but {answer.others} of the most similar items are in "
-        f"{likely}."
-    )
+    unnamed = answer.item in session.constraints.unconfirmed
+    did = f"left {item} unmarked, so it is in" if unnamed else f"put {item} into"
+    return f"You {did} {said}, but {answer.others} of the most similar items are in {likely}."

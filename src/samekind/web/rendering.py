@@ -54,9 +54,9 @@ def question_item_view(workspace: Workspace, session: Session, position: int) ->
 
 
 def question_view(
-    workspace: Workspace, session: Session, number: int, question: Question
+    workspace: Workspace, session: Session, number: int, question: Question, prompt: str = ""
 ) -> core.QuestionView:
-    """Render a question of any kind."""
+    """Render a question of any kind; an open one may have a prompt that names its group."""
 
     def views(positions: Iterable[int]) -> list[core.ItemView]:
         return [question_item_view(workspace, session, i) for i in positions]
@@ -66,9 +66,10 @@ def question_view(
     return core.QuestionView(
         number=number,
         kind=question.kind,
-        prompt=question.prompt,
+        prompt=prompt or question.prompt,
         why=question.why,
         many=question.many,
+        marking=question.marking and core.MarkingView.model_validate(question.marking),
         items=[item for part in parts for item in part],
         parts=parts,
         choices=[
@@ -120,7 +121,8 @@ def open_question_view(
     progress = progress_view(workspace, session)
     question, message = None, ""
     if asked is not None:
-        question = question_view(workspace, session, asked.number, asked.question)
+        prompt = asked.question.heading(session.clustering.name_given)
+        question = question_view(workspace, session, asked.number, asked.question, prompt)
     elif progress.refitting:
         message = "The groups are being refreshed. The next question comes in a moment."
     else:
@@ -142,8 +144,9 @@ def answer_view(workspace: Workspace, session: Session, answer: Answer) -> core.
 
 def answer_label(session: Session, answer: Answer) -> str:
     """Return what was answered, in words: the name of the group where it has one."""
-    words = wording.short_label(answer.choice, answer.question.words)
-    if name := group_name(session, answer.question, answer.choice):
+    question = answer.question
+    words = wording.short_label(answer.choice, question.words, question.marking)
+    if name := group_name(session, question, answer.choice):
         return name
     started = session.naming.with_answer(answer.number)
     return f"{words}: {started}" if started else words

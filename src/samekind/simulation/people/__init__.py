@@ -2,7 +2,7 @@
 
 from samekind.simulation.people.boundary import Boundary
 from samekind.simulation.people.changing import CHANGES, Drifting, Two, changed_kinds
-from samekind.simulation.people.erring import Noisy, Unsure
+from samekind.simulation.people.erring import OVERLOOKED_SHARE, Noisy, Overlooking, Unsure
 from samekind.simulation.people.knowing import Matched, Truth
 from samekind.simulation.people.persons import (
     PARAMETERS,
@@ -18,6 +18,7 @@ __all__ = [
     "BACK",
     "CHANGES",
     "OTHERWISE",
+    "OVERLOOKED_SHARE",
     "PARAMETERS",
     "PERSONS",
     "SKIP",
@@ -26,6 +27,7 @@ __all__ = [
     "Drifting",
     "Matched",
     "Noisy",
+    "Overlooking",
     "Recorded",
     "Replay",
     "Truth",

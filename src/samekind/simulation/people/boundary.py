@@ -25,9 +25,9 @@ class Boundary:
     The hardest of the items that a question asks about is seen as it is or, with its own
     probability, as the commonest other kind among its neighbours. The answer is true for what was
     seen, so a wrong answer is always plausible: two items that nobody would confuse are never
-    called the same. Items that stand for a group are seen as they are. The share of wrong *answers*
-    is above the rate where questions are about hard items, and below it where a mistake changes
-    nothing.
+    called the same. In a question about many items each of them is seen in this way. Items that
+    stand for a group are seen as they are. The share of wrong *answers* is above the rate where
+    questions are about hard items, and below it where a mistake changes nothing.
 
     The hardness of an item is the share of its nearest neighbours of other kinds. Ties are broken
     by its position between the centre of its own kind and the nearest other centre. The probability
@@ -68,16 +68,22 @@ class Boundary:
 
     def answer(self, question: Question) -> str:
         """The choice that is true for what was seen."""
-        hardest = max(asked_about(question), key=lambda item: float(self.mistaken[item]))
-        wrong = self._rng.random() < self.mistaken[hardest]
+        mistakes = self._mistakes(question)
 
         def seen(item: int) -> int:
-            return int(self.looks_like[item] if wrong and item == hardest else self.labels[item])
+            return int(self.looks_like[item] if item in mistakes else self.labels[item])
 
         def same(a: int, b: int) -> bool | None:
             return None if seen(a) < 0 or seen(b) < 0 else seen(a) == seen(b)
 
         return question.truthful(same)
+
+    def _mistakes(self, question: Question) -> set[int]:
+        """Items that are taken for another kind this time."""
+        items = question.subjects()
+        if not question.many:
+            items = (max(items, key=lambda item: float(self.mistaken[item])),)
+        return {i for i in items if self._rng.random() < self.mistaken[i]}
 
     def _check(self) -> None:
         labels, rows = np.asarray(self.labels), np.asarray(self.X)
@@ -95,13 +101,6 @@ class Boundary:
             )
         if self.neighbours < 1:
             raise InputError(f"Expected at least 1 neighbour, got {self.neighbours}.")
-
-
-def asked_about(question: Question) -> tuple[int, ...]:
-    """The items in doubt; the others are shown as representatives of a group."""
-    if question.many:
-        return tuple(i for choice in question.choices() for i in question.exemplars(choice))
-    return tuple(part[0] for part in question.parts())
 
 
 def scaled_to_mean(weights: Floats, mean: float, most: float) -> Floats:

@@ -13,7 +13,7 @@ from samekind.protocols import Oracle
 from samekind.questions import Answer
 from samekind.simulation.people.boundary import Boundary
 from samekind.simulation.people.changing import Drifting, Two, changed_kinds, check_lengths
-from samekind.simulation.people.erring import Noisy, Unsure
+from samekind.simulation.people.erring import OVERLOOKED_SHARE, Noisy, Overlooking, Unsure
 from samekind.simulation.people.knowing import Matched, Truth
 from samekind.simulation.people.recorded import Recorded
 
@@ -21,6 +21,7 @@ Ints = NDArray[np.intp]
 
 PERSONS: dict[str, str] = {
     "shown": "Knows the kinds, and looks only at the items shown.",
+    "overlooking": "Like 'shown', but overlooks some of the items to name in grids.",
     "matched": "Follows the published IDC protocol, which knows all labels; for comparison only.",
     "boundary": "Mistakes items between two kinds; the noise is the mean rate.",
     "drifting": "Changes their mind gradually, from the orientation to a second one.",
@@ -30,11 +31,12 @@ PERSONS: dict[str, str] = {
 """The kinds of people, each with a description."""
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
-    "shown": (),
+    "shown": ("overlook",),
+    "overlooking": ("overlook",),
     "matched": (),
-    "boundary": ("neighbours", "most"),
-    "drifting": ("start", "over", "change"),
-    "two": ("share", "change"),
+    "boundary": ("neighbours", "most", "overlook"),
+    "drifting": ("start", "over", "change", "overlook"),
+    "two": ("share", "change", "overlook"),
     "replay": ("otherwise",),
 }
 """Parameters of each besides `noise` and `unsure`."""
@@ -65,7 +67,8 @@ def person_named(
     answers : recorded answers, for "replay". clusters : (n,) the first groups, for "matched".
     noise : share of wrong answers; for "boundary" the mean rate over the items; the people of
         "two" err independently. unsure : share of "unsure" answers.
-    parameters : see :data:`PARAMETERS`.
+    parameters : see :data:`PARAMETERS`. `overlook` is the share of the items to name in a grid
+        that the person overlooks: :data:`OVERLOOKED_SHARE` for "overlooking", otherwise 0.
 
     >>> from samekind.questions import SamePair
     >>> person_named("shown", [0, 0, 1], noise=0.0).answer(SamePair(0, 1))
@@ -77,12 +80,14 @@ def person_named(
         if name not in PARAMETERS[kind]:
             raise UnknownName(f"parameter of the person {kind!r}:", name, _allowed(kind))
     labels = np.asarray(truth, dtype=np.intp)
+    missed = parameters.pop("overlook", OVERLOOKED_SHARE if kind == "overlooking" else 0.0)
 
     def wrapped(person: Oracle, at: int = seed, rate: float = noise) -> Oracle:
         person = Noisy(person, rate, at) if rate else person
+        person = Overlooking(person, missed, at) if missed else person
         return Unsure(person, unsure, at) if unsure else person
 
-    if kind == "shown":
+    if kind in ("shown", "overlooking"):
         return wrapped(Truth(labels))
     if kind == "matched":
         first = _needed(clusters, kind, "clusters", "the first groups")

@@ -62,6 +62,18 @@ class ChoiceView(Schema):
     """The name of the group that it stands for; empty if it has none."""
 
 
+class MarkingView(Schema):
+    """Words for items that are marked, where several may be."""
+
+    belong: bool
+    """Whether the marked items are those that belong to the group."""
+    word: str
+    """A word or two on a marked item."""
+    one: str
+    several: str
+    """The choice with one and with several marked items; `{}` is their number."""
+
+
 class QuestionView(Schema):
     """An open question. It must never have a field for a prediction."""
 
@@ -71,6 +83,8 @@ class QuestionView(Schema):
     why: str
     many: bool
     """Whether several numbers may be chosen at once, joined by commas: "2,5"."""
+    marking: MarkingView | None
+    """Words for the marked items of such a question."""
     items: list[ItemView]
     parts: list[list[ItemView]]
     """The same items; those that stand for one group are together."""
