@@ -136,11 +136,6 @@ class Clustering:
         """The person's name for a group, or "Group 3"."""
         return self.names.get(number, f"Group {number}")
 
-    def name_given(self, item: int) -> str:
-        """The person's name for the group of an item; empty without one, or for an item gone."""
-        here = 0 <= item < len(self.labels)
-        return self.names.get(int(self.labels[item]), "") if here else ""
-
     def named(self, number: int, name: str) -> Clustering:
         """This snapshot with a group renamed; an empty name removes the name."""
         if number not in self.numbers:

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from samekind.workspace.workspace import Workspace
+
 pytestmark = pytest.mark.parametrize("workspace", ["about groups"], indirect=True)
 
 
@@ -81,3 +83,16 @@ def test_an_invalid_choice_gets_the_usual_error(
     assert reply.json()["error"]["type"] == "AnswerError"
     assert reply.json()["error"]["message"].endswith(message)
     assert client.get("/api/progress").json()["answers"] == 1
+
+
+def test_the_prompt_of_a_grid_names_its_group(workspace: Workspace, client: TestClient) -> None:
+    tell(client, "unsure")
+    session = workspace.session()
+    group = asked(client)["parts"][0]
+    label = int(session.clustering.labels[session.positions(group[0]["id"])])
+    session.rename(label, "Stars")
+    assert asked(client)["prompt"] == "These look like “Stars”. Tap those that are not."
+    tell(client, "1")
+    (told, _) = client.get("/api/answers").json()["answers"]
+    assert told["question"]["prompt"] == "Which of these do not belong?"
+    assert told["label"] == "1 is not"

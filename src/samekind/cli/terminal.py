@@ -92,8 +92,8 @@ class TerminalPerson:
         if answered and answered % SUMMARY_EVERY == 0:
             self._summarise(progress)
         self._screen.rule(f"[bold]Question {answered + 1}[/bold]", align="left")
-        name = self._session.clustering.name_given
-        self._screen.print(Text(question.heading(name, TYPE), "bold"))
+        heading = question.heading(self._session.naming.of_item, TYPE)
+        self._screen.print(Text(heading, "bold"))
         if question.why:
             self._screen.print(Text(question.why, "dim"))
         height = self._screen.height if self._screen.is_terminal else 40

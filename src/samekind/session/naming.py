@@ -83,6 +83,12 @@ class Naming:
         """The name of the kind of an item; empty if it has none."""
         return self._of_kinds().get(self._leader(item), "")
 
+    def of_item(self, item: int) -> str:
+        """The name of the kind of an item, or else of its group; empty if neither has one."""
+        names, labels = self._clustering.names, self._clustering.labels
+        group = names.get(int(labels[item]), "") if item < len(labels) else ""
+        return self.of_kind(item) or group
+
     def with_answer(self, number: int) -> str:
         """The name that was given with an answer; empty if there was none."""
         found = self.log.ledger.names.by_answer.get(number)

@@ -121,7 +121,7 @@ def open_question_view(
     progress = progress_view(workspace, session)
     question, message = None, ""
     if asked is not None:
-        prompt = asked.question.heading(session.clustering.name_given)
+        prompt = asked.question.heading(session.naming.of_item)
         question = question_view(workspace, session, asked.number, asked.question, prompt)
     elif progress.refitting:
         message = "The groups are being refreshed. The next question comes in a moment."
