@@ -28,9 +28,9 @@ def test_the_page_has_the_keys_of_the_terminal() -> None:
         assert keys == known[room]
 
 
-def test_actions_have_the_keys_of_the_terminal_and_one_of_their_own() -> None:
+def test_actions_have_the_keys_of_the_terminal_and_two_of_their_own() -> None:
     acts = json.loads(FILE.read_text())["acts"]
-    own = acts.pop("look")
+    own = acts.pop("look") + acts.pop("find")
     assert acts == {name: list(keys) for name, (keys, _) in wording.ACTS.items()}
     assert not set(own) & {key for keys in acts.values() for key in keys}
 

@@ -28,8 +28,10 @@ const LABELS: Record<string, string> = {
   "acts:help": "Help",
   "acts:finish": "Finish",
   "acts:look": "Look closer",
+  "acts:find": "Find a group",
 };
 
+export const FIND_GROUP: Act = { name: "find", label: "Find a group", keys: DEFAULTS.acts.find };
 export const LOOK_CLOSER: Act = { name: "look", label: "Look closer", keys: DEFAULTS.acts.look };
 
 /** Everything that has a shortcut, with its default keys. */

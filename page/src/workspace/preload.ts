@@ -2,6 +2,8 @@
 
 import type { ItemView, QuestionView } from "../api/schema";
 
+/** Pictures that are waited for; those at the end of a long list are fetched as they are shown. */
+const MAX_PICTURES = 48;
 /** Milliseconds after which a question is shown in any case. */
 const MAX_WAIT_MS = 60;
 
@@ -14,9 +16,9 @@ export function itemsOf(question: QuestionView): ItemView[] {
 /** Resolves when the pictures can be drawn, or when that takes too long. */
 export async function preload(question: QuestionView | null, maxWaitMs = MAX_WAIT_MS): Promise<void> {
   if (question === null || typeof Image === "undefined") return;
-  const pictures = itemsOf(question).flatMap((item) =>
-    item.kind === "image" && item.preview !== null ? [item.preview] : [],
-  );
+  const pictures = itemsOf(question)
+    .flatMap((item) => (item.kind === "image" && item.preview !== null ? [item.preview] : []))
+    .slice(0, MAX_PICTURES);
   const decoded = pictures.map((url) => {
     const image = new Image();
     image.src = url;

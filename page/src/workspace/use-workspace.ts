@@ -23,7 +23,10 @@ export interface Workspace {
   /** The answer that is being sent. */
   sending: NewAnswer | null;
   error: ApiError | null;
-  answer: (choice: string) => void;
+  /** Answer the open question; with the name of the new group that the answer starts. */
+  answer: (choice: string, name?: string) => void;
+  /** Name the group that a choice of the open question stands for. */
+  nameGroup: (choice: string, name: string) => void;
   back: () => void;
   skip: () => void;
   change: (number: number, choice: string) => Promise<void>;
@@ -192,10 +195,19 @@ export function useWorkspace(name: string | null): Workspace {
     recent: recent.data?.answers ?? NO_ANSWERS,
     sending: sending.current,
     error: problem ?? session.error,
-    answer: (choice) => {
+    answer: (choice, name = "") => {
       const number = openNumber();
       if (number === null || busy.current || sending.current !== null) return;
-      void send({ number, choice, seconds: seconds() });
+      void send({ number, choice, seconds: seconds(), ...(name && { name }) });
+    },
+    nameGroup: (choice, name) => {
+      const number = openNumber();
+      if (number === null || sending.current !== null) return;
+      const path = { number, choice };
+      void change(async () => ({
+        number,
+        now: await client.put("/api/questions/{number}/choices/{choice}", { path, body: { name } }),
+      }));
     },
     back: () => {
       if (sending.current !== null) return;

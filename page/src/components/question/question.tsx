@@ -14,7 +14,12 @@ export interface QuestionProps {
   chosen: string | null;
   /** The numbers marked so far, where several may be chosen. */
   marked: ReadonlySet<string>;
-  choose: (value: string) => void;
+  /** With a name: that of the new group. */
+  choose: (value: string, name?: string) => void;
+  /** Name the group of a choice; without it groups cannot be named here. */
+  rename?: (value: string, name: string) => void;
+  /** Undo the last answer, from a field that has the focus. */
+  undo?: () => void;
 }
 
 const RENDERERS: Record<string, ComponentType<QuestionProps>> = {

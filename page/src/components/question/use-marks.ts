@@ -31,7 +31,7 @@ export function chosenItems({ choice, question }: AnswerView): ItemView[] {
 export interface Marks {
   marked: ReadonlySet<string>;
   /** Press the button of a choice: a number is marked or unmarked, everything else is an answer. */
-  press: (choice: string) => void;
+  press: (choice: string, name?: string) => void;
 }
 
 interface State {
@@ -46,7 +46,7 @@ interface State {
  */
 export function useMarks(
   question: QuestionView | null,
-  answer: (choice: string) => void,
+  answer: (choice: string, name?: string) => void,
   { initial = null, sent = null }: { initial?: string | null; sent?: string | null } = {},
 ): Marks {
   // Read before the next render: keys may be pressed in quick succession.
@@ -59,13 +59,14 @@ export function useMarks(
   const many = question?.many ?? false;
   return {
     marked: !many ? new Set() : sent === null ? state.current.marked : new Set(numbersIn(sent)),
-    press: (choice) => {
+    press: (choice, name) => {
       const { marked } = state.current;
       if (many && isNumber(choice)) {
         if (sent !== null) return;
         if (!marked.delete(choice)) marked.add(choice);
         render((n) => n + 1);
-      } else answer(many && choice === NONE ? combine(marked) : choice);
+      } else if (name) answer(choice, name);
+      else answer(many && choice === NONE ? combine(marked) : choice);
     },
   };
 }

@@ -1,62 +1,72 @@
-/** "Which group does this belong to?": the item, and each group as one large button beside it. */
+/** "Which group does this belong to?": the item, and the groups beside it; of many also a list. */
 
+import { useState } from "preact/hooks";
+import type { ChoiceView, QuestionView } from "../../api/schema";
+import { Dialog } from "../dialog";
 import { Item } from "../item";
-import { useSize } from "../use-size";
+import { usePhone } from "../use-phone";
 import { ChoiceButton } from "./choice-button";
-import { arrange, type Area } from "./layout";
+import { GroupList } from "./group-list";
+import { NearestGroups } from "./nearest-groups";
 import type { QuestionProps } from "./question";
 import "./which-group.css";
 
-/** Below this width the number of a group stands beside its pictures instead of below them. */
-const NARROW_WIDTH = 500;
-/** What a group button needs around its pictures, and the gaps: the numbers of which-group.css. */
-const WIDE = { around: { width: 18, height: 56 }, groupGap: 12, itemGap: 6 };
-const NARROW = { around: { width: 52, height: 14 }, groupGap: 6, itemGap: 4 };
+/** From this many groups on they are listed; the first few are shown large all the same. */
+const MANY_GROUPS = 8;
+const LARGE_GROUPS = 5;
+const LARGE_GROUPS_ON_PHONE = 4;
 
-export function WhichGroup({ question, chosen, choose }: QuestionProps) {
-  const groups = question.choices.filter((choice) => choice.exemplars.length > 0);
+function groupsOf(question: QuestionView): ChoiceView[] {
+  return question.choices.filter((choice) => choice.exemplars.length > 0);
+}
+
+/** Whether a question has so many groups that they are listed. */
+export function hasGroupList(question: QuestionView | null): boolean {
+  if (question?.kind !== "which-group") return false;
+  return question.new_group || groupsOf(question).length >= MANY_GROUPS;
+}
+
+export function WhichGroup({ question, chosen, choose, rename, undo }: QuestionProps) {
+  const groups = groupsOf(question);
   const others = question.choices.filter((choice) => choice.exemplars.length === 0);
-  const [box, size] = useSize<HTMLDivElement>();
-  const narrow = size !== null && size.width < NARROW_WIDTH;
-  const exemplars = Math.max(1, ...groups.map((choice) => choice.exemplars.length));
-  const area: Area | null = size && { ...size, ...(narrow ? NARROW : WIDE) };
-  const layout = area && area.height > 0 ? arrange(groups.length, exemplars, area) : null;
-  const style = {
-    "--n": groups.length,
-    "--columns": layout?.columns ?? groups.length,
-    "--across": layout?.across ?? 2,
-    "--cell": `${layout?.cell ?? 60}px`,
-  };
-  const classes = ["group-choices", narrow && "narrow", layout?.central && "central"];
+  const listed = hasGroupList(question);
+  const phone = usePhone();
+  const large = !listed ? groups.length : phone ? LARGE_GROUPS_ON_PHONE : LARGE_GROUPS;
+  const list = { groups, canCreate: question.new_group, chosen, choose, rename };
   return (
-    <div class="question which-group">
+    <div class={listed ? "question which-group many" : "question which-group"}>
       <div class="subject">
         {question.items.map((item) => (
           <Item key={item.id} item={item} size="large" />
         ))}
       </div>
-      <div ref={box} class={classes.filter(Boolean).join(" ")} style={style}>
-        {groups.map((choice) => (
-          <ChoiceButton
-            key={choice.value}
-            choice={choice}
-            chosen={chosen}
-            choose={choose}
-            className="group-choice"
-          >
-            <span class="exemplars">
-              {choice.exemplars.map((item) => (
-                <Item key={item.id} item={item} size="small" />
-              ))}
-            </span>
-          </ChoiceButton>
-        ))}
-      </div>
+      <NearestGroups groups={groups.slice(0, large)} chosen={chosen} choose={choose} />
+      {listed && !phone && <GroupList {...list} undo={undo} />}
       <div class="choices">
+        {listed && phone && <GroupSheet {...list} />}
         {others.map((choice) => (
           <ChoiceButton key={choice.value} choice={choice} chosen={chosen} choose={choose} />
         ))}
       </div>
     </div>
+  );
+}
+
+/** On a phone: a button that opens the list over the question. */
+function GroupSheet(props: Parameters<typeof GroupList>[0]) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class="choice open-list" data-find-group onClick={() => setOpen(true)}>
+        All {props.groups.length} groups
+      </button>
+      {open && (
+        <Dialog title="Which group?" close={() => setOpen(false)}>
+          <div class="group-sheet">
+            <GroupList {...props} />
+          </div>
+        </Dialog>
+      )}
+    </>
   );
 }

@@ -8,7 +8,8 @@ import { Keys } from "../../components/keys";
 import { Link } from "../../components/link";
 import { Question } from "../../components/question/question";
 import { useMarks } from "../../components/question/use-marks";
-import { LOOK_CLOSER, useShortcuts } from "../../keyboard/bindings";
+import { hasGroupList } from "../../components/question/which-group";
+import { FIND_GROUP, LOOK_CLOSER, useShortcuts } from "../../keyboard/bindings";
 import { commandFor, isHandledByFocus, shortcuts, useKeys } from "../../keyboard/keys";
 import { currentRoute, navigate } from "../../router";
 import type { Workspace } from "../../workspace/use-workspace";
@@ -21,6 +22,13 @@ import "./questions.css";
 /** After every so many answers a look at the groups is suggested. */
 const SUGGEST_GROUPS_EVERY = 20;
 
+/** Go to the field above the list of groups, or open the list where a button stands for it. */
+function findGroup(): void {
+  const found = document.querySelector<HTMLElement>("main [data-find-group]");
+  found?.focus();
+  if (found instanceof HTMLButtonElement) found.click();
+}
+
 export function QuestionsPage({ workspace }: { workspace: Workspace }) {
   const [dialog, setDialog] = useState<"help" | "shortcuts" | "closeup" | null>(null);
   const [editing, setEditing] = useState<AnswerView | null>(null);
@@ -28,7 +36,8 @@ export function QuestionsPage({ workspace }: { workspace: Workspace }) {
   const keyboard = useShortcuts();
   const { now, session, sending, recent } = workspace;
   const question = now?.question ? keyboard.bindQuestion(now.question) : null;
-  const acts = keyboard.bindActs([...(session?.acts ?? []), LOOK_CLOSER]);
+  const own = hasGroupList(question) ? [FIND_GROUP, LOOK_CLOSER] : [LOOK_CLOSER];
+  const acts = keyboard.bindActs([...(session?.acts ?? []), ...own]);
   const sent = question && sending?.number === question.number ? sending.choice : null;
   const { marked, press } = useMarks(question, workspace.answer, { sent });
   const answers = now?.progress.answers ?? 0;
@@ -37,6 +46,7 @@ export function QuestionsPage({ workspace }: { workspace: Workspace }) {
     if (name === "back") workspace.back();
     else if (name === "skip") workspace.skip();
     else if (name === "help") setDialog("help");
+    else if (name === "find") findGroup();
     else if (name === "look" && question) setDialog("closeup");
     else if (name === "finish") navigate({ path: "/groups", session: currentRoute().session });
   };
@@ -65,7 +75,15 @@ export function QuestionsPage({ workspace }: { workspace: Workspace }) {
       </div>
       {question ? (
         <Swipe question={question} choose={press}>
-          <Question key={question.number} question={question} chosen={sent} marked={marked} choose={press} />
+          <Question
+            key={question.number}
+            question={question}
+            chosen={sent}
+            marked={marked}
+            choose={press}
+            rename={workspace.nameGroup}
+            undo={workspace.back}
+          />
         </Swipe>
       ) : (
         <div class="question none">
