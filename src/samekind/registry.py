@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -68,6 +68,25 @@ def make_method(
             f"n_clusters={given['n_clusters']}. Omit one of them."
         )
     return method(n_clusters=n_groups, **given)
+
+
+def weighs_blocks(method: str) -> bool:
+    """Whether a method takes several vectors per item and weighs them by the answers.
+
+    >>> weighs_blocks("live"), weighs_blocks("kmeans")
+    (True, False)
+    """
+    from inspect import signature
+
+    return "blocks" in signature(find("method", method)).parameters
+
+
+def with_blocks(method: Any, blocks: Sequence[Any]) -> Any:
+    """Tell a method which columns of the vectors belong together, if it weighs them."""
+    if hasattr(method, "get_params") and "blocks" in method.get_params():
+        pairs = [(block.start, block.stop) for block in blocks]
+        method.set_params(blocks=pairs if len(pairs) > 1 else None)
+    return method
 
 
 def own_strategy(method: str) -> str | None:

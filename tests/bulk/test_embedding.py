@@ -88,8 +88,11 @@ def test_the_default_encoder_fits_the_items(tmp_path: Path) -> None:
     np.testing.assert_array_equal(stored(tmp_path / "x.lance")["row-69"], X[69])
     texts = "\n".join(f"apple {i} of tree {i % 7}" for i in range(50))
     (tmp_path / "l.txt").write_text(texts)
-    embed(str(tmp_path / "l.txt"), tmp_path / "l.lance")
-    assert_equal(tmp_path / "l.lance", in_a_session(tmp_path / "l.txt"))
+    outcome = embed(str(tmp_path / "l.txt"), tmp_path / "l.lance")
+    assert outcome.encoder == "sentences"  # a store holds one vector per item unless told otherwise
+    embed(str(tmp_path / "l.txt"), tmp_path / "m.lance", Work("mixed-texts"))
+    assert_equal(tmp_path / "m.lance", in_a_session(tmp_path / "l.txt"))
+    assert [b.name for b in open_pile(tmp_path / "m.lance").encoded.blocks] == ["meaning", "words"]
 
 
 def test_parquet_and_tar_shards_give_the_vectors_of_the_folder(tmp_path: Path) -> None:

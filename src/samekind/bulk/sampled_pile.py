@@ -16,6 +16,7 @@ from samekind.bulk.manifest import Manifest
 from samekind.bulk.reference import Rows, read_rows, reference_of
 from samekind.bulk.vector_store import VectorStore
 from samekind.encoders import Encoded
+from samekind.encoders.blocks import Block, saved_blocks
 from samekind.errors import InputError, SamekindError, SourceError
 from samekind.items import Collection, Item, Preview
 from samekind.protocols import Progress
@@ -236,6 +237,18 @@ class StoreEncoder:
     def width(self) -> int | None:
         """Numbers per item that `read` returns."""
         return self.restored.width
+
+    @property
+    def parts(self) -> Sequence[Encoder]:
+        """The encoders that it is made of, if there are several."""
+        several: Sequence[Encoder] = getattr(self.restored, "parts", ())
+        return several
+
+    @property
+    def blocks(self) -> tuple[Block, ...] | None:
+        """Which columns belong together, as the manifest says; None: all of them."""
+        state = self.manifest.encoder_state
+        return saved_blocks(state) if "stops" in state else None
 
     def state(self) -> dict[str, Any]:
         """Return what the encoder has learnt."""

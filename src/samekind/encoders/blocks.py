@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,8 @@ def blocks_of(encoder: Any, width: int) -> tuple[Block, ...]:
     (Block(name='pixels', start=0, stop=8),)
     """
     found: tuple[Block, ...] | None = getattr(encoder, "blocks", None)
-    return (Block(str(encoder.name), 0, width),) if found is None else found
+    name = getattr(encoder, "block_name", encoder.name)
+    return (Block(str(name), 0, width),) if found is None else found
 
 
 def side_by_side(parts: Sequence[tuple[str, int]]) -> tuple[Block, ...]:
@@ -46,6 +47,15 @@ def side_by_side(parts: Sequence[tuple[str, int]]) -> tuple[Block, ...]:
     return tuple(
         Block(name, stop - width, stop) for (name, width), stop in zip(parts, stops, strict=True)
     )
+
+
+def saved_blocks(state: Mapping[str, Any]) -> tuple[Block, ...]:
+    """The blocks as the state of an encoder keeps them, by names and stops."""
+    names, stops = [str(name) for name in state["names"]], [int(stop) for stop in state["stops"]]
+    widths = np.diff([0, *stops]).tolist()
+    if min(widths) < 1:
+        raise ValueError("the blocks do not follow each other")
+    return side_by_side(list(zip(names, widths, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -68,6 +68,7 @@ class Pixels(Reduced, Images):
     """
 
     name = "pixels"
+    block_name = "layout"
     axes = (0, 1, 2)
 
     def __init__(self, *, size: int = 32, components: int = 128) -> None:

@@ -81,8 +81,7 @@ class Reduction:
                 f"Expected {len(self.mean_)} numbers per item, as this encoder was fitted on, got "
                 f"shape {raw.shape}. Read the items with the same encoder."
             )
-        width = len(self.mean_) if self.axes_ is None else self.axes_.shape[1]
-        out = RowFile(width, np.dtype(np.float32), folder=default_cache() / "scratch")
+        out = RowFile(self.n_out, np.dtype(np.float32), folder=default_cache() / "scratch")
         for part in chunks(raw):
             centred = self._centred(part)
             vectors = centred if self.axes_ is None else centred @ self.axes_
@@ -90,6 +89,11 @@ class Reduction:
                 raise VectorError(NOT_FINITE)
             out.append(vectors if divisor is None else vectors / np.float32(divisor))
         return out.array()
+
+    @property
+    def n_out(self) -> int:
+        """Numbers per vector."""
+        return len(self.mean_) if self.axes_ is None else int(self.axes_.shape[1])
 
     def outside(self, raw: Any) -> NDArray[np.float64]:
         """(n,) distance of each item to the space of the axes: what its vector misses."""

@@ -26,6 +26,7 @@ class TfIdf:
     """
 
     name: str = "tfidf"
+    block_name = "words"
     kinds: tuple[str, ...] = ("text",)
     width: int | None = None
 

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.encoders.blocks import Block
 from samekind.errors import SourceError
 from samekind.items import Collection
 from samekind.protocols import Progress
+from samekind.registry import with_blocks
 from samekind.simulation.settings import Settings
 from samekind.sources import CIFAR_SETS, LabelledSet, RowCollection, Rows, open_cifar, open_set
 
@@ -29,6 +31,7 @@ class Dataset:
     Parameters
     ----------
     encoder : what made the vectors; reason : why that one was chosen, in words.
+    blocks : which columns of X belong together; empty: all of them.
     """
 
     labelled: LabelledSet
@@ -36,6 +39,18 @@ class Dataset:
     heldout: NDArray[Any] | None
     encoder: str = "none"
     reason: str = "arrays are taken as they are"
+    blocks: tuple[Block, ...] = ()
+
+    def for_model(self, model: Any) -> Dataset:
+        """The vectors that a method can use, which is told their blocks.
+
+        One that does not weigh several vectors per item gets the first, as it would by default.
+        """
+        if len(self.blocks) < 2 or "blocks" in with_blocks(model, self.blocks).get_params():
+            return self
+        first = slice(self.blocks[0].start, self.blocks[0].stop)
+        heldout = None if self.heldout is None else self.heldout[:, first]
+        return replace(self, X=np.ascontiguousarray(self.X[:, first]), heldout=heldout)
 
     def truth(self, orientation: str) -> tuple[NDArray[np.intp], NDArray[np.intp] | None]:
         """The kinds of the items, and of those held out."""
@@ -116,7 +131,8 @@ def encoded_dataset(
         orientations=inside,
         held_out_orientations=outside,
     )
-    return Dataset(readable, pile.X, heldout, pile.encoded.encoder.name, pile.reason)
+    blocks = pile.encoded.blocks
+    return Dataset(readable, pile.X, heldout, pile.encoded.encoder.name, pile.reason, blocks)
 
 
 def with_mapping(

@@ -69,6 +69,7 @@ class Runner:
         truth, heldout_truth = dataset.truth(run.orientation)
         self.n_kinds = len(np.unique(truth[truth >= 0]))
         self.groups_given, model = make_model(settings, self.n_kinds)
+        self.dataset = dataset = dataset.for_model(model)
         self.session = Session(
             dataset.labelled.collection,
             dataset.X,

@@ -35,7 +35,14 @@ from samekind.ledger.fold import last_header
 from samekind.parameters import read_parameters
 from samekind.protocols import Progress
 from samekind.questions.wording import plural
-from samekind.registry import find, make_method, strategy_of, strategy_words
+from samekind.registry import (
+    find,
+    make_method,
+    strategy_of,
+    strategy_words,
+    weighs_blocks,
+    with_blocks,
+)
 from samekind.sources import SETS, is_set, is_vector_store, open_source
 
 if TYPE_CHECKING:
@@ -96,14 +103,21 @@ def open_items(
 
 
 def encoded_pile(
-    collection: Collection, *, encoder: str | None = None, progress: Progress | None = None
+    collection: Collection,
+    *,
+    encoder: str | None = None,
+    mixed: bool = True,
+    progress: Progress | None = None,
 ) -> Pile:
-    """Encode items; those that turn out to be unreadable are skipped."""
+    """Encode items; those that turn out to be unreadable are skipped.
+
+    `mixed`: whether the method weighs several vectors per item, if no encoder is named.
+    """
     if isinstance(collection, SampledCollection):
         stored = collection.encoded(encoder)
         return Pile(collection, stored, f"{stored.encoder.name}, which made the vectors")
     if encoder is None:
-        chosen, reason = default_encoder(collection)
+        chosen, reason = default_encoder(collection, mixed=mixed)
     else:
         chosen, reason = named_encoder(encoder, collection)
     encoded = encode(collection, chosen, cache=cache_folder(), progress=progress)
@@ -187,13 +201,14 @@ class Request:
 
     def pile(self, collection: Collection, progress: Progress | None = None) -> Pile:
         """Encode the items; notices say which encoder was chosen and what was skipped."""
+        mixed = weighs_blocks(self.method or DEFAULT_METHOD)
         self.on_notice(f"{plural(len(collection), 'item')} in {collection.name}.")
         if isinstance(collection, SampledCollection):
             for notice in collection.notices():
                 self.on_notice(notice)
         elif self.encoder is None:
-            self.on_notice(f"Encoder: {default_encoder(collection)[1]}.")
-        pile = encoded_pile(collection, encoder=self.encoder, progress=progress)
+            self.on_notice(f"Encoder: {default_encoder(collection, mixed=mixed)[1]}.")
+        pile = encoded_pile(collection, encoder=self.encoder, mixed=mixed, progress=progress)
         for notice in skipped_notices(pile.collection.skipped):
             self.on_notice(notice)
         check_groups(self.groups, pile.collection)
@@ -206,13 +221,17 @@ class Request:
         name = name or self.orientation
         polish = str(last_header(store, name).get("settings", {}).get("polish") or "")
         better = self._polished(polish, pile.collection) if polish else None
+        learner = self.method or DEFAULT_METHOD
+        asker = self.strategy or strategy_of(learner)
+        groups, given = self.groups, self.parameters
+        method = _made("method", learner, lambda: make_method(learner, groups, given))
         session = Session(
             pile.collection,
             pile.X if better is None else better,
             store=store,
             name=name,
-            clusterer=_method(self.method or DEFAULT_METHOD, self.groups, self.parameters),
-            strategy=_strategy(self.strategy or strategy_of(self.method or DEFAULT_METHOD)),
+            clusterer=with_blocks(method, pile.encoded.blocks if better is None else ()),
+            strategy=_made("strategy", asker, lambda: find("strategy", asker)()),
             seed=self.seed,
             settings={s: getattr(self, s) for s in SETTINGS}
             | ({"parameters": dict(self.parameters)} if self.parameters else {})
@@ -342,24 +361,13 @@ def change_notices(session: Session) -> Iterator[str]:
         yield f"{items} missing; the answers are kept, and what follows from them still holds."
 
 
-def _strategy(name: str) -> Any:
+def _made(kind: str, name: str, make: Callable[[], Any]) -> Any:
     try:
-        return find("strategy", name)()
+        return make()
     except TypeError as problem:  # one of the person's own may not fit
-        raise _misfit(name, "strategy", problem) from problem
-
-
-def _method(name: str, n_groups: int | None, parameters: Mapping[str, Any]) -> Any:
-    try:
-        return make_method(name, n_groups, parameters)
-    except TypeError as problem:
-        raise _misfit(name, "method", problem) from problem
-
-
-def _misfit(name: str, kind: str, problem: TypeError) -> InputError:
-    return InputError(
-        f"{name!r} cannot be used as a {kind}: {problem}. See the guide on writing your own."
-    )
+        raise InputError(
+            f"{name!r} cannot be used as a {kind}: {problem}. See the guide on writing your own."
+        ) from problem
 
 
 def cache_folder() -> Path:

@@ -18,6 +18,7 @@ from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.questions.wording import plural
+from samekind.registry import with_blocks
 from samekind.session.quality import (
     MIN_CHECKS,
     Quality,
@@ -105,11 +106,12 @@ def polish(
     context.tell(0.93, "Comparing with the current groups …")
     vectors = _unit(model.space_)
     own = fit_clusterer(session.clusterer, session.X, aside.learnt, session.seed).labels_
-    new = fit_clusterer(session.clusterer, vectors, aside.learnt, session.seed).labels_
+    from sklearn.base import clone
+
+    alone = with_blocks(clone(session.clusterer), ())  # polished vectors are of one kind
+    new = fit_clusterer(alone, vectors, aside.learnt, session.seed).labels_
     context.tell(0.96, "Grouping all items …")
-    groups = FittedGroups.of(
-        fit_clusterer(session.clusterer, vectors, known, session.seed), vectors
-    )
+    groups = FittedGroups.of(fit_clusterer(alone, vectors, known, session.seed), vectors)
     after = before.followed_by(*groups, weight=answered_weight(known))
     facts = {
         "method": wish.method,

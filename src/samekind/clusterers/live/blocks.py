@@ -86,6 +86,11 @@ class BlockWeights:
         factor = np.sqrt(self.share) / self.size * self.size[0]
         return np.repeat(factor, [b - a for a, b in self.blocks])
 
+    def main(self) -> Floats:
+        """(d,) one for the columns of the block that counts most, zero for the others."""
+        chosen = np.arange(len(self.blocks)) == int(self.share.argmax())
+        return np.repeat(chosen.astype(np.float64), [b - a for a, b in self.blocks])
+
 
 def checked_blocks(blocks: Pairs, width: int) -> tuple[tuple[int, int], ...]:
     """Check that the blocks stand side by side and cover all columns."""

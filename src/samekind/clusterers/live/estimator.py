@@ -154,7 +154,8 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             answers = restricted(known, rows)
             by_hand = np.isin(rows, known.picked)
             seed = int(rng.integers(2**31))
-            some = Z if len(rows) == len(X) else self._sample(X, seed)
+            whole = len(rows) == len(X)
+            some = Z if whole and self._scale is None else self._sample(X, seed, whole)
             seeds, plain = self._start(Z, some, answers, by_hand, seed)
             self._reference = self._learnt(Z, seeds, plain, answers, rows)
             self._head = self._straight_head
@@ -189,11 +190,15 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         head = self._head.weight, self._head.bias
         return PortableHead.from_linear(mean, self._projection, head, points, shares, settled)
 
-    def _sample(self, X: Floats, seed: int) -> Floats:
-        """Principal components of a few items that are the same whatever the answers are."""
-        size = min(COUNTED_ITEMS, len(X))
+    def _sample(self, X: Floats, seed: int, whole: bool) -> Floats:
+        """Principal components of a few items that are the same whatever the answers are.
+
+        Of several blocks the one that counts most: few guesses are needed while answers come.
+        """
+        size = len(X) if whole else min(COUNTED_ITEMS, len(X))
         rows = np.sort(np.random.default_rng(seed).choice(len(X), size, replace=False))
-        return Axes.of(X, rows, self.n_components, self._scale)(X[rows])
+        main = None if self.block_weights_ is None else self.block_weights_.main()
+        return Axes.of(X, rows, self.n_components, main)(X[rows])
 
     def _weigh_blocks(self, X: Floats, rows: Ints, known: Constraints) -> None:
         """How much each column counts, by the answers; one block counts as it stands."""

@@ -39,6 +39,8 @@ MEAN, SCALE = 127.0, 128.0
 PREPROCESSING = "squash-bicubic-colours-v1"
 FEATURES = 1280
 CONVERSION = "v1"
+PLACES = 4
+"""Rows and columns of places over which a middle layer is averaged."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,11 @@ class EfficientNetLite2(Reduced):
             self._network = open_network(self.weights, self.models)
         images = [self.prepare(item.load()) for item in items]
         seen = self._network(np.stack([np.asarray(image) for image in images]))
-        return np.hstack([seen, np.stack([colours(image) for image in images])])
+        return np.hstack([seen, self.colours_of(images)])
+
+    def colours_of(self, images: Sequence[Any]) -> NDArray[np.float32]:
+        """(n, 125) the colours of prepared images."""
+        return np.stack([colours(image) for image in images])
 
     def fit(self, raw: Any) -> Self:
         """Learn the mean and the principal axes."""
@@ -151,14 +157,17 @@ def _version(weights: Weights) -> str:
     return weights.version
 
 
-def open_network(weights: Weights, models: Path | None = None) -> Network:
-    """The network on the fastest engine: torch on an accelerator, else ONNX, else torch."""
+def open_network(weights: Weights, models: Path | None = None, *, middle: bool = False) -> Network:
+    """The network on the fastest engine: torch on an accelerator, else ONNX, else torch.
+
+    `middle` also returns a middle layer, averaged over 4 x 4 places, after the last one.
+    """
     _version(weights)
     device = _device()
     if device != "cpu":
-        return _torch_network(weights, device)
+        return _torch_network(weights, device, middle)
     try:
-        return _onnx_network(weights, models or default_cache() / "models")
+        return _onnx_network(weights, models or default_cache() / "models", middle)
     except Exception as error:  # a broken runtime raises its own classes
         warnings.warn(
             f"{weights.network} could not be run by onnxruntime ({error}); "
@@ -166,7 +175,33 @@ def open_network(weights: Weights, models: Path | None = None) -> Network:
             RuntimeWarning,
             stacklevel=2,
         )
-        return _torch_network(weights, "cpu")
+        return _torch_network(weights, "cpu", middle)
+
+
+MIDDLE_CHANNELS = {LITE0.network: 112, LITE2.network: 120}
+"""Channels of the middle layer: the last one before the last halving of the resolution."""
+
+
+def middle_width(weights: Weights) -> int:
+    """Numbers that a middle layer gives for each image."""
+    return MIDDLE_CHANNELS[weights.network] * PLACES**2
+
+
+def middle_block(network: Any) -> int:
+    """The number of the block whose output is the middle layer."""
+    strides = [max(block._depthwise_conv.stride) for block in network._blocks]
+    return len(strides) - strides[::-1].index(2) - 2
+
+
+def window(size: int) -> tuple[int, int]:
+    """Side and distance of the windows over which a middle layer is averaged.
+
+    >>> window(260), window(224)  # 17 and 14 places per side
+    ((5, 4), (5, 3))
+    """
+    side = -(-size // 16)
+    step = side // PLACES
+    return side - (PLACES - 1) * step, step
 
 
 def _device() -> str:
@@ -185,31 +220,40 @@ def load_torch(weights: Weights) -> Any:
     return network.eval()
 
 
-def _torch_network(weights: Weights, device: str) -> Network:
+def _torch_network(weights: Weights, device: str, middle: bool = False) -> Network:
     import torch
 
     network = load_torch(weights).to(device, memory_format=torch.channels_last)
+    seen: list[Any] = []
+    if middle:
+        block = network._blocks[middle_block(network)]
+        block.register_forward_hook(lambda _block, _given, result: seen.append(result))
+    side, step = window(weights.size)
 
     def run(images: Pixels8) -> NDArray[np.float32]:
         # TF32 would change features by 0.01, and all engines share one cache.
         exact = torch.backends.cudnn.flags(enabled=True, allow_tf32=False)
         with torch.inference_mode(), exact if device != "cpu" else nullcontext():
             x = torch.from_numpy(images).to(device).permute(0, 3, 1, 2)  # (n, 3, size, size)
-            features = network.extract_features((x.float() - MEAN) / SCALE)
-            result: NDArray[np.float32] = features.mean((2, 3)).float().cpu().numpy()
+            features = network.extract_features((x.float() - MEAN) / SCALE).mean((2, 3))
+            for early in seen:
+                places = torch.nn.functional.avg_pool2d(early, side, step)
+                features = torch.cat([features, places.flatten(1)], dim=1)
+            seen.clear()
+            result: NDArray[np.float32] = features.float().cpu().numpy()
             return result
 
     return run
 
 
-def _onnx_network(weights: Weights, models: Path) -> Network:
+def _onnx_network(weights: Weights, models: Path, middle: bool = False) -> Network:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.intra_op_num_threads = n_threads()
     session = onnxruntime.InferenceSession(
-        converted(weights, models), options, providers=["CPUExecutionProvider"]
+        converted(weights, models, middle=middle), options, providers=["CPUExecutionProvider"]
     )
 
     def run(images: Pixels8) -> NDArray[np.float32]:
@@ -219,19 +263,20 @@ def _onnx_network(weights: Weights, models: Path) -> Network:
     return run
 
 
-def converted(weights: Weights, models: Path) -> bytes:
+def converted(weights: Weights, models: Path, *, middle: bool = False) -> bytes:
     """The network as ONNX, from the cache folder if an intact copy is there.
 
     The file's name ends with the digest of its content, so a damaged copy is recognised.
     """
-    prefix = f"{weights.network}-{_version(weights)}-{CONVERSION}-"
+    kind = f"middle-{CONVERSION}" if middle else CONVERSION
+    prefix = f"{weights.network}-{_version(weights)}-{kind}-"
     for path in sorted(models.glob(f"{prefix}*.onnx")):
         with suppress(OSError):
             data = path.read_bytes()
             if _digest(data) == path.stem.removeprefix(prefix):
                 return data
             path.unlink()
-    data = to_onnx(load_torch(weights), weights.network, weights.size)
+    data = to_onnx(load_torch(weights), weights.network, weights.size, middle=middle)
     with suppress(OSError):  # if it cannot be stored, it is converted again next time
         _write_atomically(models / f"{prefix}{_digest(data)}.onnx", data)
     return data
@@ -253,14 +298,16 @@ def _write_atomically(path: Path, data: bytes) -> None:
             raise
 
 
-def to_onnx(network: Any, name: str, size: int) -> bytes:
+def to_onnx(network: Any, name: str, size: int, *, middle: bool = False) -> bytes:
     """An EfficientNet-Lite torch module, from pixels to pooled features, as an ONNX file."""
     from samekind.encoders.frozen.onnx_graph import OnnxGraph
 
     graph = OnnxGraph(name=name, size=size)
     x = graph.normalised("images", mean=MEAN, scale=SCALE)
     x = graph.relu6(graph.convolution(x, network._conv_stem, network._bn0))
-    for block in network._blocks:
+    chosen = middle_block(network) if middle else None
+    places: list[str] = []
+    for number, block in enumerate(network._blocks):
         entry = x
         if hasattr(block, "_expand_conv"):
             x = graph.relu6(graph.convolution(x, block._expand_conv, block._bn0))
@@ -269,6 +316,11 @@ def to_onnx(network: Any, name: str, size: int) -> bytes:
         kept = block._project_conv.out_channels == block._block_args.input_filters
         if block.id_skip and kept and max(block._depthwise_conv.stride) == 1:
             x = graph.node("Add", [x, entry])
+        if number == chosen:
+            places.append(graph.averaged(x, *window(size)))
     x = graph.relu6(graph.convolution(x, network._conv_head, network._bn1))
-    x = graph.pooled(x)
-    return graph.to_bytes(input="images", output=x, width=network._conv_head.out_channels)
+    x, width = graph.pooled(x), int(network._conv_head.out_channels)
+    if places:
+        x = graph.node("Concat", [x, *places], axis=1)
+        width += MIDDLE_CHANNELS[name] * PLACES**2
+    return graph.to_bytes(input="images", output=x, width=width)

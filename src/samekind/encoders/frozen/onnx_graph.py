@@ -104,6 +104,11 @@ class OnnxGraph:
         """The mean over height and width: (n, channels)."""
         return self.node("Flatten", [self.node("GlobalAveragePool", [x])], axis=1)
 
+    def averaged(self, x: str, side: int, step: int) -> str:
+        """Means over square windows `side` wide, `step` apart: (n, channels x windows)."""
+        x = self.node("AveragePool", [x], kernel_shape=[side, side], strides=[step, step])
+        return self.node("Flatten", [x], axis=1)
+
     def to_bytes(self, *, input: str, output: str, width: int) -> bytes:
         """The whole file: images named `input` in, vectors of `width` numbers out."""
         graph = b"".join(_block(1, node) for node in self._nodes)

@@ -65,7 +65,7 @@ def labelled_items(
     wanted = [orientation] if orientation and is_table(source) else []
     labelled = labelled_set(source, wanted, option="--orientation")
     truth, _ = labelled.truth(orientation or next(iter(labelled.orientations)))
-    pile = encoded_pile(labelled.collection, encoder=encoder, progress=progress)
+    pile = encoded_pile(labelled.collection, encoder=encoder, mixed=False, progress=progress)
     kept = [labelled.collection.position(id) for id in pile.collection.ids()]
     return Sample(labelled.name, pile.collection, pile.X, truth[kept])
 

@@ -11,7 +11,7 @@ import numpy as np
 from samekind.constraints import Constraints
 from samekind.errors import InputError
 from samekind.protocols import View
-from samekind.registry import find, make_method
+from samekind.registry import find, make_method, weighs_blocks, with_blocks
 from samekind.reports.plots.picks import Picks
 from samekind.reports.plots.snapshots import Snapshots
 from samekind.session import Session
@@ -123,11 +123,15 @@ class FirstPicks:
         check_groups(self.groups, labelled.collection)
         column = orientation or next(iter(labelled.orientations))
         labelled.truth(column)  # an unknown name fails early, before any long work
-        pile = encoded_pile(labelled.collection, encoder=self.encoder, progress=progress)
+        mixed = weighs_blocks(self.method)
+        pile = encoded_pile(
+            labelled.collection, encoder=self.encoder, mixed=mixed, progress=progress
+        )
         truth = _kinds(labelled, column, pile.collection.ids())
         model = make_method(self.method, self.groups)
         if self.groups is None and hasattr(model, "n_clusters"):
             model = make_method(self.method, len(set(truth.tolist()) - {""}))
+        model = with_blocks(model, pile.encoded.blocks)
         session = Session(pile.collection, pile.X, clusterer=model, seed=self.seed)
         picked: dict[str, list[int]] = {}
         exemplars: set[int] = set()
