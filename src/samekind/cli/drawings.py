@@ -30,15 +30,34 @@ TOGETHER = "one group"
 """Title of the frame around items that represent one group."""
 
 
-def drawn(collection: Collection, question: Question, width: int, height: int) -> RenderableType:
-    """Draw the items of a question, so that they fit on a screen of this size with its keys."""
+def drawn(
+    collection: Collection,
+    question: Question,
+    width: int,
+    height: int,
+    max_groups: int | None = None,
+) -> RenderableType:
+    """Draw the items of a question, so that they fit on a screen of this size with its keys.
+
+    Parameters
+    ----------
+    max_groups : of many groups only the first are drawn.
+    """
     parts = [[collection[i] for i in part] for part in question.parts()]
     grouped = {c: question.exemplars(c) for c in question.choices() if question.exemplars(c)}
-    groups = {key: [collection[i] for i in exemplars] for key, exemplars in grouped.items()}
+    shown = list(grouped.items())[:max_groups]
+    groups = {key: [collection[i] for i in exemplars] for key, exemplars in shown}
     room = max(8, height - RESERVED_LINES)
     if collection.kind != "text" and _is_picture(collection[question.items()[0]]):
         return _pictures(parts, groups, width, room)
     return _texts(parts, groups, width, room)
+
+
+def drawn_group(title: str, items: Sequence[Item], width: int) -> RenderableType:
+    """Draw the items that represent one group."""
+    if _is_picture(items[0]):
+        return _frames([(title, items)], width, MAX_PICTURE_WIDTH, ITEM_WIDTH)
+    return _listed(title, [("", item) for item in items], min(width, MAX_TEXT_WIDTH))
 
 
 def picture(data: bytes, cells: int) -> Text:

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from samekind.cli.console import at_terminal
-from samekind.cli.drawings import drawn
+from samekind.cli.drawings import drawn, drawn_group
+from samekind.cli.group_names import LARGE_GROUPS, NAME, NEW, SHOW, GroupNames
 from samekind.questions import NONE, Question, wording
 from samekind.session import Session
 from samekind.session.quality import describe_quality
@@ -46,6 +47,9 @@ class TerminalPerson:
         self._session = session
         self._keyboard = Keyboard()
         self._several = False
+        self._groups: GroupNames | None = None
+        self.name_given = ""
+        """The name that was given to a new group with the last answer."""
 
     def __enter__(self) -> Self:
         self._keyboard.open()
@@ -61,8 +65,9 @@ class TerminalPerson:
 
     def answer(self, question: Question) -> str:
         """Show a question until the person gives a choice or a command."""
+        self._groups, self.name_given = GroupNames.of(self._session, question), ""
         self._show(question)
-        while (choice := choice_of(typed := self._read(), question)) is None:
+        while (choice := self._choice(typed := self._read(), question)) is None:
             self._refuse(typed, question)
         if choice == STOP:
             self.finished = True
@@ -76,7 +81,22 @@ class TerminalPerson:
         """Say why an answer was not saved."""
         self._screen.print(Text(why))
 
+    def _choice(self, typed: str, question: Question) -> str | None:
+        """The choice or command that was typed. A name for a group is stored at once."""
+        choice = choice_of(typed, question)
+        found = self._groups.read(typed) if self._groups and choice is None else None
+        if found is None:
+            return choice
+        if found.renamed is not None:
+            item = question.exemplars(found.renamed)[0]
+            self._session.naming.name_kind(item, found.name)
+            self._groups = GroupNames.of(self._session, question)
+        self.name_given = found.name if found.choice else ""
+        return found.choice
+
     def _read(self) -> str:
+        if self._groups is not None:
+            return self._keyboard.text(self._echo)
         return self._keyboard.line(self._echo) if self._several else self._keyboard.read()
 
     def _echo(self, text: str) -> None:
@@ -97,8 +117,16 @@ class TerminalPerson:
         if question.why:
             self._screen.print(Text(question.why, "dim"))
         height = self._screen.height if self._screen.is_terminal else 40
-        self._screen.print(drawn(self._session.collection, question, self._screen.width, height))
-        self._screen.print(menu(question))
+        collection, width = self._session.collection, self._screen.width
+        if self._groups is None:
+            self._screen.print(drawn(collection, question, width, height))
+            self._screen.print(menu(question))
+        else:
+            listed = self._groups.listed(width)
+            height = max(height // 2, height - len(self._screen.render_lines(listed)) - 1)
+            self._screen.print(drawn(collection, question, width, height, LARGE_GROUPS))
+            self._screen.print(listed)
+            self._screen.print(naming_menu())
 
     def _summarise(self, progress: dict[str, Any]) -> None:
         sizes = sorted(self._session.clustering.sizes().values(), reverse=True)
@@ -115,7 +143,14 @@ class TerminalPerson:
 
     def _refuse(self, typed: str, question: Question) -> None:
         if typed.strip() == "?":
-            self._screen.print(explained(question))
+            self._screen.print(NAMING_HELP if self._groups else explained(question))
+        elif self._groups and (found := self._groups.read(typed)):
+            said = found.message or f"Group {found.renamed} has the name {found.name!r} now."
+            shown: RenderableType = said
+            if found.drawn is not None:
+                items = [self._session.collection[i] for i in question.exemplars(found.drawn)]
+                shown = drawn_group(found.drawn, items, self._screen.width)
+            self._screen.print(shown, markup=False, highlight=False)
         elif typed.strip() or self._keyboard.is_terminal:
             given = repr(typed) if typed.isprintable() else "That"
             message = f"{given} is not one of the keys."
@@ -185,6 +220,27 @@ class Keyboard:
                 echo("\n" if typed else "")
                 return typed if key in "\r\n" else key
 
+    def text(self, echo: Callable[[str], None]) -> str:
+        """Return a line of text typed up to Enter, echoing it; Ctrl-D finishes."""
+        if not self.is_terminal:
+            return self.read()
+        typed = ""
+        while True:
+            key = self._character()
+            if key in ("", END_OF_INPUT):
+                return FINISH
+            if key in ("\r", "\n"):
+                echo("\n")
+                return typed
+            if key == ESCAPE:
+                self.flush()
+            elif key in BACKSPACES:
+                echo("\b \b" if typed else "")
+                typed = typed[:-1]
+            elif key.isprintable():
+                typed += key
+                echo(key)
+
     def _character(self) -> str:
         read = b""
         while True:
@@ -228,6 +284,25 @@ def menu(question: Question) -> Text:
     return line
 
 
+def naming_menu() -> Text:
+    """Return what can be typed where all groups are listed."""
+    parts = [("number", "or a part of a name"), (NEW, "New group"), (f"{NEW} NAME", "with a name")]
+    parts += [("u", "Not sure"), *((wording.ACTS[act][0][0], it) for act, it in COMMANDS.values())]
+    line = Text()
+    for position, (key, label) in enumerate((*parts, ("?", "Help"))):
+        line.append(" · " if position else "").append(key, "bold").append(f" {label}")
+    return line
+
+
+NAMING_HELP = f"""\
+Type and press Enter. Every answer is saved at once.
+  12           it belongs to group 12
+  beag         it belongs to the group with this in its name
+  {NEW}          it starts a group        {NEW} Beagle  with this name
+  {NAME} 12 Pug  give group 12 a name   {SHOW} 12     see more of it
+  u            you are not sure         s  not now, ask me later
+  z            take the last answer back     q  finish (continue any time)"""
+"""What can be typed where all groups are listed."""
 _STRIPPED_KEYS = {"\x7f": "Backspace", "\b": "Backspace", " ": " "}
 """Keys that stripping white space would lose."""
 

@@ -90,7 +90,9 @@ def run(
         # Several simulated people may be answering in turn.
         who = person if person is not None else getattr(oracle, "by", by)
         try:
-            session.tell(asked.number, choice, by=who, seconds=round(started - shown, 3))
+            name = getattr(oracle, "name_given", "")  # of the group that the answer starts
+            seconds = round(started - shown, 3)
+            session.tell(asked.number, choice, by=who, seconds=seconds, name=name)
         except (AlreadyAnswered, Reserved) as refusal:  # in another process, meanwhile
             if not hasattr(oracle, "refused"):
                 raise
