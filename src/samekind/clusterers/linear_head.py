@@ -36,6 +36,53 @@ def logistic_regression(
     return model
 
 
+def softmax_regression(
+    X: Floats,
+    labels: Ints,
+    weight: Floats | None = None,
+    *,
+    C: float,
+    max_iter: int = 100,
+    tol: float = 1e-4,
+) -> tuple[Floats, Floats, Ints]:
+    """Fit what :func:`logistic_regression` fits, ten times as fast for some hundred examples.
+
+    Returns weights (present, d), constants (present,) and the labels that are present (ascending).
+    """
+    from scipy.optimize import minimize
+
+    present, at = np.unique(labels, return_inverse=True)
+    n, d = X.shape
+    k = len(present)
+    # Two groups are one column and its opposite, and the penalty is that of one column.
+    penalty = 1 / C if k > 2 else 2 / C
+    strength = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
+    wide = np.column_stack([X, np.ones(n)])
+    wanted = np.eye(k)[at]
+    total = max(float(strength.sum()), 1e-12)
+
+    def loss(flat: Floats) -> tuple[float, Floats]:
+        coef = flat.reshape(k, d + 1)
+        scores = wide @ coef.T
+        scores -= scores.max(axis=1, keepdims=True)
+        shares = np.exp(scores)
+        sums = shares.sum(axis=1, keepdims=True)
+        shares /= sums
+        own = scores[np.arange(n), at] - np.log(sums[:, 0])
+        free = coef.copy()
+        free[:, -1] = 0.0
+        value = penalty / 2 * (free**2).sum() - (strength * own).sum()
+        slope = ((shares - wanted) * strength[:, None]).T @ wide + penalty * free
+        return float(value) / total, slope.ravel() / total
+
+    found = minimize(
+        loss, np.zeros(k * (d + 1)), jac=True, method="L-BFGS-B",
+        options={"maxiter": max_iter, "gtol": tol, "ftol": 1e-12},
+    )  # fmt: skip
+    coef = np.asarray(found.x).reshape(k, d + 1)
+    return coef[:, :-1], coef[:, -1], present
+
+
 @dataclass(frozen=True, eq=False)
 class LinearHead:
     """Map coordinates (n, d) to shares of the groups (n, k): a softmax over linear scores."""
@@ -54,6 +101,17 @@ class LinearHead:
         else:
             weight[:, present], bias[present] = model.coef_.T, model.intercept_
         return cls(weight, bias)
+
+    @classmethod
+    def of(
+        cls, X: Floats, labels: Ints, weight: Floats | None, n_groups: int, *, C: float, **more: Any
+    ) -> LinearHead:
+        """Fit one to examples of some of the groups."""
+        coef, constant, present = softmax_regression(X, labels, weight, C=C, **more)
+        weights = np.zeros((X.shape[1], n_groups), np.float32)
+        bias = np.full(n_groups, IMPOSSIBLE, np.float32)
+        weights[:, present], bias[present] = coef.T, constant
+        return cls(weights, bias)
 
     @classmethod
     def constant(cls, group: int, n_coordinates: int, n_groups: int) -> LinearHead:

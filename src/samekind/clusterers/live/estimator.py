@@ -18,12 +18,13 @@ from samekind.clusterers.live.blocks import BlockWeights
 from samekind.clusterers.live.heads import (
     Readout,
     chunks,
-    cuts_across,
     distilled_head,
+    head_for_others,
     normalise,
     straight_head,
     strongest,
 )
+from samekind.clusterers.live.opinions import Manner, Pile
 from samekind.clusterers.live.orientation import (
     Axes,
     Orientation,
@@ -33,6 +34,7 @@ from samekind.clusterers.live.orientation import (
     spread,
 )
 from samekind.clusterers.live.pairs import ERROR, MIN_PAIRS, groups_from_pairs, one_hot
+from samekind.clusterers.live.pooling import pooled_strength
 from samekind.clusterers.live.portable import PortableHead
 from samekind.clusterers.live.seeds import (
     COUNTED_ITEMS,
@@ -81,8 +83,9 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
        the others contradict (see :class:`~samekind.clusterers.live.orientation.Reliability`) spread
        less; their own items stay where the person put them.
     4. A linear head learns what has spread and places all other items by one matrix product.
-    5. Where a linear classifier predicts the answers better than what spreads from the others, the
-       wish cuts across what lies close together: then that classifier decides.
+    5. Other ways to carry the answers are pooled with what spreads: clouds around the kinds, a line
+       between them, the plain groups. What was best over many other groupings is the prior, and
+       each counts more the better it predicts answers that it has not seen.
 
     Parameters
     ----------
@@ -93,7 +96,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_reference : items on which the graph is built; None: 4,000, and more from 200 answers on.
     trusting : True takes every answer to be right.
     borders : ``spread`` over neighbours, ``straight`` by a linear classifier on the answers alone,
-        or ``auto``: whichever of the two predicts the answers better.
+        or ``auto``: these and others, weighed by how well they predict the answers.
     blocks : columns of X as (start, stop), if several vectors of an item stand side by side. The
         first one decides before any answer, then those by which the answers can be predicted.
     random_state : a seed makes the result the same every time.
@@ -102,6 +105,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     labels_ : (n,) group of each item. membership_ : (n, k). space_ : (n, d) along the orientation.
     reliability_ : how likely each answered item's group is what was meant, or None.
+    powers_ : how much each of :data:`~samekind.clusterers.live.opinions.OPINIONS` counts, or None.
     block_weights_ : how much each block counts, or None.
 
     >>> rng = np.random.default_rng(0)
@@ -156,19 +160,20 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             seed = int(rng.integers(2**31))
             whole = len(rows) == len(X)
             some = Z if whole and self._scale is None else self._sample(X, seed, whole)
-            seeds, plain = self._start(Z, some, answers, by_hand, seed)
-            self._reference = self._learnt(Z, seeds, plain, answers, rows)
+            seeds, plain, pile = self._start(Z, some, answers, by_hand, seed)
+            self._reference = self._learnt(Z, seeds, plain, pile, answers, rows)
             self._head = self._straight_head
             if self._head is None and len(rows) < len(X):
                 self._head = distilled_head(self._reference.space, self._reference.strength)
         self._label_all(X, rows, np.searchsorted(rows, known.touched))
+        self._undecided = self._head is None and self.powers_ is not None
         return self
 
     def predict(self, X: Any) -> Ints:
         """The groups of other items."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float32, np.float64], reset=False)
-        if self._head is not None:
+        if self._for_others() is not None:
             return self._readout().groups(X)
         found = [self._vote(X[part]).argmax(axis=1) for part in chunks(len(X))]
         return np.concatenate(found).astype(np.intp)
@@ -181,13 +186,14 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         reference, mean = self._reference, self._axes.mean
-        if self._head is None:
+        chosen = self._for_others()
+        if chosen is None:
             return PortableHead.from_reference(
                 mean, self._projection, reference.space, reference.strength, self.n_neighbors
             )
         rows, shares, settled = self._witnesses
         points, shares = self.space_[rows].astype(np.float64), shares.astype(np.float64)
-        head = self._head.weight, self._head.bias
+        head = chosen.weight, chosen.bias
         return PortableHead.from_linear(mean, self._projection, head, points, shares, settled)
 
     def _sample(self, X: Floats, seed: int, whole: bool) -> Floats:
@@ -214,7 +220,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         answers: Constraints,
         by_hand: NDArray[np.bool_],
         seed: int,
-    ) -> tuple[Seeds, Plain | None]:
+    ) -> tuple[Seeds, Plain | None, Pile | None]:
         """The kinds told apart, and plain groups as far as the answers leave room for them.
 
         How many plain groups there are is guessed from `some` items. Items picked `by_hand` do not
@@ -227,27 +233,26 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         n_asked = int((~by_hand[answers.touched]).sum())
         told = len(asked.rows) / n_asked if n_asked else 1.0  # pairs leave most items in no kind
         if seeds.n_kinds < 2 and self.n_clusters == 1:
-            return seeds, None
+            return seeds, None, None
         if seeds.n_kinds >= 2 and told < MIN_TOLD:
-            return self._from_pairs(Z, some, answers, seed), None
+            return self._from_pairs(Z, some, answers, seed), None, None
         if seeds.n_kinds < 2 or short:
             count = max(self.n_clusters or plain_count(some, seed), seeds.n_kinds)
             groups = plain_groups(moved_together(Z, self.n_neighbors), count, seed, answers)
             if seeds.n_kinds < 2:
-                return Seeds.from_groups(groups), None
+                return Seeds.from_groups(groups), None, None
             # Most groups have no kind yet: each begins from its middle.
-            return seeds.completed(Z, groups, answers.touched), None
-        if len(asked.rows) >= FADED * MAX_PLAIN_GROUPS:
-            return seeds, None
+            return seeds.completed(Z, groups, answers.touched), None, None
+        count = self.n_clusters or plain_count(some, seed)
+        faded = len(asked.rows) >= FADED * count
         # Single items say something only where nearly every answered item has a kind.
         closed = self.n_clusters is not None
-        unseen = unseen_share(asked) if not closed and told >= MIN_PLACED_SHARE else 0.0
-        count = self.n_clusters or plain_count(some, seed)
-        if len(asked.rows) >= FADED * count:
-            return seeds, None
+        unseen = 0.0 if closed or faded or told < MIN_PLACED_SHARE else unseen_share(asked)
         unseen = unseen_share(asked, count) if unseen else 0.0
-        groups = plain_groups(moved_together(Z, self.n_neighbors), count, seed)
-        return seeds, Plain.of(groups, seeds, unseen, closed=closed)
+        gathered = moved_together(Z, self.n_neighbors)
+        groups = plain_groups(gathered, count, seed)
+        plain = Plain.of(groups, seeds, unseen, closed=closed)
+        return seeds, plain, Pile(Z, gathered, groups)
 
     def _from_pairs(self, Z: Floats, some: Floats, answers: Constraints, seed: int) -> Seeds:
         """What the pairs are predicted best by: plain groups, what spreads from them, or a head."""
@@ -268,17 +273,18 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return middles if found is None else Seeds.from_groups(found)
 
     def _learnt(
-        self, Z: Floats, seeds: Seeds, plain: Plain | None, answers: Constraints, rows: Ints
-    ) -> Reference:
+        self, Z: Floats, seeds: Seeds, plain: Plain | None, pile: Pile | None,
+        answers: Constraints, rows: Ints,
+    ) -> Reference:  # fmt: skip
         """Reference items along the orientation, with the strength of each group."""
-        self.reliability_ = self._straight_head = None
+        self.reliability_ = self.powers_ = self._straight_head = None
         if seeds.everywhere or seeds.n_kinds < 2:
             whole = Orientation.unchanged(Z)
             strength = np.eye(max(seeds.n_kinds, 1))[
                 seeds.labels if seeds.everywhere else np.zeros(len(Z), dtype=np.intp)
             ]
             return Reference(whole, whole(Z), strength)
-        weight = None
+        weight, told = None, seeds
         # What tells unseen kinds apart looks like spread within the seen ones: keep it for now.
         shrinkage = self.shrinkage + (1 - self.shrinkage) * (plain.unseen if plain else 0.0)
         for again in (False, True):  # the second time with the components placed by the first
@@ -299,33 +305,19 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 weight = np.pad(weight, (0, len(seeds.rows) - len(weight)), constant_values=1.0)
         strength = np.pad(strength, ((0, 0), (0, max(0, seeds.n_kinds - strength.shape[1]))))
         own = np.isin(seeds.rows, answers.touched)
-        if not (plain and plain.unseen) and own.all():  # all kinds are known
-            all_kinds = replace(seeds, n_kinds=strength.shape[1])
-            self._straight_head = self._straight(Z, all_kinds, weight, space)
-            if self._straight_head is not None:
-                strength = self._straight_head(space)
-        strength[seeds.rows[own]] = np.eye(strength.shape[1])[seeds.labels[own]]
-        return Reference(orientation, space, strength)
-
-    def _straight(
-        self, Z: Floats, seeds: Seeds, weight: Floats | None, space: Floats
-    ) -> LinearHead | None:
-        """A classifier on the answers alone, if it is wanted or spreading misleads."""
         if weight is not None:
             weight = np.pad(weight, (0, len(seeds.rows) - len(weight)), constant_values=1.0)
-        wanted = self.borders == "straight"
-        if self.borders == "auto":
-            wanted = cuts_across(
-                Z,
-                seeds,
-                weight,
-                shrinkage=self.shrinkage,
-                n_neighbors=self.n_neighbors,
-                width=WIDTH,
-                balance=BALANCE,
-                seed=len(seeds.rows),
+        all_kinds = replace(seeds, n_kinds=strength.shape[1])
+        if self.borders == "straight" and own.all() and not (plain and plain.unseen):
+            self._straight_head = straight_head(space, all_kinds, weight)
+            strength = self._straight_head(space)
+        elif self.borders == "auto" and plain is not None and pile is not None:
+            manner = Manner(shrinkage, self.n_neighbors, WIDTH, BALANCE)
+            strength, self.powers_ = pooled_strength(
+                pile, all_kinds, told, plain, weight, manner, (space, strength)
             )
-        return straight_head(space, seeds, weight) if wanted else None
+        strength[seeds.rows[own]] = np.eye(strength.shape[1])[seeds.labels[own]]
+        return Reference(orientation, space, strength)
 
     def _label_all(self, X: Floats, rows: Ints, answered: Ints) -> None:
         """Groups of all items: where all are reference items theirs, else those of the head."""
@@ -360,6 +352,13 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _projection(self) -> Floats:
         """(d, p) from centred vectors to coordinates along the orientation."""
         return np.asarray(self._axes.axes @ self._reference.orientation.projection)
+
+    def _for_others(self) -> LinearHead | None:
+        """The head that places other items; None: the items nearest to them do."""
+        if self._undecided:
+            reference, self._undecided = self._reference, False
+            self._head = head_for_others(reference.space, reference.strength, self.n_neighbors)
+        return self._head
 
     def _readout(self) -> Readout:
         return Readout.of(self._axes.mean, self._projection, self._head, WIDTH)

@@ -2,8 +2,7 @@
 
 Answers spread well where items of one kind lie close together. Some wishes cut across that: whether
 eyes are open, with twenty faces in the pile, or how many things there are. Neighbours then share a
-face, not a kind, and a linear classifier on the answers alone is better. The answers decide which
-is the case: each is predicted from the others in both ways.
+face, not a kind, and a linear classifier on the answers alone is better.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.clusterers.linear_head import LinearHead, logistic_regression
-from samekind.clusterers.live.orientation import Orientation, spread
 from samekind.clusterers.live.seeds import Seeds
+from samekind.neighbours import exact_neighbours
 
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
@@ -28,13 +27,6 @@ STRAIGHT_C, STRAIGHT_C_BOUNDS = 1000.0, (2.0, 40.0)
 """Inverse regularisation of the classifier on the answers, times their number, and its bounds, for
 items of length one: late answers are about items between groups, and each says less of the border.
 """
-FOLDS = 4
-MIN_PLACED = 12
-"""Placed items below which the two ways are not compared."""
-MARGIN = 1.0
-"""Standard deviations of chance by which the classifier must be ahead."""
-MAX_TRIAL_ITEMS = 2000
-"""Items over which answers spread when the two ways are compared."""
 CHUNK_ITEMS = 8192
 """Items that are worked on at a time: their numbers stay in the processor's cache."""
 
@@ -61,6 +53,19 @@ def distilled_head(space: Floats, strength: Floats) -> LinearHead:
     return LinearHead.from_model(model, k)
 
 
+def head_for_others(space: Floats, strength: Floats, n_neighbors: int) -> LinearHead | None:
+    """A head for items outside, if it repeats the groups (m, k) better than the nearest items do.
+
+    Where the wish cuts across what lies close together, the nearest items are of any kind.
+    """
+    groups = strength.argmax(axis=1)
+    near = exact_neighbours(space, n_neighbors + 1, space)[0][:, 1:]
+    voted = sum(strength[near[:, rank]] for rank in range(near.shape[1]))
+    head = distilled_head(space, strength)
+    by_head = (head(space).argmax(axis=1) == groups).mean()
+    return head if by_head > (np.argmax(voted, axis=1) == groups).mean() else None
+
+
 def _lead(strength: Floats) -> Floats:
     """(m,) how far the first group of each row is ahead of its second, one on average."""
     second, first = np.partition(strength, -2, axis=1)[:, -2:].T
@@ -71,67 +76,9 @@ def _lead(strength: Floats) -> Floats:
 
 def straight_head(space: Floats, seeds: Seeds, weight: Floats | None) -> LinearHead:
     """Learn the seeds alone as a linear head along the orientation."""
-    return LinearHead.from_model(straight_model(space, seeds, weight), seeds.n_kinds)
-
-
-def straight_model(space: Floats, seeds: Seeds, weight: Floats | None) -> Any:
-    """Fit a linear classifier to the seeds alone, along the orientation."""
     # Whitened items are the longer the more coordinates they have: the penalty must follow.
     C = np.clip(STRAIGHT_C / len(seeds.rows), *STRAIGHT_C_BOUNDS) / space.shape[1]
-    return logistic_regression(
-        space[seeds.rows], seeds.labels, weight, C=float(C), max_iter=300
-    )  # fmt: skip
-
-
-def cuts_across(
-    Z: Floats,
-    seeds: Seeds,
-    weight: Floats | None,
-    *,
-    shrinkage: float,
-    n_neighbors: int,
-    width: int,
-    balance: float,
-    seed: int,
-) -> bool:
-    """Whether the classifier predicts held-out answers clearly better than what spreads.
-
-    Parameters
-    ----------
-    Z : (m, p) principal components. seeds : the placed items. weight : how much each is believed.
-    """
-    if seeds.n_kinds < 2 or len(seeds.rows) < MIN_PLACED:
-        return False
-    rng = np.random.default_rng(seed)
-    others = np.setdiff1d(np.arange(len(Z)), seeds.rows)
-    drawn = rng.permutation(others)[: max(0, MAX_TRIAL_ITEMS - len(seeds.rows))]
-    rows = np.union1d(seeds.rows, drawn)
-    Z, at = Z[rows], np.searchsorted(rows, seeds.rows)
-    believed = np.ones(len(at)) if weight is None else np.asarray(weight)[: len(at)]
-    ahead = variance = 0.0
-    for held_out in _folds(seeds.labels, rng):
-        kept = np.flatnonzero(~held_out)
-        kinds, labels = np.unique(seeds.labels[kept], return_inverse=True)
-        asked = np.flatnonzero(held_out & np.isin(seeds.labels, kinds))
-        if len(kinds) < 2 or not len(asked):
-            continue
-        some = Seeds(at[kept], labels.astype(np.intp), len(kinds))
-        space = Orientation.learnt(Z, some, shrinkage, believed[kept])(Z)
-        strength = spread(space, some, n_neighbors, believed[kept], width=width, balance=balance)
-        meant = np.searchsorted(kinds, seeds.labels[asked])
-        by_spread = strength[at[asked]].argmax(axis=1) == meant
-        by_line = straight_model(space, some, believed[kept]).predict(space[at[asked]]) == meant
-        gain = (by_line.astype(float) - by_spread) * believed[asked]
-        ahead, variance = ahead + gain.sum(), variance + (gain**2).sum()
-    return bool(ahead > MARGIN * np.sqrt(variance))
-
-
-def _folds(labels: Ints, rng: np.random.Generator) -> list[NDArray[np.bool_]]:
-    """Masks of the items held out in each fold; each kind is spread over all of them."""
-    order = np.lexsort((rng.random(len(labels)), labels))
-    fold = np.empty(len(labels), dtype=np.intp)
-    fold[order] = np.arange(len(labels)) % FOLDS
-    return [fold == k for k in range(FOLDS)]
+    return LinearHead.of(space[seeds.rows], seeds.labels, weight, seeds.n_kinds, C=float(C))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.clusterers.linear_head import logistic_regression
+from samekind.clusterers.linear_head import LinearHead
 from samekind.clusterers.live.seeds import Seeds
 from samekind.neighbours import exact_neighbours, neighbour_graph
 
@@ -119,10 +119,10 @@ def predicted(Z: Floats, seeds: Seeds, weight: Floats | None = None) -> Floats:
     """(m, k) what a regularised linear classifier, trained on the seeds, predicts for all rows."""
     if seeds.n_kinds < 2:
         return np.ones((len(Z), 1))
-    model = logistic_regression(
-        Z[seeds.rows] * SCALED_LENGTH, seeds.labels, weight, C=CLASSIFIER_C, max_iter=300
+    head = LinearHead.of(
+        Z[seeds.rows] * SCALED_LENGTH, seeds.labels, weight, seeds.n_kinds, C=CLASSIFIER_C
     )
-    return np.asarray(model.predict_proba(Z * SCALED_LENGTH))
+    return head(Z * SCALED_LENGTH)
 
 
 def _principal(sample: Floats) -> tuple[Floats, Floats]:
@@ -307,10 +307,8 @@ def _cross_predicted(Z: Floats, told: Ints, k: int) -> Floats:
         if len(present) < 2 or not test.any():
             found[test] += 0.9 / k
             continue
-        model = logistic_regression(
-            Z[train] * SCALED_LENGTH, told[train], C=CLASSIFIER_C / 10, max_iter=100
-        )
-        found[np.ix_(test, model.classes_)] += 0.9 * model.predict_proba(Z[test] * SCALED_LENGTH)
+        head = LinearHead.of(Z[train] * SCALED_LENGTH, told[train], None, k, C=CLASSIFIER_C / 10)
+        found[test] += 0.9 * head(Z[test] * SCALED_LENGTH)
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 

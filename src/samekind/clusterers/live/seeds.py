@@ -234,10 +234,14 @@ class Plain:
         columns are the kinds that the answers tell apart, the others plain groups that are none of
         them.
     unseen : share of the items whose kind has probably not come up yet.
+    kind : (groups,) the column that each plain group stands for; -1: none.
+    worth : (groups,) answers that each is worth.
     """
 
     source: Floats
     unseen: float
+    kind: Ints
+    worth: Floats
 
     @classmethod
     def of(cls, groups: Ints, seeds: Seeds, unseen: float, *, closed: bool = False) -> Plain:
@@ -264,7 +268,7 @@ class Plain:
         each = worth / np.maximum(np.bincount(groups, minlength=n_groups), 1)
         rows = np.flatnonzero(kind[groups] >= 0)
         source[rows, kind[groups[rows]]] = each[groups[rows]]
-        return cls(source, unseen)
+        return cls(source, unseen, kind, worth)
 
 
 def _kinds_of_groups(votes: Floats) -> Ints:
