@@ -72,6 +72,10 @@ def test_37_breeds_are_sorted_by_typing_their_names(
     expect_typing_about(page, open_question(session))
     page.keyboard.press("Control+z")
     becomes(page, lambda: len(session.answers) == before + ANSWERS - 1)
+    page.locator(".chip").first.click()
+    page.locator("dialog input[type=search]").focus()
+    page.keyboard.type("u01")  # keys of choices, but here they are typed
+    expect(page.locator("dialog")).to_contain_text("No group matches.")
 
 
 def expect_typing_about(page: Any, question: WhichGroup) -> None:

@@ -23,6 +23,7 @@ export function EditAnswer({ answer, workspace, close }: Props) {
   const question = useShortcuts().bindQuestion(answer.question);
   const { marked, press } = useMarks(question, change, { initial: answer.choice });
   useKeys((event) => {
+    if (event.target instanceof HTMLInputElement) return; // the name of a group is typed
     const command = commandFor(event, question, []);
     if (event.key === " " || activatesFocus(event.target, event.key)) return;
     if (command && "choose" in command) {

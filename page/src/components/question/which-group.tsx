@@ -32,7 +32,8 @@ export function WhichGroup({ question, chosen, choose, rename, undo }: QuestionP
   const listed = hasGroupList(question);
   const phone = usePhone();
   const large = !listed ? groups.length : phone ? LARGE_GROUPS_ON_PHONE : LARGE_GROUPS;
-  const list = { groups, canCreate: question.new_group, chosen, choose, rename };
+  const canCreate = question.new_group && rename !== undefined;
+  const list = { groups, canCreate, chosen, choose, rename };
   return (
     <div class={listed ? "question which-group many" : "question which-group"}>
       <div class="subject">
