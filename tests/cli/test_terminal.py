@@ -253,6 +253,18 @@ def test_the_person_can_go_back_and_finish(monkeypatch: pytest.MonkeyPatch) -> N
     assert "there is nothing to confirm" in shown
 
 
+def test_f_asks_for_more_items_like_the_one_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("f\n1\nq\n"))
+    session = Session(pictures(), np.random.default_rng(0).normal(size=(26, 3)), strategy="random")
+    asked = session.ask()
+    assert asked is not None
+    with TerminalPerson(Screen(file=io.StringIO(), width=100), session) as person:
+        run(session, person)
+    answer = session.answers[0]
+    assert isinstance(answer.question, AllLike) and answer.choice == "1"
+    assert answer.question.group == asked.question.items()[:1]
+
+
 # -- a real terminal ------------------------------------------------------------------------------
 
 

@@ -250,3 +250,14 @@ def test_members_come_in_the_requested_order_with_their_positions(
     page = client.get(f"/api/groups/{number}?order=doubtful&offset=2&limit=3").json()["items"]
     assert page == listed[2:5]
     assert client.get(f"/api/groups/{number}?order=random").status_code == 422
+
+
+def test_finding_more_like_an_item_puts_a_grid_before_the_open_question(
+    live: Workspace, client_for: Callable[[Workspace], TestClient]
+) -> None:
+    client = client_for(live)
+    reply = act(client, "like", items=[0])
+    assert reply["now"]["question"]["number"] == reply["number"]
+    assert reply["now"]["question"]["kind"] == "all-like"
+    refused = client.post("/api/acts/like", json={"items": [0, 1, 2, 3, 4, 5]})
+    assert refused.status_code == 422

@@ -14,14 +14,18 @@ from rich.text import Text
 from samekind.cli.console import at_terminal
 from samekind.cli.drawings import drawn, drawn_group
 from samekind.cli.group_names import LARGE_GROUPS, NAME, NEW, SHOW, GroupNames
+from samekind.errors import InputError
 from samekind.questions import NONE, Question, wording
 from samekind.session import Session
 from samekind.session.quality import describe_quality
 from samekind.session.review import describe_doubt, doubtful_answers
-from samekind.simulation.people import BACK, SKIP, STOP
+from samekind.session.search import find_like
+from samekind.simulation.people import AGAIN, BACK, SKIP, STOP
 
 COMMANDS = {BACK: ("back", "Back"), SKIP: ("skip", "Skip for now"), STOP: ("finish", "Finish")}
 """Commands beside answering: the names of their keys in `wording.ACTS`, and their labels."""
+LIKE_KEY, LIKE_LABEL = "f", "Find more like this"
+"""The key that begins a search for more items like the first one shown."""
 FINISH = wording.ACTS["finish"][0][0]
 TYPE = "Type the numbers of"
 """How several items are named in a terminal."""
@@ -69,6 +73,9 @@ class TerminalPerson:
         self._show(question)
         while (choice := self._choice(typed := self._read(), question)) is None:
             self._refuse(typed, question)
+        if choice == AGAIN:
+            self._find_like(question)
+            return choice
         if choice == STOP:
             self.finished = True
         elif choice == BACK and not self._session.answers:
@@ -76,6 +83,13 @@ class TerminalPerson:
         elif choice not in (BACK, SKIP) and self._session.progress()["until_refit"] <= 1:
             self._screen.print("[dim]Learning from your answers ...[/dim]")
         return choice
+
+    def _find_like(self, question: Question) -> None:
+        """Begin a search for more items like the first one shown."""
+        try:
+            find_like(self._session, question.items()[:1])
+        except InputError as problem:
+            self._screen.print(Text(str(problem)))
 
     def refused(self, why: str) -> None:
         """Say why an answer was not saved."""
@@ -271,6 +285,7 @@ def menu(question: Question) -> Text:
         if not choice.isdecimal()
     ]
     parts += [(wording.ACTS[act][0][0], label) for act, label in COMMANDS.values()]
+    parts += [] if question.many else [(LIKE_KEY, LIKE_LABEL)]
     parts.append(("?", "Help"))
     if numbers:
         one = "-" not in numbers
@@ -316,6 +331,8 @@ def choice_of(typed: str, question: Question) -> str | None:
     for command, (act, _) in COMMANDS.items():
         if word and (word == act or word in wording.ACTS[act][0]):
             return command
+    if word == LIKE_KEY:
+        return AGAIN
     return wording.typed_numbers(typed, question.choices()) if question.many else None
 
 
@@ -336,5 +353,6 @@ def explained(question: Question) -> Text:
     lines += [
         "  u, space you are not sure              s  not now, ask me later",
         "  z        take the last answer back     q  finish (continue any time)",
+        "  f        look for more items like the first one shown",
     ]
     return Text("\n".join(lines))

@@ -154,7 +154,7 @@ class LedgerState:
             number = len(self.asked) + 1
             question = question_from_json(form, self.position)
             self.asked[number] = Asked(number, question, int(data["snapshot"]))
-            self.pending.append(number)
+            self.pending.insert(0 if data.get("first") else len(self.pending), number)
             self.reservations[number] = Reservation(data.get("for"), self.at)
 
     def _reserved(self, data: Mapping[str, Any], seq: int) -> None:

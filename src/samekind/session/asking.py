@@ -7,6 +7,7 @@ from typing import Any
 
 from samekind.errors import StaleWrite
 from samekind.ledger.fold import Asked, EventLog
+from samekind.questions import Question
 from samekind.session.expectations import with_expectations
 from samekind.session.state import Prefetcher, SessionState
 
@@ -29,6 +30,8 @@ class Asking:
     def ask(self, by: str | None) -> Asked | None:
         """The question that is open for a person; a new one is proposed if there is none."""
         proposed = False
+        if (search := self._state(by).search()) is not None:
+            return self.put_first(search, by)
         while True:
             now = self._state(by)
             asked = now.open_question() or now.second_opinion()
@@ -45,6 +48,12 @@ class Asking:
                 self._log.append("reserved", data, after=self._log.ledger.seq)
             except StaleWrite:
                 self._log.catch_up()
+
+    def put_first(self, question: Question, by: str | None) -> Asked:
+        """Store a question that a person wants to be asked next."""
+        data = self._log.question_data([question], self._state(by).clustering)
+        self._log.append("proposed", {**data, "first": True} | ({"for": by} if by else {}))
+        return self._log.ledger.asked[len(self._log.ledger.asked)]
 
     def _propose(self, now: SessionState, by: str | None) -> bool | None:
         """Store new questions; False if others were quicker, None if nothing is worth asking."""

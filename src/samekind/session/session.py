@@ -115,11 +115,13 @@ class Session:
             self.catch_up()
             return self._asking.ask(by)
 
-    def prefetch(self) -> tuple[str, ...]:
-        """Prepare the question after the open one, for each choice where that is quick.
+    def put_first(self, question: Question, *, by: str | None = None) -> Asked:
+        """Ask a question next, before those that are open."""
+        with self._lock:
+            return self._asking.put_first(question, by)
 
-        To be called while the person thinks; nothing is stored. Returns the prepared choices.
-        """
+    def prefetch(self) -> tuple[str, ...]:
+        """Prepare the next question, while the person thinks, for each choice; returns those."""
         return self._prefetcher.prefetch()
 
     def tell(
@@ -230,8 +232,7 @@ class Session:
     def refit(self, *, check: bool = True) -> Clustering:
         """Learn from all answers so far. Questions can be asked and answered meanwhile.
 
-        If another process was quicker, its groups are taken over. Ends with :meth:`check`, unless
-        that is left to another thread.
+        If another process was quicker, its groups are taken over. Ends with :meth:`check`.
         """
         with self._refitting:
             self.follow()
@@ -272,8 +273,7 @@ class Session:
     def check(self) -> Quality | None:
         """Update the estimate of the quality, if a random check was answered since the last one.
 
-        That takes a fit of its own, so it waits for a refit that is due. It may run in another
-        thread during refits: the latest estimate is in :attr:`quality`.
+        That takes a fit of its own, so it waits for a refit that is due. It may run in a thread.
         """
         if not self.due:
             self._estimate.update(self.clusterer, self.X, self.constraints, self.seed)

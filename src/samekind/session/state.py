@@ -21,6 +21,7 @@ from samekind.ledger.fold import Asked, LedgerState, answer_data
 from samekind.protocols import Event, QueryStrategy, View
 from samekind.questions import UNSURE, Answer, Question
 from samekind.session.people import Reservations, subject
+from samekind.session.search import is_search, next_search
 
 MAX_SECONDS = 0.025
 """Time that a strategy may take per choice; slower ones are not asked in advance."""
@@ -72,6 +73,13 @@ class SessionState:
     def proposals(self) -> tuple[Question, ...]:
         """The strategy's questions, without those that are implied or were passed on."""
         return self.worth_asking(self.strategy.propose(self.view(), self.ahead))
+
+    def search(self) -> Question | None:
+        """The next question of a search that the person began, unless it is open already."""
+        if any(is_search(self.ledger.asked[number].question) for number in self.ledger.pending):
+            return None
+        found = next_search(self.view())
+        return next(iter(self.worth_asking(() if found is None else (found,))), None)
 
     def worth_asking(self, proposed: Sequence[Question]) -> tuple[Question, ...]:
         """Those of some questions that are neither implied, passed on, nor open for others."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from samekind.errors import AlreadyAnswered, Reserved
 from samekind.protocols import Oracle
 from samekind.session import Session
-from samekind.simulation.people import BACK, SKIP, STOP
+from samekind.simulation.people import AGAIN, BACK, SKIP, STOP
 
 OnRefit = Callable[[Session, int], None]
 """Called with the session and the number of answers so far."""
@@ -80,6 +80,8 @@ def run(
         choice = oracle.answer(asked.question)
         if choice == STOP:
             break
+        if choice == AGAIN:
+            continue
         if choice == BACK:
             log.n_answers -= session.undo(by=person) is not None
             continue

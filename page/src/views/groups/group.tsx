@@ -1,7 +1,7 @@
 /** One group: all its items. Some of them can be split off, moved or removed. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { Client } from "../../api/client";
+import { ApiError, type Client } from "../../api/client";
 import type { ActResult } from "../../api/schema";
 import { ErrorNotice } from "../../components/error-notice";
 import { slotsFor } from "../../components/group-colours";
@@ -12,6 +12,7 @@ import { Swatch } from "../../components/swatch";
 import { Toast } from "../../components/toast";
 import { count, number as formatNumber } from "../../format";
 import { isHandledByControl, isPlainPress, useKeys } from "../../keyboard/keys";
+import { currentRoute, navigate } from "../../router";
 import { MAX_ITEMS_PER_ACT, useActs } from "../../workspace/use-acts";
 import type { Workspace } from "../../workspace/use-workspace";
 import { DOUBTFUL_HASH } from "./card";
@@ -25,6 +26,8 @@ import { useSelection } from "./use-selection";
 import "./groups.css";
 import "./group.css";
 
+/** Items that a search may begin with; the server rejects more. */
+const MAX_EXAMPLES = 5;
 const ORDERS: [Order, string][] = [
   ["typical", "Typical first"],
   ["doubtful", "Uncertain first"],
@@ -47,6 +50,7 @@ function OneGroup({ workspace, number }: { workspace: Workspace; number: number 
   );
   const groups = useGroups(workspace);
   const [picking, setPicking] = useState(false);
+  const [failure, setFailure] = useState<ApiError | null>(null);
   /** Items that were just changed: dimmed until the next update of the groups. */
   const [pending, setPending] = useState<ReadonlySet<number>>(new Set());
   useEffect(() => setPending(new Set()), [snapshot]);
@@ -75,6 +79,17 @@ function OneGroup({ workspace, number }: { workspace: Workspace; number: number 
   const move = (items: number[], to: number) =>
     void perform(items, () => client.post("/api/acts/move", { body: { items, to } }));
 
+  const likeable = usable && selected.length <= MAX_EXAMPLES;
+  const findLike = async (items: number[]) => {
+    try {
+      await client.post("/api/acts/like", { body: { items } });
+      workspace.refresh();
+      navigate({ ...currentRoute(), path: "/" });
+    } catch (problem) {
+      setFailure(ApiError.from(problem));
+    }
+  };
+
   useKeys((event) => {
     if (picking || !isPlainPress(event) || isHandledByControl(event.target, event.key)) return;
     if (event.key === "Escape") selection.clear();
@@ -82,6 +97,7 @@ function OneGroup({ workspace, number }: { workspace: Workspace; number: number 
       k: () => split(selected),
       x: () => remove(selected),
       g: () => setPicking(true),
+      f: () => likeable && void findLike(selected),
     }[event.key];
     if (!action || !usable) return;
     event.preventDefault();
@@ -93,7 +109,7 @@ function OneGroup({ workspace, number }: { workspace: Workspace; number: number 
       <p class="back">
         <Link to="/groups">← All groups</Link>
       </p>
-      <ErrorNotice error={error} retry={reload} />
+      <ErrorNotice error={failure ?? error} retry={reload} />
       {group && (
         <>
           <div class="group-head large">
@@ -141,6 +157,15 @@ function OneGroup({ workspace, number }: { workspace: Workspace; number: number 
           </button>
           <button type="button" disabled={!usable} aria-keyshortcuts="x" onClick={() => remove(selected)}>
             <Keys keys={["x"]} /> Remove from group
+          </button>
+          <button
+            type="button"
+            disabled={!likeable}
+            title={`Shows candidates from all groups. Select up to ${MAX_EXAMPLES} examples.`}
+            aria-keyshortcuts="f"
+            onClick={() => void findLike(selected)}
+          >
+            <Keys keys={["f"]} /> Find more like {selected.length === 1 ? "this" : "these"}
           </button>
           <button type="button" class="quiet" onClick={selection.clear}>
             <Keys keys={["Esc"]} /> Clear

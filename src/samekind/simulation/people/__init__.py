@@ -12,9 +12,10 @@ from samekind.simulation.people.persons import (
     person_named,
 )
 from samekind.simulation.people.recorded import OTHERWISE, Recorded, Replay
-from samekind.simulation.people.verbs import BACK, SKIP, STOP
+from samekind.simulation.people.verbs import AGAIN, BACK, SKIP, STOP
 
 __all__ = [
+    "AGAIN",
     "BACK",
     "CHANGES",
     "OTHERWISE",

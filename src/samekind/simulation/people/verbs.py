@@ -2,3 +2,5 @@
 
 BACK, SKIP, STOP = "\0back", "\0skip", "\0stop"
 """Take the last answer back, not now, enough."""
+AGAIN = "\0again"
+"""Nothing was answered: something else was done, so ask for the open question again."""

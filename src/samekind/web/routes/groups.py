@@ -12,7 +12,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from samekind.errors import SourceError, UnknownGroup
 from samekind.questions.wording import plural
-from samekind.session import Session, acts, members
+from samekind.session import Session, acts, members, search
 from samekind.web.dependencies import CurrentPerson, CurrentSession, CurrentWorkspace
 from samekind.web.errors import ApiError
 from samekind.web.rendering import group_view, member_view, open_question_view
@@ -126,6 +126,20 @@ def together(
 ) -> groups.ActResult:
     """Put items into one group."""
     return perform(workspace, session, acts.together(session, act.items), act.by, person)
+
+
+@router.post("/acts/like")
+def find_more_like(
+    act: groups.Like,
+    workspace: CurrentWorkspace,
+    session: CurrentSession,
+    person: CurrentPerson,
+) -> groups.SearchBegun:
+    """Find more items like 1 to 5 examples: the next questions are grids of candidates."""
+    asked = search.find_like(session, act.items, by=person)
+    now = open_question_view(workspace, session, person)
+    message = f"Look for more like {'this' if len(act.items) == 1 else 'these'}."
+    return groups.SearchBegun(number=asked.number, message=message, now=now)
 
 
 def perform(

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from samekind.session.acts import MAX_ITEMS
+from samekind.session.search import MAX_EXAMPLES
 from samekind.web.schemas.core import (
     MAX_SAFE_INTEGER,
     GroupView,
@@ -57,6 +58,20 @@ class Together(Schema):
 
     items: Annotated[list[Position], Field(min_length=2, max_length=MAX_ITEMS)]
     by: Person = "me"
+
+
+class Like(Schema):
+    """A few items to find more like."""
+
+    items: Annotated[list[Position], Field(min_length=1, max_length=MAX_EXAMPLES)]
+
+
+class SearchBegun(Schema):
+    """A search that begins: its first question, which is open now."""
+
+    number: int
+    message: str
+    now: OpenQuestion
 
 
 class ActResult(Schema):
