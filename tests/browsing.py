@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 import uvicorn
 
+from places import ROOT
+from samekind.protocols import View
+from samekind.questions import Question
 from samekind.web.app import PAGE, create_app
 from samekind.web.server import listen
 from samekind.workspace.workspace import Workspace
@@ -153,3 +157,55 @@ def counts(page: Any, answers: int) -> None:
 def becomes(page: Any, condition: Callable[[], object]) -> None:
     """Wait until a condition holds, while the page goes on."""
     until(condition, lambda seconds: page.wait_for_timeout(1000 * seconds))
+
+
+@dataclass(frozen=True)
+class EveryKind:
+    """Asks these questions, one after the other."""
+
+    questions: tuple[Question, ...]
+
+    def propose(self, view: View, n: int = 1) -> Sequence[Question]:
+        return self.questions[view.spent : view.spent + 1]
+
+
+class Finger:
+    """A finger on the screen, through the browser's own protocol."""
+
+    def __init__(self, page: Any) -> None:
+        self.page, self.to = page, page.context.new_cdp_session(page)
+
+    def _send(self, kind: str, *points: tuple[float, float]) -> None:
+        touching = [{"x": x, "y": y} for x, y in points]
+        self.to.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touching})
+
+    def swipe(self, x: float, y: float, dx: float, dy: float = 0, steps: int = 8) -> None:
+        self._send("touchStart", (x, y))
+        for k in range(1, steps + 1):
+            self._send("touchMove", (x + dx * k / steps, y + dy * k / steps))
+        self._send("touchEnd")
+
+    def hold(self, x: float, y: float, look: Callable[[], None]) -> None:
+        self._send("touchStart", (x, y))
+        look()
+        self._send("touchEnd")
+
+
+AXE = ROOT / "page" / "node_modules" / "axe-core" / "axe.min.js"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+"""Tags of the rules of axe."""
+
+
+def broken_rules(page: Any) -> list[str]:
+    """What axe finds on the page as it is now."""
+    page.wait_for_function("() => [...document.images].every((one) => one.complete)")
+    page.evaluate(AXE.read_text())
+    result = page.evaluate(
+        "rules => axe.run(document, {runOnly: {type: 'tag', values: rules}})", RULES
+    )
+    assert result["passes"]  # it really ran
+    return [
+        f"{one['id']} ({one['impact']}): {node['html'][:150]} {node['failureSummary']}"
+        for one in result["violations"]
+        for node in one["nodes"][:3]
+    ]

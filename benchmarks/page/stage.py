@@ -133,6 +133,12 @@ def chromium(*more: str) -> Iterator[Any]:
         browser.close()
 
 
+def keys_to_mark(number: int) -> list[str]:
+    """The keys that mark a tile of a grid: its own, or those that lead the cursor to it."""
+    own = "1234567890-="[number - 1 : number]
+    return [own] if own else ["Home", *["ArrowRight"] * (number - 1), "Space"]
+
+
 class Person:
     """Someone who sorts by what `kinds` says of each item, and sees only what the page shows."""
 
@@ -146,10 +152,12 @@ class Person:
             own = of[shown["subject"][0]]
             fits = [choice for choice, ids in shown["groups"] if of[ids[0]] == own]
             return [fits[0] if fits else "0"]
-        if "odd-ones" in shown["kind"]:
-            own = of[shown["parts"][0][0]]
-            odd = [int(choice) for choice, ids in shown["groups"] if of[ids[0]] != own]
-            return [*("1234567890-="[number - 1] for number in odd), "Enter"]
+        if "grid-question" in shown["kind"]:
+            own, alike = of[shown["parts"][0][0]], "marks-alike" in shown["kind"]
+            marked = [
+                int(choice) for choice, ids in shown["groups"] if (of[ids[0]] == own) == alike
+            ]
+            return [*(key for number in marked for key in keys_to_mark(number)), "Enter"]
         one, other = shown["parts"] if shown["parts"] else [[item] for item in shown["items"]]
         return ["y" if of[one[0]] == of[other[0]] else "n"]
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { OpenQuestion, QuestionView } from "../src/api/schema";
 import { type Area, arrange } from "../src/components/question/layout";
-import { columnsFor } from "../src/components/question/odd-ones";
+import { layoutOf, step } from "../src/components/question/grid-layout";
 import { directions, swipeDistance } from "../src/views/questions/swipe";
 import { itemsOf } from "../src/workspace/preload";
 import { mergeNow } from "../src/workspace/use-workspace";
@@ -50,11 +50,31 @@ test("small pictures are not made smaller to enlarge one", () => {
   expect(tight.central).toBe(false);
 });
 
-test("items to mark are in as many columns as make them largest", () => {
-  expect(columnsFor(12, { width: 880, height: 400 })).toBe(6);
-  expect(columnsFor(12, { width: 366, height: 300 })).toBe(4);
-  expect(columnsFor(12, { width: 366, height: 460 })).toBe(3);
-  expect(columnsFor(4, null)).toBe(4);
+test("tiles are as large as fits, on a desktop and on a phone", () => {
+  for (const [width, height, least] of [[1240, 360, 110], [366, 470, 66], [366, 600, 80]] as const) {
+    const { columns, cell } = layoutOf(24, { width, height });
+    const gap = width < 500 ? 6 : 8;
+    const rows = Math.ceil(24 / columns);
+    expect(columns * (cell + gap) - gap).toBeLessThanOrEqual(width);
+    expect(rows * (cell + gap) - gap).toBeLessThanOrEqual(height);
+    expect(cell).toBeGreaterThanOrEqual(least);
+  }
+  expect(layoutOf(4, { width: 1240, height: 400 })).toEqual({ columns: 4, cell: 220 });
+});
+
+test("tiles never become too small to see: then they scroll", () => {
+  const { columns, cell } = layoutOf(24, { width: 300, height: 120 });
+  expect(columns).toBe(4);
+  expect(cell).toBeGreaterThanOrEqual(62);
+  expect(layoutOf(24, null).columns).toBe(8);
+});
+
+test("the cursor moves over the grid and stays in it", () => {
+  const from = (at: number, key: string) => step(at, key, 5, 12); // rows of 5, 5 and 2
+  expect([from(0, "ArrowRight"), from(11, "ArrowRight"), from(5, "ArrowLeft"), from(0, "ArrowLeft")]).toEqual([1, 11, 4, 0]);
+  expect([from(1, "ArrowDown"), from(6, "ArrowDown"), from(8, "ArrowDown"), from(11, "ArrowDown")]).toEqual([6, 11, 11, 11]);
+  expect([from(6, "ArrowUp"), from(2, "ArrowUp"), from(7, "Home"), from(7, "End")]).toEqual([1, 2, 0, 11]);
+  expect(from(3, "a")).toBeNull();
 });
 
 const question = (number: number, ...values: string[]): QuestionView => ({
@@ -76,11 +96,16 @@ const question = (number: number, ...values: string[]): QuestionView => ({
   })),
 });
 
-test("only same-or-different questions are swiped: right means same", () => {
+test("pairs and grids are swiped: right means same, or sends the marked items", () => {
   const found = directions(question(1, "same", "different", "unsure"));
   expect([found?.left.value, found?.right.value]).toEqual(["different", "same"]);
   expect(directions(question(1, "1", "2", "none"))).toBeNull();
   expect(directions(null)).toBeNull();
+  const many = { ...question(1, "none", "1", "2", "unsure"), many: true };
+  many.marking = { belong: false, word: "is not", one: "1 is not", several: "{} are not" };
+  const sent = directions(many, 2);
+  expect([sent?.left.value, sent?.right.value, sent?.right.label]).toEqual(["unsure", "none", "2 are not"]);
+  expect(directions(many)?.right.label).toBe("none");
   expect(swipeDistance(390)).toBeLessThan(130);
   expect(swipeDistance(100)).toBe(70);
 });

@@ -97,6 +97,7 @@ const twelve = Array.from({ length: 12 }, (_, k) =>
 const odd: Partial<QuestionView> = {
   kind: "odd-ones",
   many: true,
+  marking: { belong: false, word: "is not", one: "1 is not", several: "{} are not" },
   items: [item("g"), item("h")],
   parts: [[item("g"), item("h")]],
   choices: [
@@ -125,12 +126,12 @@ test("two groups are shown apart, each by its exemplars", () => {
   expect(choose).toHaveBeenCalledWith("different");
 });
 
-test("each doubtful item is a box to tick, with its key and a name that is read aloud", () => {
+test("each item of a grid is a box to tick, with its key and a name that is read aloud", () => {
   const choose = show(odd);
   const boxes = [...document.querySelectorAll<HTMLButtonElement>("[role=checkbox]")];
   expect(boxes).toHaveLength(12);
   expect(boxes.map((box) => box.textContent).join("")).toBe("1234567890-=");
-  expect(boxes[1]?.getAttribute("aria-label")).toBe("2: s2 does not belong");
+  expect(boxes[1]?.getAttribute("aria-label")).toBe("2: s2");
   expect(boxes.every((box) => box.getAttribute("aria-checked") === "false")).toBe(true);
   boxes[1]?.click();
   expect(choose).toHaveBeenCalledWith("2");
@@ -142,15 +143,85 @@ test("what is marked is seen without colours, and the button says how many", () 
   show(odd, null, new Set(["2", "5"]));
   const marked = [...document.querySelectorAll('[aria-checked="true"]')];
   expect(marked.map((box) => box.getAttribute("data-choice"))).toEqual(["2", "5"]);
-  expect(marked.every((box) => box.textContent?.includes("✕"))).toBe(true);
-  expect(document.querySelectorAll(".mark-sign")).toHaveLength(2);
-  expect(document.querySelector("[data-choice=none]")?.textContent).toBe("Enter2 do not belong");
+  expect(marked.every((box) => box.textContent?.includes("✕is not"))).toBe(true);
+  expect(document.querySelector("[data-choice=none]")?.textContent).toBe("Enter2 are not");
   expect(document.querySelector("[data-choice=unsure]")?.textContent).toContain("Not sure");
+  const marking = { belong: true, word: "same kind", one: "1 is the same kind", several: "{} are" };
+  show({ ...odd, kind: "all-like", marking }, null, new Set(["3"]));
+  expect(document.querySelector('[aria-checked="true"]')?.textContent).toContain("✓same kind");
+  expect(document.querySelector("[data-choice=none]")?.textContent).toBe("Enter1 is the same kind");
 });
 
-test("a kind of tomorrow in which several may be chosen marks them on its buttons", () => {
-  show({ ...odd, kind: "a-kind-of-tomorrow" }, null, new Set(["3"]));
-  const pressed = [...document.querySelectorAll('[aria-pressed="true"]')];
-  expect(pressed.map((button) => button.getAttribute("data-choice"))).toEqual(["3"]);
+test("a kind of tomorrow in which several may be chosen is a grid too", () => {
+  show({ ...odd, kind: "a-kind-of-tomorrow", marking: null }, null, new Set(["3"]));
+  const marked = [...document.querySelectorAll('[aria-checked="true"]')];
+  expect(marked.map((button) => button.getAttribute("data-choice"))).toEqual(["3"]);
   expect(document.querySelector("[data-choice=none]")?.textContent).toContain("Only the marked one");
+});
+
+test("only one tile is reached with Tab, and the arrow keys move on from it", async () => {
+  show(odd);
+  const tiles = () => [...document.querySelectorAll<HTMLElement>(".mark")];
+  const reached = () => tiles().flatMap((tile, k) => (tile.tabIndex === 0 ? [k] : []));
+  expect(reached()).toEqual([0]);
+  dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+  await vi.waitFor(() => expect(reached()).toEqual([1]));
+  expect(document.activeElement).toBe(tiles()[1]);
+  document.body.insertAdjacentHTML("beforeend", "<dialog open></dialog>"); // over the grid
+  dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+  expect(document.activeElement).toBe(tiles()[1]);
+  document.querySelector("dialog")?.remove();
+});
+
+test("previews off the screen are not loaded before they come near it", async () => {
+  const seen: Element[] = [];
+  let appear = (_: Element) => {};
+  vi.stubGlobal(
+    "IntersectionObserver",
+    class {
+      constructor(notify: (entries: { isIntersecting: boolean; target: Element }[]) => void) {
+        appear = (target) => notify([{ isIntersecting: true, target }]);
+      }
+      observe = (target: Element) => seen.push(target);
+      disconnect = () => {};
+    },
+  );
+  const more = Array.from({ length: 24 }, (_, k) => choice(`${k + 1}`, [], [item(`s${k + 1}`)]));
+  show({ ...odd, choices: [...more, choice("none", ["Enter"])] });
+  expect(document.querySelectorAll(".mark img")).toHaveLength(12);
+  await vi.waitFor(() => expect(seen).toHaveLength(12));
+  const last = seen[11];
+  if (last) appear(last);
+  await vi.waitFor(() => expect(document.querySelectorAll(".mark img")).toHaveLength(13));
+  expect(last?.querySelector("img")).not.toBeNull();
+  vi.unstubAllGlobals();
+});
+
+test("dragging over tiles marks those on the way, each once", async () => {
+  const choose = show(odd, null, new Set(["3"]));
+  await Promise.resolve();
+  const at = (x: number) => document.querySelector(`[data-tile="${Math.floor(x / 50) + 1}"]`); // in a row
+  vi.spyOn(document, "elementFromPoint").mockImplementation((x) => at(x));
+  const pointer = (kind: string, x: number, type = "mouse") => {
+    const event = new PointerEvent(kind, { clientX: x, clientY: 10, button: 0, pointerType: type, bubbles: true });
+    (at(x) ?? document.body).dispatchEvent(event);
+  };
+  pointer("pointerdown", 10);
+  pointer("pointermove", 30); // still the first one
+  expect(choose).not.toHaveBeenCalled();
+  pointer("pointermove", 220); // in one jump, and back
+  pointer("pointermove", 160);
+  pointer("pointerup", 160);
+  pointer("pointermove", 500);
+  expect(choose.mock.calls.flat()).toEqual(["1", "2", "4", "5"]); // 3 was marked already
+  choose.mockClear();
+  pointer("pointerdown", 120); // begins with the marked one: unmarks
+  pointer("pointermove", 170);
+  pointer("pointerup", 170);
+  expect(choose.mock.calls.flat()).toEqual(["3"]);
+  choose.mockClear();
+  pointer("pointerdown", 10, "touch"); // a finger swipes
+  pointer("pointermove", 220, "touch");
+  expect(choose).not.toHaveBeenCalled();
+  vi.restoreAllMocks();
 });

@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
+from benchmarks.page.stage import keys_to_mark
 from browsing import Served, becomes, expect, needs_browser
 from demo_tiles import Tiles
 from samekind.workspace.workspace import Workspace
@@ -30,7 +31,8 @@ SEEN = """() => {
     groups: [...root.querySelectorAll(".one-group, .belonging")].map(ids),
     choices: [...root.querySelectorAll(".group-choice, .mark")]
       .map((one) => [one.dataset.choice, ids(one)]),
-    odd: root.classList.contains("odd-ones"),
+    marks: root.classList.contains("marks-odd") ? "odd"
+      : root.classList.contains("marks-alike") ? "alike" : "",
   };
 }"""
 COUNTED = "(n) => parseInt(document.querySelector('.progress span')?.innerText ?? '') === n"
@@ -43,10 +45,11 @@ class Person:
         self.kinds = kinds
 
     def choice(self, seen: dict[str, Any]) -> list[str]:
-        if seen["odd"]:
-            own = self.kinds[seen["groups"][0][0]]
-            odd = [int(name) for name, ids in seen["choices"] if self.kinds[ids[0]] != own]
-            return [*("1234567890-="[number - 1] for number in odd), "Enter"]
+        if seen["marks"]:
+            own, alike = self.kinds[seen["groups"][0][0]], seen["marks"] == "alike"
+            fits = [(int(name), self.kinds[ids[0]] == own) for name, ids in seen["choices"]]
+            marked = [number for number, same in fits if same == alike]
+            return [*(key for number in marked for key in keys_to_mark(number)), "Enter"]
         if seen["choices"]:
             own = self.kinds[seen["items"][0]]
             fits = [name for name, ids in seen["choices"] if self.kinds[ids[0]] == own]

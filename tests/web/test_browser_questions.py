@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from browsing import expect, needs_browser, press
-from samekind.protocols import View
-from samekind.questions import OddOnes, Question, SameGroups, SamePair, WhichGroup
+from browsing import EveryKind, Finger, expect, needs_browser, press
+from samekind.questions import AllLike, OddOnes, Question, SameGroups, SamePair, WhichGroup
 from samekind.workspace.workspace import Workspace
 
 pytestmark = needs_browser
-
-
-@dataclass(frozen=True)
-class EveryKind:
-    """Asks these questions, one after the other."""
-
-    questions: tuple[Question, ...]
-
-    def propose(self, view: View, n: int = 1) -> Sequence[Question]:
-        return self.questions[view.spent : view.spent + 1]
 
 
 def groups_of(n: int, exemplars: int) -> WhichGroup:
@@ -40,7 +28,8 @@ KINDS: tuple[Question, ...] = (
     SameGroups((0, 1, 2, 3, 4), (5, 6, 7, 8, 9), why="They are near each other."),
     OddOnes((0,), (1,), why="A check."),
     OddOnes((0, 1, 2, 3, 4), tuple(range(5, 12)), why="The least sure ones."),
-    OddOnes((0, 1, 2, 3, 4), tuple(range(5, 17)), why="The least sure ones."),
+    OddOnes((0, 1, 2, 3, 4), tuple(range(5, 29)), why="The least sure ones."),
+    AllLike((0,), tuple(range(1, 25)), why="The likeliest ones."),
 )
 
 FITS = """(touch) => {
@@ -75,28 +64,6 @@ FITS = """(touch) => {
     found.push("a target is too small for a finger");
   return [...new Set(found)];
 }"""
-
-
-class Finger:
-    """A finger on the screen, through the browser's own protocol."""
-
-    def __init__(self, page: Any) -> None:
-        self.page, self.to = page, page.context.new_cdp_session(page)
-
-    def _send(self, kind: str, *points: tuple[float, float]) -> None:
-        touching = [{"x": x, "y": y} for x, y in points]
-        self.to.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touching})
-
-    def swipe(self, x: float, y: float, dx: float, dy: float = 0, steps: int = 8) -> None:
-        self._send("touchStart", (x, y))
-        for k in range(1, steps + 1):
-            self._send("touchMove", (x + dx * k / steps, y + dy * k / steps))
-        self._send("touchEnd")
-
-    def hold(self, x: float, y: float, look: Callable[[], None]) -> None:
-        self._send("touchStart", (x, y))
-        look()
-        self._send("touchEnd")
 
 
 # -- every kind of question fits the screen -------------------------------------------------------

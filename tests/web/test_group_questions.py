@@ -39,7 +39,7 @@ def test_doubtful_items_come_with_their_numbers_and_keys(client: TestClient) -> 
     assert [choice["keys"][0] for choice in choices] == ["Enter", *"1234567890-=", "u"]
     assert [len(choice["exemplars"]) for choice in choices] == [0, *[1] * 12, 0]
     assert choices[0]["label"] == "All belong"
-    assert question["prompt"] == "These look like the group above. Tap those that are not."
+    assert question["prompt"] == "These look like this group. Tap those that are not."
     assert question["marking"] == {
         "belong": False, "word": "is not", "one": "1 is not", "several": "{} are not",
     }  # fmt: skip

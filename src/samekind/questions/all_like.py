@@ -27,9 +27,7 @@ class AllLike(Grid):
     kind: ClassVar[str] = "all-like"
     prompt: ClassVar[str] = "Which of these are the same kind?"
     words: ClassVar[Mapping[str, str]] = {NONE: "None of these"}
-    marking: ClassVar[Marking] = Marking(
-        True, "same kind", "1 is the same kind", "{} are the same kind"
-    )
+    marking: ClassVar[Marking] = Marking(True, "same", "1 is the same kind", "{} are the same kind")
 
     def heading(self, name: Callable[[int], str], verb: str = "Tap") -> str:
         """

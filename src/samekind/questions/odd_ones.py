@@ -37,5 +37,5 @@ class OddOnes(Grid):
         'These look like “Stars”. Tap those that are not.'
         """
         own = name(self.group[0])
-        those = f"“{own}”" if own else "the group above"
+        those = f"“{own}”" if own else "this group"
         return f"These look like {those}. {verb} those that are not."

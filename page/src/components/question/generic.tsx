@@ -1,19 +1,11 @@
 /** Any question: its items side by side, one button per choice, exemplars above their button. */
 
-import type { ChoiceView } from "../../api/schema";
 import { Item } from "../item";
 import { ChoiceButton } from "./choice-button";
 import { Exemplars } from "./exemplars";
 import type { QuestionProps } from "./question";
-import { NONE } from "./use-marks";
 
-/** The text on a choice; the one that submits says what is marked. */
-function labelOf(choice: ChoiceView, many: boolean, marked: number): string {
-  if (!many || choice.value !== NONE || marked === 0) return choice.label;
-  return marked === 1 ? "Only the marked one" : `The ${marked} marked ones`;
-}
-
-export function GenericQuestion({ question, chosen, marked, choose }: QuestionProps) {
+export function GenericQuestion({ question, chosen, choose }: QuestionProps) {
   const size = question.items.length <= 2 ? "large" : "medium";
   return (
     <div class="question">
@@ -33,8 +25,6 @@ export function GenericQuestion({ question, chosen, marked, choose }: QuestionPr
             choice={choice}
             chosen={chosen}
             choose={choose}
-            marked={marked.has(choice.value)}
-            label={labelOf(choice, question.many, marked.size)}
           >
             {choice.exemplars.map((item) => (
               <Item key={item.id} item={item} size="small" />

@@ -1,10 +1,11 @@
-/** A question, shown by the renderer for its kind. Kinds without one use the generic renderer. */
+/** A question, shown by the renderer for its kind. Kinds without one use the grid if many items
+ * can be marked, and otherwise the generic renderer. */
 
 import type { ComponentType } from "preact";
 import "./question.css"; // first: the sheets of the kinds of questions override it
 import type { QuestionView } from "../../api/schema";
 import { GenericQuestion } from "./generic";
-import { OddOnes } from "./odd-ones";
+import { GridQuestion } from "./grid";
 import { SameGroups } from "./same-groups";
 import { WhichGroup } from "./which-group";
 
@@ -25,10 +26,10 @@ export interface QuestionProps {
 const RENDERERS: Record<string, ComponentType<QuestionProps>> = {
   "which-group": WhichGroup,
   "same-groups": SameGroups,
-  "odd-ones": OddOnes,
 };
 
 export function Question(props: QuestionProps) {
-  const Renderer = RENDERERS[props.question.kind] ?? GenericQuestion;
+  const { kind, many } = props.question;
+  const Renderer = RENDERERS[kind] ?? (many ? GridQuestion : GenericQuestion);
   return <Renderer {...props} />;
 }

@@ -20,6 +20,13 @@ export function combine(numbers: Iterable<string>): string {
   return [...new Set(numbers)].sort((a, b) => Number(a) - Number(b)).join(",") || NONE;
 }
 
+/** The text on the button that sends the marked numbers. */
+export function submitLabel({ choices, marking }: QuestionView, marked: number): string {
+  if (marked > 0 && marking) return marked === 1 ? marking.one : marking.several.replace("{}", `${marked}`);
+  if (marked > 0) return marked === 1 ? "Only the marked one" : `The ${marked} marked ones`;
+  return choices.find(({ value }) => value === NONE)?.label ?? "";
+}
+
 /** The exemplars of what was chosen in an answer. */
 export function chosenItems({ choice, question }: AnswerView): ItemView[] {
   const values = question.many ? numbersIn(choice) : [choice];

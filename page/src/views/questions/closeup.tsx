@@ -8,9 +8,19 @@ import { useKeys } from "../../keyboard/keys";
 import { itemsOf } from "../../workspace/preload";
 import "./closeup.css";
 
-export function Closeup({ question, close }: { question: QuestionView; close: () => void }) {
+interface Props {
+  question: QuestionView;
+  /** The choice whose item comes first. */
+  first: string | null;
+  close: () => void;
+}
+
+export function Closeup({ question, first, close }: Props) {
   const items = itemsOf(question);
-  const [index, setIndex] = useState(0);
+  const [index, setIndex] = useState(() => {
+    const shown = question.choices.find(({ value }) => value === first)?.exemplars[0];
+    return Math.max(0, items.findIndex(({ id }) => id === shown?.id));
+  });
   const step = (by: number) => setIndex((index + by + items.length) % items.length);
   useKeys((event) => {
     if (event.key === "ArrowRight" || event.key === "ArrowDown") step(1);

@@ -21,7 +21,7 @@ function commonRows(bindings: Bindings, marking: Row[] | null): Row[] {
     [of("pair:same"), "Same"],
     [of("pair:different"), "Different"],
     ...(marking ?? groups),
-    [of("always:unsure"), "Not sure"],
+    [of("always:unsure").filter((key) => marking === null || key !== " "), "Not sure"],
   ];
 }
 
@@ -31,6 +31,8 @@ function markingRows(choices: ChoiceView[]): Row[] {
   const numbers = choices.filter(({ value }) => isNumber(value));
   return [
     [numbers.flatMap(({ keys }) => keys), "Mark or unmark this item"],
+    [["ArrowLeft", "ArrowUp", "ArrowDown", "ArrowRight"], "Move between items"],
+    [[" "], "Mark or unmark the item under the cursor"],
     [none?.keys ?? [], `Submit marked items. With none marked: ${none?.label.toLowerCase() ?? ""}`],
   ];
 }
@@ -65,8 +67,8 @@ export function Help({ question, acts, close, customise }: Props) {
       </table>
       <p class="muted">
         Answer by what you see. There is no wrong grouping, only yours, and “Not sure” is always fine.
-        Press and hold a picture to enlarge it. On a phone, swipe right for “Same” and left for
-        “Different”. Every answer is saved at once and can be changed at any time. Nothing leaves this
+        Press and hold a picture to enlarge it. On a phone, swipe right for “Same” or to send marked items,
+        left for “Different” or “Not sure”. Drag the mouse over items to mark several. Every answer is saved at once and can be changed at any time. Nothing leaves this
         computer.
       </p>
       <button type="button" onClick={customise}>

@@ -29,9 +29,15 @@ function findGroup(): void {
   if (found instanceof HTMLButtonElement) found.click();
 }
 
+/** The choice that has the focus. */
+function focusedChoice(): string | null {
+  return document.activeElement?.closest<HTMLElement>("[data-choice]")?.dataset.choice ?? null;
+}
+
 export function QuestionsPage({ workspace }: { workspace: Workspace }) {
   const [dialog, setDialog] = useState<"help" | "shortcuts" | "closeup" | null>(null);
   const [editing, setEditing] = useState<AnswerView | null>(null);
+  const page = useRef<HTMLElement>(null);
   const prompt = useRef<HTMLHeadingElement>(null);
   const keyboard = useShortcuts();
   const { now, session, sending, recent } = workspace;
@@ -63,10 +69,14 @@ export function QuestionsPage({ workspace }: { workspace: Workspace }) {
   });
 
   // With the focus on a button that was clicked, space would press it again instead of "Not sure".
-  useLayoutEffect(() => prompt.current?.focus({ preventScroll: true }), [question?.number]);
+  // Where tiles are marked, space is for the one under the cursor.
+  useLayoutEffect(() => {
+    const tile = page.current?.querySelector<HTMLElement>("[data-initial-focus]");
+    (tile ?? prompt.current)?.focus({ preventScroll: true });
+  }, [question?.number]);
 
   return (
-    <main class="questions">
+    <main ref={page} class="questions">
       <div class="prompt">
         <h1 ref={prompt} tabIndex={-1} aria-live="polite">
           {question?.prompt ?? (now ? "No question right now" : "…")}
@@ -74,7 +84,7 @@ export function QuestionsPage({ workspace }: { workspace: Workspace }) {
         <p class="lead">{question ? question.why : now?.message}</p>
       </div>
       {question ? (
-        <Swipe question={question} choose={press}>
+        <Swipe question={question} marked={marked.size} choose={press}>
           <Question
             key={question.number}
             question={question}
@@ -131,7 +141,7 @@ export function QuestionsPage({ workspace }: { workspace: Workspace }) {
         />
       )}
       {dialog === "shortcuts" && <ShortcutSettings close={() => setDialog(null)} />}
-      {dialog === "closeup" && question && <Closeup question={question} close={() => setDialog(null)} />}
+      {dialog === "closeup" && question && <Closeup question={question} first={focusedChoice()} close={() => setDialog(null)} />}
       {editing && <EditAnswer answer={editing} workspace={workspace} close={() => setEditing(null)} />}
     </main>
   );

@@ -10,7 +10,7 @@ import "./shortcuts.css";
 const SECTIONS: [Scope[], string][] = [
   [["pair"], "Same kind?"],
   [["groups"], "Which group?"],
-  [["marks"], "Which do not belong?"],
+  [["marks"], "Many items at once"],
   [["always", "acts"], "Everywhere"],
 ];
 

@@ -1,8 +1,12 @@
-/** On a phone: swipe right for "Same", left for "Different". Other choices are tapped. */
+/**
+ * On a phone: swipe right for "Same", left for "Different". Where items are marked, right sends the
+ * marked ones and left is "Not sure". Other choices are tapped.
+ */
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ChoiceView, QuestionView } from "../../api/schema";
+import { NONE, submitLabel } from "../../components/question/use-marks";
 import { isZoomed } from "../../components/zoom";
 import "./swipe.css";
 
@@ -16,9 +20,13 @@ export interface Directions {
   right: ChoiceView;
 }
 
-/** What the two directions mean; `null` for questions that are not swiped. */
-export function directions(question: QuestionView | null): Directions | null {
+/** What the two directions mean with so many marked items; `null` for questions that are not swiped. */
+export function directions(question: QuestionView | null, marked = 0): Directions | null {
   const find = (value: string) => question?.choices.find((choice) => choice.value === value);
+  if (question?.many) {
+    const [left, send] = [find("unsure"), find(NONE)];
+    return left && send ? { left, right: { ...send, label: submitLabel(question, marked) } } : null;
+  }
   const [left, right] = [find("different"), find("same")];
   return left && right ? { left, right } : null;
 }
@@ -37,12 +45,14 @@ interface Drag {
 
 interface Props {
   question: QuestionView;
+  /** How many items are marked. */
+  marked: number;
   choose: (value: string) => void;
   children: ComponentChildren;
 }
 
-export function Swipe({ question, choose, children }: Props) {
-  const choices = directions(question);
+export function Swipe({ question, marked, choose, children }: Props) {
+  const choices = directions(question, marked);
   const drag = useRef<Drag | null>(null);
   const box = useRef<HTMLDivElement>(null);
   const [dx, setDx] = useState(0);
