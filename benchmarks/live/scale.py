@@ -126,7 +126,7 @@ class Timed(Session):
         """As a session learns; what was foreseen before is gone."""
         self._foreseen = False
         with self._timed("refit"):
-            found = super().refit(check=False)
+            found = super().refit()
         if check:
             with self._timed("check"):
                 self.check()

@@ -83,8 +83,8 @@ def test_the_error_rates_of_simulated_people_are_found() -> None:
             choice = str(rng.choice(others)) if others else choice
         session.tell(asked.number, choice, by=name)
         if session.due:
-            session.refit(check=False)
-    session.refit(check=False)
+            session.refit()
+    session.refit()
     found = agreement(session)
     people = {person.name: person for person in found.people}
     assert list(people) == list(rates)

@@ -84,8 +84,8 @@ def test_the_same_questions_are_asked_whether_or_not_they_were_foreseen(
         foreseeing.prefetch()
         person.act((plain, foreseeing), one.number)
         if plain.due and person.rng.random() < 0.5:
-            plain.refit(check=False)
-            foreseeing.refit(check=False)
+            plain.refit()
+            foreseeing.refit()
     events = [[(e.kind, e.data) for e in store.read("main")] for store in stores]
     assert events[0] == events[1], "word for word: why a question is asked as well"
 
@@ -163,7 +163,7 @@ def test_a_slow_strategy_is_not_asked_in_advance_until_the_next_refit(
     [
         lambda session: setattr(session, "budget", 7),  # a strategy may plan by it
         lambda session: session.edit(1, "different"),
-        lambda session: session.refit(check=False),
+        lambda session: session.refit(),
         lambda session: session.rename(1, "a name"),
     ],
     ids=["budget", "edit", "refit", "rename"],
@@ -205,8 +205,8 @@ def test_answers_come_while_another_thread_looks_ahead(make_session: Make, pile:
             assert one is not None and one == other
             person.act((plain, foreseeing), one.number)
             if plain.due:
-                plain.refit(check=False)
-                foreseeing.refit(check=False)
+                plain.refit()
+                foreseeing.refit()
     finally:
         stop.set()
         for thread in threads:

@@ -1,4 +1,4 @@
-"""Random checks: an honest estimate of the quality, from the answers alone."""
+"""Statements about the quality: from the answers alone, the same everywhere and after a restart."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import numpy as np
 import pytest
 
 from piles import clouds, points
-from samekind.clusterers.live.estimator import Live
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
+from samekind.ledger.fold import Refitted
+from samekind.ledger.store import MemoryStore
 from samekind.questions import Answer, SamePair, WhichGroup, question_from_json
 from samekind.session import Session
+from samekind.session.accuracy import Accuracy
 from samekind.session.quality import (
-    Moves,
     Quality,
     constraints_without,
     describe_quality,
     expected_gain,
+    group_fits,
     interval,
-    quality_summary,
+    moved_lately,
     random_checks,
     share_moved,
 )
@@ -26,6 +28,8 @@ from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
 
 LABELS = np.array([0, 0, 1] + [0] * 97)
+GOOD = Accuracy(0.97, 0.9, 0.99, 40, 0.02, tuple(np.linspace(0.94, 1.0, 40)))
+POOR = Accuracy(0.8, 0.6, 0.9, 40, 0.02, tuple(np.linspace(0.6, 1.0, 40)))
 
 
 def answered(said: list[bool]) -> list[Answer]:
@@ -36,7 +40,7 @@ def answered(said: list[bool]) -> list[Answer]:
     ]
 
 
-def test_only_random_checks_count_and_too_few_say_nothing() -> None:
+def test_only_random_checks_compare_clusterings_and_too_few_say_nothing() -> None:
     chosen = [Answer(90 + k, SamePair(0, k + 1), "same") for k in range(30)]
     assert random_checks(chosen) == []
     assert Quality.of(answered([True] * 4), LABELS) is None
@@ -85,69 +89,93 @@ def test_the_share_of_moved_items_comes_from_the_last_refit() -> None:
     assert share_moved(first.followed_by([5, 5, 2, 2], first.space)) == 0.0
 
 
-def after(*moved_per_refit: int, n: int = 1000, every: int = 5) -> Moves:
-    """Refits after every fifth answer, from the twentieth on, that moved so many of 1000 items."""
-    moves = Moves(20)
-    labels = np.arange(n) % 2
-    for k, count in enumerate(moved_per_refit, start=1):
-        now = labels.copy()
-        now[:count] = 1 - now[:count]
-        before = Clustering.first(labels, np.zeros((n, 1)))
-        moves = moves.then(20 + every * k, before.followed_by(now, before.space))
-    return moves
+def refits(*steps: tuple[int, float | None]) -> list[Refitted]:
+    """Refits on so many answers, each with the share that it moved."""
+    return [Refitted(k, k, 2, {}, *step) for k, step in enumerate(steps)]
 
 
-def test_the_gain_follows_what_the_latest_ten_answers_moved() -> None:
-    gain = expected_gain(after(300, 40, 40), None, 1000)
-    assert gain == {"answers": 20, "items": 20, "share": 0.021, "little": False}
-    assert expected_gain(after(40), None, 1000) is None, "five answers say too little"
-    assert expected_gain(Moves(), None, 1000) is None
+def test_the_latest_ten_answers_count_and_a_fresh_start_moves_nothing() -> None:
+    steps = [(0, None), (5, None), (10, 0.5), (15, 0.04), (20, 0.02)]
+    assert moved_lately(refits(*steps)) == pytest.approx(0.06)
+    assert moved_lately(refits(*steps, (26, 0.01))) == pytest.approx(0.03 * 10 / 11)
+    assert moved_lately(refits(*steps[:3])) is None, "ten answers have not moved anything yet"
+    assert moved_lately(refits(*steps, (19, 0.0))) == pytest.approx(0.06), "one was taken back"
 
 
-def test_no_more_items_can_be_gained_than_the_checks_say_are_out_of_place() -> None:
-    perfect = Quality.of(answered([True] * 24), LABELS)
-    assert perfect is not None
-    assert expected_gain(after(80, 80), perfect, 1000) == expected_gain(after(80, 80), None, 1000)
-    gain = expected_gain(after(400, 400), perfect, 1000)
-    assert gain is not None and gain["share"] == round(1 - perfect.low + 0.001, 4)
+def test_stopping_is_suggested_if_little_moves_and_nearly_all_is_in_place() -> None:
+    def little(moved: float, accuracy: Accuracy | None) -> bool:
+        gain = expected_gain(moved, accuracy, 1000)
+        assert gain is not None
+        return bool(gain["little"])
+
+    assert little(0.004, GOOD)
+    assert not little(0.05, GOOD), "the groups still move"
+    assert not little(0.004, POOR) and not little(0.004, None)
+    assert expected_gain(None, GOOD, 1000) is None
+    gain = expected_gain(0.01, GOOD, 1000)
+    assert gain is not None and (gain["answers"], gain["items"]) == (10, 2)
 
 
-def test_answers_taken_back_and_a_fresh_start_are_no_moves() -> None:
-    moves = after(40, 40)
-    still = Clustering.first([0, 1], np.zeros((2, 1)))
-    same = still.followed_by([0, 1], still.space)
-    assert moves.then(22, same).steps == moves.steps
-    assert moves.then(40, still).per_answer() is None
+def test_the_fit_of_groups_is_calibrated_and_adds_up_to_the_accuracy() -> None:
+    rng = np.random.default_rng(0)
+    sure = np.sort(rng.uniform(0.5, 1.0, 300))
+    membership = np.stack([sure, 1 - sure], axis=1)
+    membership[150:] = membership[150:, ::-1]
+    groups = Clustering.first(np.arange(300) // 150, np.zeros((300, 1)), membership)
+    fits = group_fits(groups, POOR)
+    assert fits[1] is not None and fits[2] is not None
+    assert fits[1] == pytest.approx(0.7, abs=0.01) and fits[2] == pytest.approx(0.9, abs=0.01)
+    assert set(group_fits(groups, None).values()) == {None}
 
 
-def test_one_may_stop_when_more_answers_change_little_and_checks_tell_the_quality() -> None:
-    first = Clustering.first([0, 0, 1, 1], np.zeros((4, 2)))
-    little, much = (expected_gain(after(*m), None, 1000) for m in ((0, 1), (40, 40)))
-    good = Quality.of(answered([True] * 24), LABELS)
-    assert quality_summary(good, first, little)["enough"]
-    assert describe_quality(quality_summary(good, first, little)).endswith(
-        "More answers will change little. You can stop here."
-    )
-    assert not quality_summary(good, first, much)["enough"]
-    assert describe_quality(quality_summary(good, first, much)).endswith(
-        "put about 20 more items in place."
-    )
-    assert not quality_summary(None, first, little)["enough"], (
-        "without checks nobody knows how good it is"
-    )
-    assert not quality_summary(good, first)["enough"]
-    assert describe_quality(quality_summary(None, first)) == ""
+def told(session: Session) -> str:
+    return describe_quality(session.progress())
 
 
-def test_progress_tells_the_gain_once_there_are_enough_answers() -> None:
+def test_stop_advice_comes_early_and_the_verdict_survives_a_restart() -> None:
+    X, kinds = clouds(400)
+    store = MemoryStore()
+    session = Session(points(400), X, store=store, seed=2)
+    run(session, Truth(kinds), 30)
+    assert session.progress()["enough"], told(session)
+    assert told(session).endswith("You can stop here.") and " % right (" in told(session)
+    found = session.progress()["quality"]
+    assert found["low"] <= 1.0 and found["share"] > 0.93
+    again = Session(points(400), X, store=store, seed=2)
+    assert told(again) == told(session) and again.quality == session.quality
+
+
+def test_an_edited_answer_is_judged_anew_and_one_taken_back_no_longer_counts() -> None:
     X, kinds = clouds(200)
-    session = Session(points(200), X, clusterer=Live(), strategy="live", seed=2)
-    run(session, Truth(kinds), 15)
-    assert session.progress()["gain"] is None
-    run(session, Truth(kinds), 45)
-    told = session.progress()
-    assert told["gain"]["answers"] == 20 and told["gain"]["little"] and told["enough"]
-    assert "You can stop here" in describe_quality(told)
+    session = Session(points(200), X, seed=2)
+    run(session, Truth(kinds), 24)
+    before, number = session.quality, session.answers[-1].number
+    answer = session.answers[-1]
+    session.edit(number, "1" if answer.choice == "2" else "2")
+    assert before is not None and session.quality is not None
+    assert session.quality.share < before.share
+    session.edit(number, answer.choice)
+    assert session.quality == before
+    session.undo()
+    assert session.quality is not None and session.quality.placements == before.placements - 1
+
+
+def test_the_same_choice_again_and_again_is_noticed_and_never_enough() -> None:
+    X, kinds = clouds(300)
+    session = Session(points(300), X, seed=2)
+    run(session, Truth(kinds), 8)
+
+    class First:
+        def answer(self, question: object) -> str:
+            return "1"
+
+    run(session, First(), 12)
+    for _ in range(4):
+        progress = session.progress()
+        assert progress["quality"] is None and not progress["enough"]
+        assert "all the same choice" in describe_quality(progress)
+        assert "stop" not in describe_quality(progress)
+        run(session, First(), 5)
 
 
 def test_a_ledger_remembers_what_was_asked_at_random() -> None:
@@ -157,15 +185,13 @@ def test_a_ledger_remembers_what_was_asked_at_random() -> None:
     assert "at_random" not in WhichGroup(7, ((1,), (2,))).to_json(str)
 
 
-def test_every_eighth_question_of_live_is_a_check_and_the_estimate_is_near_the_truth() -> None:
+def test_every_eighth_question_of_live_is_a_check() -> None:
     X, kinds = clouds(400)
-    session = Session(points(400), X, clusterer=Live(), strategy="live", seed=2)
-    run(session, Truth(kinds), 80)
+    session = Session(points(400), X, seed=2)
+    run(session, Truth(kinds), 48)
     checks = [a for a in session.answers if a.question.at_random]
-    assert 8 <= len(checks) <= 10
-    told = session.progress()["quality"]
-    assert told["checks"] == len(checks) and told["low"] <= 1.0 <= told["high"]
-    assert told["agreed"] >= len(checks) - 1
-    again = Session(points(400), X, clusterer=Live(), strategy="live", seed=2)
-    run(again, Truth(kinds), 80)
+    assert 4 <= len(checks) <= 6
+    assert session.progress()["quality"]["checks"] == len(checks)
+    again = Session(points(400), X, seed=2)
+    run(again, Truth(kinds), 48)
     assert [a.question for a in again.answers] == [a.question for a in session.answers]

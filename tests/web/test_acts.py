@@ -6,9 +6,12 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from samekind.simulation.loop import run
+from samekind.simulation.people import Truth
 from samekind.sources import open_source
 from samekind.workspace.workspace import Workspace
 
@@ -223,16 +226,11 @@ def test_a_group_has_a_purity_and_doubtful_members(
     client = client_for(live)
     unknown = {group["purity"] for group in client.get("/api/groups").json()["groups"]}
     assert unknown == {None}, "nothing is answered yet: nobody can know"
-    act(client, "together", items=[0, 4])
-    assert live.refitter.wait("main")
+    run(live.session(), Truth(np.arange(48) % 4), 20)
     for group in client.get("/api/groups").json()["groups"]:
         assert 0 < group["purity"] <= 1
         assert len(group["doubtful"]) == 5
         assert {item["position"] for item in group["doubtful"]} <= set(range(48))
-
-
-def test_without_memberships_the_purity_is_unknown(client: TestClient) -> None:
-    assert {g["purity"] for g in client.get("/api/groups").json()["groups"]} == {None}
 
 
 def test_members_come_in_the_requested_order_with_their_positions(

@@ -81,10 +81,13 @@ def test_the_quality_comes_with_its_interval(
         answer(client, str((8 + k) % 4 + 1))
     workspace.session().refit()
     report = client.get("/api/progress/report").json()
-    assert report["checks"] == 6
-    assert report["quality"]["checks"] == report["quality"]["agreed"] == 6
-    assert 0.5 < report["quality"]["low"] < 0.6 and report["quality"]["high"] == 1
-    assert "6 of 6 random checks" in report["words"]
+    assert report["checks"] == 6 and report["placements"] == 12 >= report["placements_needed"]
+    found = report["quality"]
+    assert found["placements"] == 12 and found["checks"] == 6
+    assert 0 < found["low"] < found["share"] < found["high"] <= 1
+    said = f"About {100 * found['share']:.0f} % right ("
+    assert report["words"].startswith(said)
+    assert client.get("/api/question").json()["progress"]["quality"] == report["words"]
 
 
 def learning_session(store: MemoryStore) -> Session:
@@ -126,10 +129,9 @@ def test_the_curve_ends_with_the_current_groups_and_is_the_same_after_a_restart(
     assert curves.of(session).pending == len(milestones(24))
     curve = complete(curves, session)
     assert [point.answers for point in curve.points] == [0, 5, 10, 15, 20, 24]
-    last, quality = curve.points[-1], session.quality
-    assert quality is not None and last.quality is not None
-    assert (last.quality.checks, last.quality.agreed) == (quality.checks, quality.agreed)
-    assert curve.points[0].quality is not None and curve.points[0].settled < last.settled
+    last = curve.points[-1]
+    assert last.quality.as_json() == session.progress()["quality"] is not None
+    assert curve.points[0].quality.as_json() is None and curve.points[0].settled < last.settled
     assert complete(Curves(lambda name: False), learning_session(store)) == curve
 
 

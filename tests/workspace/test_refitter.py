@@ -13,22 +13,18 @@ class Slow:
     """A session whose refit waits until it is let go."""
 
     def __init__(self, name: str = "main") -> None:
-        self.name, self.due, self.answers, self.checks = name, False, (), 0
+        self.name, self.due, self.answers = name, False, ()
         self.clustering = SimpleNamespace(snapshot=0)
         self.go, self.begun = threading.Event(), threading.Event()
         self.refits = self.at_once = self.most_at_once = 0
 
-    def refit(self, *, check: bool) -> None:
-        assert not check, "that would keep the next refit waiting"
+    def refit(self) -> None:
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
         self.begun.set()
         assert self.go.wait(PATIENCE)
         self.refits += 1
         self.at_once -= 1
-
-    def check(self) -> None:
-        self.checks += 1
 
 
 def test_one_session_is_refitted_once_at_a_time() -> None:
@@ -39,18 +35,6 @@ def test_one_session_is_refitted_once_at_a_time() -> None:
     slow.go.set()
     assert refitter.wait("main")
     assert (slow.refits, slow.most_at_once) == (2, 1), "one, and one for all that came meanwhile"
-
-
-def test_the_quality_is_estimated_once_after_the_last_refit() -> None:
-    refitter, slow = Refitter(), Slow()
-    for _ in range(3):
-        refitter.request(slow)  # type: ignore[arg-type]
-    assert slow.begun.wait(PATIENCE) and slow.checks == 0
-    slow.go.set()
-    (thread,) = (t for t in threading.enumerate() if t.name == "refit-main")
-    assert refitter.wait("main")
-    thread.join(PATIENCE)
-    assert slow.checks == 1
 
 
 def test_two_sessions_are_refitted_side_by_side() -> None:

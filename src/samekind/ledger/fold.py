@@ -51,13 +51,16 @@ class Refitted:
     """A refit: the snapshot that it made, and the last event that it learnt from.
 
     `marks` lists a few item ids per group number, by which the groups are recognised again. `last`
-    is the highest group number used so far.
+    is the highest group number used so far. `answers` counts those that it learnt from, and `moved`
+    is the share of the items that changed their group; None where the groups began anew.
     """
 
     snapshot: int
     after: int
     last: int
     marks: Mapping[int, Sequence[str]]
+    answers: int = 0
+    moved: float | None = None
 
 
 def last_header(store: Store, session: str) -> dict[str, Any]:
@@ -205,9 +208,12 @@ class LedgerState:
 
     def _refitted(self, data: Mapping[str, Any], seq: int) -> None:
         marks = {int(k): tuple(ids) for k, ids in data["marks"].items()}
-        refit = Refitted(int(data["snapshot"]), int(data["after"]), int(data["last"]), marks)
-        self.refits.append(refit)
-        self.changes = sum(1 for at in self.changed_at if at > int(data["after"]))
+        after, moved = int(data["after"]), data.get("moved")
+        known = sum(1 for at in self.told_at.values() if at <= after)
+        numbers = int(data["snapshot"]), after, int(data["last"])
+        moved = None if moved is None else float(moved)
+        self.refits.append(Refitted(*numbers, marks, known, moved))
+        self.changes = sum(1 for at in self.changed_at if at > after)
 
     def _named(self, data: Mapping[str, Any], seq: int) -> None:
         name = Name(seq, str(data["name"]))

@@ -55,20 +55,6 @@ def sureness(clustering: Clustering) -> Floats:
     return clustering.memo("sureness", computed)
 
 
-def purity(clustering: Clustering) -> dict[int, float | None]:
-    """The expected share of members that belong, by group; None without soft memberships."""
-
-    def computed() -> dict[int, float | None]:
-        if clustering.membership is None:
-            return dict.fromkeys(clustering.numbers)
-        columns = np.searchsorted(clustering.numbers, clustering.labels)
-        total = np.bincount(columns, weights=sureness(clustering))
-        shares = total / np.maximum(np.bincount(columns), 1)
-        return {k: float(share) for k, share in zip(clustering.numbers, shares, strict=True)}
-
-    return clustering.memo("purity", computed)
-
-
 def sizes(clustering: Clustering) -> dict[int, int]:
     """Items per group, counted once per snapshot."""
     return clustering.memo("sizes", clustering.sizes)

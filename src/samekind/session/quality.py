@@ -1,50 +1,57 @@
-"""Quality: estimate from the answers alone how well the groups fit what the person means.
+"""Quality: state from the answers alone how well the groups fit what the person means.
 
-Some questions are random checks, about items drawn at random. Groups that were learnt without them
-are compared with their answers: the share that agrees is an honest estimate of how many items are
-where the person would put them. Questions that a strategy chooses are biased towards unclear items,
-and answers that the groups were learnt from prove nothing.
+One function puts the statement into words, for the page, the terminal and reports:
+:func:`describe_quality`. The accuracy comes from :mod:`samekind.session.accuracy`. Answers that
+follow no wish are noticed by :mod:`samekind.session.attention`, and then nothing is stated.
 
-The expected gain of more answers is estimated from how many items the latest ones moved. Measured
-in simulations: 20 more answers put about a quarter as many items in place as the refits of the
-latest ten answers moved, plus a small constant share.
+The expected gain of more answers is estimated from how many items the latest ones moved, and from
+how many are out of place. Everything is computed from the ledger, so a session says the same after
+it is opened again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from threading import Lock
-from typing import Any, Self
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
+from samekind.ledger.fold import Refitted
 from samekind.questions import UNSURE, Answer
 from samekind.questions.wording import plural
-from samekind.session.refit import fit_clusterer
+from samekind.session.accuracy import Accuracy, estimate, placements
+from samekind.session.attention import Attention, attention
+from samekind.session.expectations import clearness
 
 MIN_CHECKS = 5
-"""Random checks that an estimate needs."""
-MAX_SAMPLED_ITEMS = 12_000
-"""Items on which the quality is estimated; more would take longer and say the same."""
-N_MORE_ANSWERS = 20
+"""Random checks by which two clusterings can be compared."""
+N_MORE_ANSWERS = 10
 """Number of further answers for which the gain is estimated."""
 N_LATEST_ANSWERS = 10
 """Latest answers whose refits are considered."""
-MIN_ANSWERS = 20
-"""With fewer answers the groups are still being found, and no gain can be estimated."""
-GAIN_PER_MOVE, CONSTANT_GAIN = 0.25, 0.001
-"""Gain per item that the latest answers moved, and the constant share of all items."""
-SMALL_GAIN = 0.003
-"""Share of the items below which the gain is too small to continue."""
+GAIN_PER_MOVE, GAIN_PER_MISPLACED = 0.05, 0.05
+"""Items that ten more answers put in place, per item that the latest ten moved, and per item that
+is out of place. Measured in simulated sessions (docs/lab-notes.md)."""
+GAIN_PER_MOVE_ALONE = 0.085
+"""The same per moved item where it is not known how many are out of place."""
+MIN_SHARE = 0.93
+"""Accuracy from which stopping is suggested at all."""
+SETTLED = ((0.8, 0.02), (0.7, 0.006))
+"""Lower end of the accuracy, and share of the items that the latest ten answers moved, with which
+the groups are settled: in simulations none of those gained more than 1 % in 20 more answers."""
 
 
 @dataclass(frozen=True)
 class Quality:
-    """The share of random checks in which the groups agree with the person; 95 % interval."""
+    """The share of random checks that agree with groups learnt without them; 95 % interval.
+
+    For comparing two clusterings. The statement about a session is :class:`Statement`.
+    """
 
     checks: int
     agreed: int
@@ -71,62 +78,6 @@ class Quality:
 def random_checks(answers: Iterable[Answer]) -> list[Answer]:
     """The answers to random checks, without those that are unsure."""
     return [a for a in answers if a.question.at_random and a.choice != UNSURE]
-
-
-class QualityEstimate:
-    """The quality by the latest random checks; updated only when their answers have changed."""
-
-    def __init__(self) -> None:
-        self.quality: Quality | None = None
-        self._checked: tuple[tuple[int, str], ...] = ()
-        self._busy = Lock()
-
-    def update(self, clusterer: Any, X: NDArray[Any], constraints: Constraints, seed: int) -> None:
-        """Estimate again, unless nothing has changed or another thread is doing it already."""
-        if not self._busy.acquire(blocking=False):
-            return
-        try:
-            checked = tuple((a.number, a.choice) for a in random_checks(constraints.answers))
-            if checked != self._checked:
-                self.quality = cross_check(clusterer, X, constraints, seed)
-                self._checked = checked
-        finally:
-            self._busy.release()
-
-
-def cross_check(
-    clusterer: Any, X: NDArray[Any], constraints: Constraints, seed: int
-) -> Quality | None:
-    """Fit without the random checks, and compare the groups with the answers to them.
-
-    In a large collection a random part is fitted, with all items that answers are about: where a
-    few items belong does not depend on how many others there are. None while there are too few
-    checks, for clusterers that train for long, and when answered items are gone.
-    """
-    checks = random_checks(constraints.answers)
-    trains_long = clusterer.get_params().get("warm_start")
-    if len(checks) < MIN_CHECKS or trains_long or constraints.n_gone:
-        return None
-    rows = _sampled_rows(constraints, checks, seed)
-    checked = [answer.question.items()[0] for answer in checks]
-    known = constraints_without(constraints, checked, rows)
-    labels = np.zeros(len(X), dtype=np.intp)
-    labels[rows] = fit_clusterer(
-        clusterer, X if len(rows) == len(X) else X[rows], known, seed
-    ).labels_
-    return Quality.of(checks, labels)
-
-
-def _sampled_rows(
-    constraints: Constraints, checks: Sequence[Answer], seed: int
-) -> NDArray[np.intp]:
-    """All items, or a random sample with those in answers and checks; ascending."""
-    n = constraints.n_items
-    if n <= MAX_SAMPLED_ITEMS:
-        return np.arange(n)
-    drawn = np.random.default_rng((seed, n)).choice(n, MAX_SAMPLED_ITEMS, replace=False)
-    shown = [item for answer in checks for item in answer.question.items()]
-    return np.union1d(np.union1d(drawn, constraints.touched), np.array(shown, dtype=np.intp))
 
 
 def constraints_without(
@@ -186,107 +137,164 @@ def share_moved(clustering: Clustering) -> float | None:
     return 1 - stayed / max(len(clustering.labels), 1)
 
 
+@dataclass(frozen=True)
+class Statement:
+    """What can be said about a session.
+
+    Parameters
+    ----------
+    accuracy : None while there are too few placements, or if the same choice is repeated.
+    checks, agreed : random checks, and how many were answered as the groups implied.
+    """
+
+    accuracy: Accuracy | None
+    attention: Attention
+    checks: int
+    agreed: int
+
+    def as_json(self) -> dict[str, Any] | None:
+        """The accuracy as plain JSON; None while nothing can be said."""
+        if self.accuracy is None:
+            return None
+        shares = {name: getattr(self.accuracy, name) for name in ("share", "low", "high", "slips")}
+        counts = {"checks": self.checks, "agreed": self.agreed}
+        rounded = {name: round(share, 4) for name, share in shares.items()}
+        return {**counts, "placements": self.accuracy.placements, **rounded}
+
+
+class Statements:
+    """The statement about the latest answers; computed again only when they have changed."""
+
+    def __init__(self) -> None:
+        self._of: tuple[tuple[int, str], ...] | None = None
+        self._latest = statement(())
+
+    def of(self, answers: Sequence[Answer]) -> Statement:
+        """The statement about these answers."""
+        key = tuple((answer.number, answer.choice) for answer in answers)
+        if key != self._of:
+            self._of, self._latest = key, statement(answers)
+        return self._latest
+
+
+def statement(answers: Sequence[Answer]) -> Statement:
+    """State how well the groups fit, as far as these answers tell."""
+    found, placed = attention(answers), placements(answers)
+    checks = [one for one in placed if one.random]
+    accuracy = None if found.is_monotone else estimate(placed)
+    return Statement(accuracy, found, len(checks), sum(one.agreed for one in checks))
+
+
+def moved_lately(refits: Sequence[Refitted]) -> float | None:
+    """Share of the items that the refits of the latest ten answers moved; None: not known yet."""
+    answers, moved = 0, 0.0
+    for before, refit in reversed([*pairwise(refits)]):
+        if refit.moved is None:  # the groups began anew
+            return None
+        answers, moved = answers + max(refit.answers - before.answers, 0), moved + refit.moved
+        if answers >= N_LATEST_ANSWERS:
+            return moved * N_LATEST_ANSWERS / answers
+    return None
+
+
 def quality_summary(
-    found: Quality | None, clustering: Clustering, gain: dict[str, Any] | None = None
+    found: Statement, clustering: Clustering, moved: float | None = None
 ) -> dict[str, Any]:
     """Summarise the quality as plain JSON.
 
-    ``quality`` is None while there are too few random checks. ``moved`` is the share of items that
-    the last refit moved. ``gain`` is the expected gain of 20 more answers
-    (see :func:`expected_gain`). ``enough`` suggests to stop, because that gain is small.
+    ``quality`` is None while nothing can be said. ``moved`` is the share of items that the last
+    refit moved. ``gain`` is the expected gain of more answers (see :func:`expected_gain`).
+    ``notice`` is a sentence about answers worth another look. ``enough`` suggests to stop.
+
+    Parameters
+    ----------
+    moved : the share of items that the latest ten answers moved.
     """
     change = share_moved(clustering)
+    gain = None
+    if not found.attention.notice:
+        gain = expected_gain(moved, found.accuracy, len(clustering.labels))
     return {
-        "quality": None
-        if found is None
-        else {
-            "checks": found.checks,
-            "agreed": found.agreed,
-            "share": round(found.share, 4),
-            "low": round(found.low, 4),
-            "high": round(found.high, 4),
-        },
+        "quality": found.as_json(),
         "moved": None if change is None else round(change, 4),
         "gain": gain,
-        "enough": bool(found is not None and gain is not None and gain["little"]),
+        "notice": found.attention.notice,
+        "enough": bool(gain is not None and gain["little"] and found.attention.is_enough),
+    }
+
+
+def expected_gain(
+    moved: float | None, accuracy: Accuracy | None, n_items: int
+) -> dict[str, Any] | None:
+    """Estimate how many items ten more answers would put in place, as plain JSON; None: unknown.
+
+    ``little`` tells whether that is hardly worth it: see :data:`SETTLED`.
+    """
+    if moved is None:
+        return None
+    share, little = GAIN_PER_MOVE_ALONE * moved, False
+    if accuracy is not None:
+        share = GAIN_PER_MOVE * moved + GAIN_PER_MISPLACED * (1 - accuracy.share)
+        settled = any(accuracy.low >= low and moved <= most for low, most in SETTLED)
+        little = accuracy.share >= MIN_SHARE and settled
+    return {
+        "answers": N_MORE_ANSWERS,
+        "items": _rounded(share * n_items),
+        "share": round(share, 4),
+        "little": little,
     }
 
 
 def describe_quality(summary: Mapping[str, Any]) -> str:
     """The summary in words for a person; empty while nothing is known.
 
-    >>> describe_quality({"quality": {"checks": 10, "agreed": 9, "low": 0.56, "high": 0.997},
-    ...     "moved": 0.02, "gain": None, "enough": False})
-    'You agreed with 9 of 10 random checks: about 56 to 99 % of the items are where you want them.'
-    >>> describe_quality({"quality": None, "gain": {"answers": 20, "items": 30}, "enough": False})
-    '20 more answers would probably put about 30 more items in place.'
+    >>> describe_quality({"quality": {"share": 0.968, "low": 0.914, "high": 0.991},
+    ...     "gain": {"answers": 10, "items": 2}, "enough": False, "notice": ""})
+    'About 97 % right (91 to 100 %). 10 more questions would change about 2 items.'
+    >>> describe_quality({"quality": None, "gain": None, "enough": False, "notice": ""})
+    ''
     """
-    found, gain = summary["quality"], summary["gain"]
-    sentences = []
-    if found is not None:
-        low, high = int(100 * found["low"]), int(100 * found["high"])
-        sentences.append(
-            f"You agreed with {found['agreed']} of {found['checks']} random checks: "
-            f"about {low} to {high} % of the items are where you want them."
-        )
+    sentences = [summary["notice"]] if summary["notice"] else []
+    if summary["quality"] is not None:
+        sentences.append(f"{describe_share(summary['quality'])}.")
+    if (gain := summary["gain"]) is not None:
+        items = plural(gain["items"], "item") if gain["items"] else "no item"
+        sentences.append(f"{gain['answers']} more questions would change about {items}.")
     if summary["enough"]:
-        sentences.append("More answers will change little. You can stop here.")
-    elif gain is not None:
-        items = plural(gain["items"], "more item")
-        sentences.append(
-            f"{gain['answers']} more answers would probably put about {items} in place."
-        )
+        sentences.append("You can stop here.")
     return " ".join(sentences)
 
 
-@dataclass(frozen=True)
-class Moves:
-    """New answers and moved items of each refit that followed another one."""
+def describe_share(found: Mapping[str, Any]) -> str:
+    """A share and its interval in words, the same wherever a share of right items is stated.
 
-    answers: int = 0
-    steps: tuple[tuple[int, float], ...] = ()
-
-    def then(self, answers: int, clustering: Clustering) -> Self:
-        """Add a refit on this many answers in total."""
-        share = share_moved(clustering)
-        new = answers - self.answers
-        if share is None or new <= 0:  # a fresh start, or answers were undone
-            return type(self)(answers, self.steps if share is not None else ())
-        steps = (*self.steps, (new, share * len(clustering.labels)))
-        return type(self)(answers, steps[-N_LATEST_ANSWERS:])
-
-    def per_answer(self) -> float | None:
-        """Items moved per answer by the refits of the latest answers; None: too few answers."""
-        answers, items = 0, 0.0
-        for new, count in reversed(self.steps):
-            if answers < N_LATEST_ANSWERS:
-                answers, items = answers + new, items + count
-        enough = answers >= N_LATEST_ANSWERS and self.answers >= MIN_ANSWERS
-        return items / answers if enough else None
-
-
-def expected_gain(moves: Moves, found: Quality | None, n_items: int) -> dict[str, Any] | None:
-    """Estimate how many items 20 more answers would put in place, as plain JSON; None: unknown.
-
-    Bounded by the items out of place at the lower end of the quality's interval: a few checks that
-    all agree do not prove that nothing is left to gain.
+    >>> describe_share({"share": 0.999, "low": 0.957, "high": 0.9999})
+    'Over 99 % right (95 to 100 %)'
     """
-    rate = moves.per_answer()
-    if rate is None:
-        return None
-    items = GAIN_PER_MOVE * N_LATEST_ANSWERS * rate + CONSTANT_GAIN * n_items
-    if found is not None:
-        items = min(items, (1 - found.low) * n_items + 1)
-    return {
-        "answers": N_MORE_ANSWERS,
-        "items": _rounded(items),
-        "share": round(items / n_items, 4),
-        "little": items < SMALL_GAIN * n_items,
-    }
+    low, high = int(100 * found["low"]), min(100, int(np.ceil(100 * found["high"])))
+    about = "Over 99" if found["share"] >= 0.995 else f"About {100 * found['share']:.0f}"
+    return f"{about} % right ({low} to {high} %)"
+
+
+def group_fits(clustering: Clustering, accuracy: Accuracy | None) -> dict[int, float | None]:
+    """The expected share of members that belong, by group; None while nothing can be said.
+
+    Weighted by their sizes, the shares of all groups are the accuracy.
+    """
+    if accuracy is None:
+        return dict.fromkeys(clustering.numbers)
+
+    def computed() -> dict[int, float | None]:
+        columns = np.searchsorted(clustering.numbers, clustering.labels)
+        right = accuracy.of_items(clearness(clustering, np.arange(len(columns))))
+        shares = np.bincount(columns, right) / np.maximum(np.bincount(columns), 1)
+        return {k: float(share) for k, share in zip(clustering.numbers, shares, strict=True)}
+
+    return clustering.memo(("fits", accuracy.curve), computed)
 
 
 def _rounded(items: float) -> int:
     """Round to one significant digit, which is all that is known."""
-    whole = max(1, round(items))
+    whole = round(items)
     step = 10 ** (len(str(whole)) - 1)
     return int(round(whole / step) * step)

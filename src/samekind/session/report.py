@@ -9,7 +9,8 @@ from statistics import median
 from typing import Any
 
 from samekind.questions import UNSURE, Answer, wording
-from samekind.session.quality import MIN_CHECKS, describe_quality, random_checks
+from samekind.session.accuracy import MIN_PLACEMENTS, placements
+from samekind.session.quality import describe_quality, random_checks
 from samekind.session.session import Session
 
 
@@ -44,10 +45,12 @@ class SessionReport:
     timed: int
     checks: int
     checking: bool
-    checks_needed: int
+    placements: int
+    placements_needed: int
     quality: dict[str, Any] | None
     gain: dict[str, Any] | None
     moved: float | None
+    notice: str
     enough: bool
     words: str
 
@@ -59,7 +62,7 @@ def report(session: Session) -> SessionReport:
     times = [answer.seconds for answer in answers if answer.seconds is not None]
     shared = (
         "answers", "unsure", "items", "placed", "groups", "conflicts", "snapshot",
-        "quality", "gain", "moved", "enough",
+        "quality", "gain", "moved", "notice", "enough",
     )  # fmt: skip
     return SessionReport(
         **{name: progress[name] for name in shared},
@@ -70,7 +73,8 @@ def report(session: Session) -> SessionReport:
         timed=len(times),
         checks=len(random_checks(answers)),
         checking=bool(getattr(session.strategy, "check_every", 0)),
-        checks_needed=MIN_CHECKS,
+        placements=len(placements(answers)),
+        placements_needed=MIN_PLACEMENTS,
         words=describe_quality(progress),
     )
 

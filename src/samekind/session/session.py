@@ -22,11 +22,12 @@ from samekind.ledger.store import MemoryStore
 from samekind.protocols import Clusterer, QueryStrategy, Store
 from samekind.questions import Answer, Question
 from samekind.registry import find
+from samekind.session.accuracy import Accuracy
 from samekind.session.answering import Answering
 from samekind.session.asking import Asking
 from samekind.session.naming import Naming
 from samekind.session.people import ALONE, Reservations
-from samekind.session.quality import Moves, Quality, QualityEstimate
+from samekind.session.quality import Statements, moved_lately, share_moved
 from samekind.session.refit import (
     FittedGroups,
     Snapshot,
@@ -95,7 +96,7 @@ class Session:
         self.model: Any = None
         self._past = PastAnswers(self._log)
         self._installed: Refitted | None = None
-        self._estimate, self._moves = QualityEstimate(), Moves()
+        self._statements = Statements()
         self._prefetcher = Prefetcher(self._state, self._lock)
         self.people = ALONE
         self._asking = Asking(self._log, self._state, self._prefetcher)
@@ -227,20 +228,19 @@ class Session:
     def progress(self) -> dict[str, Any]:
         """Summarise the session as plain JSON: answers, groups, conflicts, quality."""
         with self._lock:
-            return summarise(self, self._moves, self.changes)
+            found = self._statements.of(self.answers)
+            return summarise(self, found, moved_lately(self._ledger.refits), self.changes)
 
-    def refit(self, *, check: bool = True) -> Clustering:
+    def refit(self) -> Clustering:
         """Learn from all answers so far. Questions can be asked and answered meanwhile.
 
-        If another process was quicker, its groups are taken over. Ends with :meth:`check`.
+        If another process was quicker, its groups are taken over.
         """
         with self._refitting:
             self.follow()
             if not self.is_stale:
                 self._fit_again()
         self._prefetcher.prefetch_again()
-        if check:
-            self.check()
         return self.clustering
 
     @property
@@ -270,19 +270,11 @@ class Session:
             self.clustering = self.naming.named()
             return found
 
-    def check(self) -> Quality | None:
-        """Update the estimate of the quality, if a random check was answered since the last one.
-
-        That takes a fit of its own, so it waits for a refit that is due. It may run in a thread.
-        """
-        if not self.due:
-            self._estimate.update(self.clusterer, self.X, self.constraints, self.seed)
-        return self.quality
-
     @property
-    def quality(self) -> Quality | None:
-        """The latest estimate of how well the groups fit; None while there are too few checks."""
-        return self._estimate.quality
+    def quality(self) -> Accuracy | None:
+        """How many items are where the person wants them; None while nothing can be said."""
+        with self._lock:
+            return self._statements.of(self.answers).accuracy
 
     def predict(self, X: Any) -> Labels:
         """The group numbers of items outside the collection, by their vectors."""
@@ -305,7 +297,6 @@ class Session:
             self._install(snapshot, model, self.constraints)
             if not self._record_refit(snapshot, self._ledger.seq, 0):
                 self.follow()  # another process began the same session at the same moment
-        self._moves = Moves()
         self._warm_up(self.clustering)
 
     def _restore(self) -> None:
@@ -355,7 +346,7 @@ class Session:
         """Store a refit, unless another process has refitted in the meantime."""
         now = snapshot.clustering
         numbers = {"snapshot": now.snapshot, "after": after, "last": now.last_number}
-        data: dict[str, Any] = {**numbers, "marks": snapshot.marks}
+        data: dict[str, Any] = {**numbers, "marks": snapshot.marks, "moved": share_moved(now)}
         refits = self._ledger.refits
         if self._log.commit(lambda: ("refitted", data) if len(refits) == n_refits else None):
             self._installed = refits[n_refits]
@@ -366,7 +357,6 @@ class Session:
         self._learnt_from = learnt_from
         self.clustering = self.naming.install(snapshot.clustering, learnt_from)
         self.model, self._number_of = model, snapshot.number_of
-        self._moves = self._moves.then(len(learnt_from.answers), self.clustering)
 
     def _warm_up(self, clustering: Clustering) -> None:
         """Let the strategy derive what it needs from a snapshot before anyone waits for it."""

@@ -8,23 +8,25 @@ from typing import TYPE_CHECKING, Any
 from samekind import __version__
 from samekind.errors import ChangedCollection
 from samekind.questions import UNSURE, Question
-from samekind.session.quality import Moves, expected_gain, quality_summary
+from samekind.session.quality import Statement, quality_summary
 
 if TYPE_CHECKING:
     from samekind.session.session import Session
 
 
-def summarise(session: Session, moves: Moves, changes: int) -> dict[str, Any]:
+def summarise(
+    session: Session, found: Statement, moved: float | None, changes: int
+) -> dict[str, Any]:
     """Count answers, groups and conflicts, and state the quality.
 
     Parameters
     ----------
-    moves : what the latest refits moved.
+    found : what the answers say about the quality.
+    moved : the share of items that the latest answers moved.
     changes : answers given, changed or undone since the last refit began.
     """
     answers, clustering = session.answers, session.clustering
     choices = [answer.choice for answer in answers]
-    gain = expected_gain(moves, session.quality, len(session.collection))
     return {
         "answers": len(choices),
         "choices": {choice: choices.count(choice) for choice in sorted(set(choices))},
@@ -38,7 +40,7 @@ def summarise(session: Session, moves: Moves, changes: int) -> dict[str, Any]:
         "until_refit": max(0, session.refit_every - changes),
         "gone": sorted(session.positions.gone),
         "renamed": dict(session.positions.renamed),
-        **quality_summary(session.quality, clustering, gain),
+        **quality_summary(found, clustering, moved),
     }
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from samekind import __version__
 from samekind.questions import NONE, wording
 from samekind.session import members
-from samekind.session.quality import describe_quality
+from samekind.session.quality import describe_quality, group_fits
 from samekind.web.schemas import core, groups, jobs
 from samekind.workspace.exports import table_formats
 from samekind.workspace.workspace import Workspace
@@ -195,10 +195,9 @@ def member_view(workspace: Workspace, session: Session, position: int) -> groups
 
 
 def group_view(workspace: Workspace, session: Session, number: int) -> groups.GroupCard:
-    """Render a group; before the first answer its purity is unknown."""
+    """Render a group; before some answers its purity is unknown."""
     clustering = session.clustering
-    answered = len(session.constraints.touched) > 0
-    purity = members.purity(clustering)[number] if answered else None
+    purity = group_fits(clustering, session.quality)[number]
     doubtful = members.by_doubt(clustering, number)[:SHOWN_PER_GROUP]
     return groups.GroupCard(
         number=number,

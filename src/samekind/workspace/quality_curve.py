@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from samekind.constraints import Constraints
 from samekind.evaluation import acc
-from samekind.session.quality import Quality, constraints_without, random_checks
+from samekind.session.quality import Statement, statement
 from samekind.session.refit import fit_clusterer
 
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ class CurvePoint:
     Parameters
     ----------
     settled : share of the items that are already in the group in which they are now.
-    quality : measured on random checks that the groups were not learnt from; None: too few checks.
+    quality : what could be stated then.
     """
 
     answers: int
     settled: float
-    quality: Quality | None
+    quality: Statement
 
 
 @dataclass(frozen=True)
@@ -178,13 +178,10 @@ def _ends_first(numbers: Sequence[int]) -> list[int]:
 
 
 def _attempt(session: Session, answers: Sequence[Answer]) -> NDArray[np.intp] | None:
-    """Fit these answers, without what they say about the random checks among them."""
+    """Fit these answers."""
     try:
         known = Constraints.from_answers(len(session.collection), answers)
-        held_out = [answer.question.items()[0] for answer in random_checks(answers)]
-        model = fit_clusterer(
-            session.clusterer, session.X, constraints_without(known, held_out), session.seed
-        )
+        model = fit_clusterer(session.clusterer, session.X, known, session.seed)
         return np.asarray(model.labels_, dtype=np.intp)
     except Exception:
         log.exception("A point of the curve could not be computed")
@@ -194,8 +191,5 @@ def _attempt(session: Session, answers: Sequence[Answer]) -> NDArray[np.intp] | 
 def _point(
     answers: Sequence[Answer], k: int, labels: NDArray[np.intp], now: NDArray[np.intp]
 ) -> CurvePoint:
-    """Quality by the checks among the first k answers, and by later ones about items then new."""
-    early, later = random_checks(answers[:k]), random_checks(answers[k:])
-    seen = {item for answer in answers[:k] for link in answer.links for item in link[:2]}
-    fresh = [answer for answer in later if answer.question.items()[0] not in seen]
-    return CurvePoint(k, round(acc(now, labels), 4), Quality.of([*early, *fresh], labels))
+    """The groups after k answers compared with those of now, and what was stated then."""
+    return CurvePoint(k, round(acc(now, labels), 4), statement(answers[:k]))

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from samekind.errors import SamekindError, TooManyListeners
@@ -228,7 +227,7 @@ class Refitter:
         while True:
             self._publish(session, refitting=True)
             began = time.monotonic()
-            trouble = _attempt(session.follow if follow else partial(session.refit, check=False))
+            trouble = _attempt(session.follow if follow else session.refit)
             # A failed refit leaves the session due; trying again at once would spin.
             self._stopped.wait(self.rest * (time.monotonic() - began))
             due = trouble is None and session.due and not follow
@@ -239,8 +238,6 @@ class Refitter:
                     self._publish(session, refitting=False)  # before another one can begin
                     break
                 state.again, follow = False, state.follow and state.again
-        if trouble is None and not self._closed:  # the groups are ready: this may take its time
-            _attempt(session.check)
 
     def _publish(self, session: Session, *, refitting: bool) -> None:
         data = {"snapshot": session.clustering.snapshot, "refitting": refitting}

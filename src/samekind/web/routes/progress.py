@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from fastapi import APIRouter
 
 from samekind.parameters import written
 from samekind.session.agreement import agreement, describe_agreement
-from samekind.session.quality import Quality
 from samekind.session.report import report
 from samekind.web.dependencies import CurrentSession, CurrentWorkspace
 from samekind.web.schemas import core, progress
@@ -54,19 +56,13 @@ def get_curve(workspace: CurrentWorkspace, session: CurrentSession) -> progress.
         progress.CurvePoint(
             answers=point.answers,
             settled=point.settled,
-            quality=None if point.quality is None else quality_view(point.quality),
+            quality=quality_view(point.quality.as_json()),
         )
         for point in curve.points
     ]
     return progress.Curve(points=points, pending=curve.pending, message=curve.message)
 
 
-def quality_view(quality: Quality) -> progress.QualityView:
+def quality_view(found: Mapping[str, Any] | None) -> progress.QualityView | None:
     """Render an estimate of the quality."""
-    return progress.QualityView(
-        checks=quality.checks,
-        agreed=quality.agreed,
-        share=round(quality.share, 4),
-        low=round(quality.low, 4),
-        high=round(quality.high, 4),
-    )
+    return None if found is None else progress.QualityView(**found)

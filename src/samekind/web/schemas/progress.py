@@ -20,13 +20,18 @@ class KindCount(Schema):
 
 
 class QualityView(Schema):
-    """Random checks that the groups agree with, and the 95 % interval of the share."""
+    """The estimated share of items that are where the person wants them; 95 % interval."""
 
     checks: int
     agreed: int
+    """Random checks, and how many of them were answered as the groups implied."""
+    placements: int
+    """Answers that the estimate is based on, random checks among them."""
     share: float
     low: float
     high: float
+    slips: float
+    """Estimated share of wrong answers."""
 
 
 class GainView(Schema):
@@ -59,14 +64,19 @@ class Report(Schema):
     """Answers to random checks so far."""
     checking: bool
     """Whether random checks are mixed into the questions."""
-    checks_needed: int
-    """Random checks needed for an estimate of the quality."""
+    placements: int
+    """Answers so far that tell something about the quality."""
+    placements_needed: int
+    """Such answers needed for an estimate of the quality."""
     quality: QualityView | None
     gain: GainView | None
     moved: float | None
     """Share of the items that the last refresh put into another group."""
+    notice: str
+    """A sentence about answers that follow no wish; empty if there is nothing to notice."""
     enough: bool
     words: str
+    """The quality in one or two sentences, the same everywhere."""
 
 
 class PersonView(Schema):
@@ -117,7 +127,7 @@ class CurvePoint(Schema):
     settled: float
     """Share of the items that were already in their current group."""
     quality: QualityView | None
-    """Estimated from random checks that the groups were not learnt from."""
+    """Estimated from these answers, as at that time."""
 
 
 class Curve(Schema):

@@ -1,0 +1,92 @@
+"""Attention: notice answers that follow no wish, such as the same key again and again.
+
+Groups that are learnt from such answers agree with them, so no estimate of the quality would warn.
+Nobody is accused: a person may have good reasons, and is asked to look at the latest answers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from samekind.questions import UNSURE, Answer
+
+LONG_RUN = 12
+"""Equal choices in a row, among several groups, that are worth a second look."""
+N_LATEST = 30
+"""Latest placements that are compared with what the groups implied."""
+MIN_COMPARED = 20
+"""Placements below which no comparison is made."""
+BY_CHANCE = 0.05
+"""Agreement beyond chance (Cohen's kappa) below which the answers follow no pattern."""
+MIN_KAPPA = 0.3
+"""Agreement beyond chance below which nobody is told that the groups are good."""
+
+
+@dataclass(frozen=True)
+class Attention:
+    """How the latest placements were answered.
+
+    Parameters
+    ----------
+    run : equal choices in a row at the end.
+    kappa : agreement with what the groups implied, beyond chance; None: too few placements.
+    """
+
+    run: int
+    kappa: float | None
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether one choice was repeated so often that groups learnt from it prove nothing."""
+        return self.run >= LONG_RUN
+
+    @property
+    def notice(self) -> str:
+        """A gentle sentence; empty if there is nothing to notice."""
+        if self.is_monotone:
+            return (
+                f"Your last {self.run} answers were all the same choice. Please look at them "
+                "again: if some were slips, the groups have learnt them."
+            )
+        if self.kappa is not None and self.kappa < BY_CHANCE:
+            return (
+                "Your latest answers could not be predicted from the earlier ones. Either some "
+                "were slips, or the difference that you mean cannot be seen yet."
+            )
+        return ""
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether advice to stop may rely on these answers."""
+        return not self.notice and (self.kappa is None or self.kappa >= MIN_KAPPA)
+
+
+def attention(answers: Sequence[Answer]) -> Attention:
+    """Judge the latest placements among two groups or more."""
+    placed = [answer for answer in answers if _among_groups(answer)]
+    choices = [answer.choice for answer in placed]
+    run = next((k for k, c in enumerate(reversed(choices)) if c != choices[-1]), len(choices))
+    known = ((a.choice, a.question.expected) for a in placed)
+    pairs = [(said, expected.choice) for said, expected in known if expected is not None]
+    return Attention(run, _kappa(pairs[-N_LATEST:]))
+
+
+def _among_groups(answer: Answer) -> bool:
+    question = answer.question
+    if question.many or question.by_hand or answer.choice == UNSURE:
+        return False
+    return sum(bool(question.exemplars(choice)) for choice in question.choices()) >= 2
+
+
+def _kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
+    """Cohen's kappa of what was said and what was implied; None: too few, or all the same."""
+    n = len(pairs)
+    if n < MIN_COMPARED:
+        return None
+    said, implied = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
+    by_chance = sum(said[choice] * implied[choice] for choice in said) / n**2
+    if by_chance == 1:
+        return None
+    return (sum(a == b for a, b in pairs) / n - by_chance) / (1 - by_chance)

@@ -1,0 +1,72 @@
+"""The estimate of the accuracy: what it uses, and that its interval holds the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from samekind.questions import Answer, Expectation, OddOnes, SamePair, WhichGroup
+from samekind.session.accuracy import MIN_PLACEMENTS, Placed, estimate, placements
+
+GROUPS = ((1,), (2,), (3,))
+
+
+def drawn(rng: np.random.Generator, level: float, slips: float, n: int = 40) -> list[Placed]:
+    """Placements of a simulated session: most are about unclear items, every eighth is random."""
+    found = []
+    for k in range(n):
+        random = k % 8 == 7
+        clear = float(rng.uniform() if random else rng.uniform() ** 2)
+        clear = min(max(clear, 0.01), 0.99)
+        logit = level + 0.65 * np.log(clear / (1 - clear)) - 0.5 * (not random)
+        right = rng.uniform() < 1 / (1 + np.exp(-logit))
+        slip = rng.uniform() < slips
+        found.append(Placed(k + 1, 100 + k, bool(right != slip), clear, 3, random))
+    return found
+
+
+def truth(level: float) -> float:
+    clear = (np.arange(400) + 0.5) / 400
+    return float((1 / (1 + np.exp(-level - 0.65 * np.log(clear / (1 - clear))))).mean())
+
+
+def test_the_interval_holds_the_truth_for_careful_and_erring_people() -> None:
+    rng = np.random.default_rng(0)
+    for slips in (0.0, 0.1):
+        held = []
+        for level in np.tile([0.0, 1.5, 3.0, 5.0], 15):
+            found = estimate(drawn(rng, level, slips))
+            assert found is not None
+            held.append(found.low - 0.005 <= truth(level) <= found.high + 0.005)
+        assert np.mean(held) >= 0.9
+
+
+def test_hard_questions_that_went_wrong_do_not_make_the_groups_bad() -> None:
+    clear = [(0.02, False)] * 10 + [(0.9, True)] * 30
+    asked = [Placed(k, 50 + k, agreed, c, 3, False) for k, (c, agreed) in enumerate(clear)]
+    found = estimate(asked)
+    assert found is not None
+    assert found.share > np.mean([one.agreed for one in asked])
+    assert found.of_items(np.array([0.02]))[0] < 0.7 < found.of_items(np.array([0.9]))[0]
+
+
+def test_answers_by_chance_are_no_sign_of_good_groups() -> None:
+    rng = np.random.default_rng(1)
+    asked = [Placed(k, k + 8, bool(rng.uniform() < 1 / 3), 0.5, 3, k % 8 == 7) for k in range(40)]
+    found = estimate(asked)
+    assert found is not None and found.share < 0.6 and found.low < 0.4
+
+
+def test_only_placements_among_groups_count() -> None:
+    expected = Expectation("1", 0.5)
+    answers = [
+        Answer(1, WhichGroup(9, GROUPS, expected=expected), "1"),
+        Answer(2, WhichGroup(10, GROUPS, expected=expected), "none"),
+        Answer(3, WhichGroup(11, GROUPS, expected=expected), "unsure"),
+        Answer(4, WhichGroup(12, GROUPS), "1"),
+        Answer(5, WhichGroup(13, ((1,),), expected=expected), "1"),
+        Answer(6, SamePair(4, 5, expected=Expectation("same", 0.5)), "same"),
+        Answer(7, OddOnes((1,), (4, 5, 6, 7), expected=Expectation("none", 0.5)), "none"),
+    ]
+    assert [(one.number, one.agreed) for one in placements(answers)] == [(1, True), (2, False)]
+    assert estimate(placements(answers * (MIN_PLACEMENTS // 2 - 1))) is None
+    assert estimate(placements(answers * (MIN_PLACEMENTS // 2))) is not None
