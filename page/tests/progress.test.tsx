@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { beforeEach, expect, test } from "vitest";
 import type { AnswerView, CurvePoint, SuspectAnswer, Report } from "../src/api/schema";
+import { headline } from "../src/components/progress-line";
 import { duration } from "../src/format";
 import { CurveChart, CurveTable, summary } from "../src/views/progress/curve";
 import { area, line, ticks } from "../src/views/progress/scale";
@@ -9,10 +10,11 @@ import { confirmAnswer, readConfirmed } from "../src/views/conflicts/odd-answers
 import { Learner, verdict } from "../src/views/progress/progress";
 import { outcomeOf } from "../src/views/conflicts/settle";
 
-const point = (answers: number, agreed: number | null): CurvePoint => ({
+const quality = { checks: 5, agreed: 4, placements: 12, low: 0.208, high: 0.991, slips: 0, words: "" };
+const point = (answers: number, share: number | null): CurvePoint => ({
   answers,
   settled: answers / 20,
-  quality: agreed === null ? null : { checks: 10, agreed, share: agreed / 10, low: 0.2, high: 1 },
+  quality: share === null ? null : { ...quality, share },
 });
 
 beforeEach(() => {
@@ -38,13 +40,13 @@ test("durations are readable", () => {
 });
 
 test("the curve can be read as a sentence and as a table", () => {
-  const points = [point(0, 2), point(10, 7), point(20, 9)];
+  const points = [point(0, 0.2), point(10, 0.7), point(20, 0.9)];
   render(<CurveChart points={points} />, document.body);
   const drawing = document.querySelector("svg");
-  expect(drawing?.getAttribute("aria-label")).toContain("20% of the random checks at 0 answers, with 90% at 20");
+  expect(drawing?.getAttribute("aria-label")).toContain("About 20% of the items were right at 0 answers, 90% at 20.");
   expect(document.querySelectorAll("circle")).toHaveLength(3);
   render(<CurveTable points={points} />, document.body);
-  expect([...document.querySelectorAll("tbody tr")].at(-1)?.textContent).toBe("209 of 1020–100%100%");
+  expect([...document.querySelectorAll("tbody tr")].at(-1)?.textContent).toBe("2090%20–100%100%");
 });
 
 test("without checks the table has no empty columns", () => {
@@ -64,15 +66,16 @@ test("the learner, its parameters and the strategy are named", () => {
   );
 });
 
-const report = (more: Partial<Report>): Report => ({ answers: 30, gain: null, enough: false, ...more }) as Report;
+const report = (more: Partial<Report>): Report => ({ answers: 30, words: "", ...more }) as Report;
 
-test("one sentence says whether to continue", () => {
-  const gain = { answers: 20, items: 30, share: 0.1, little: false };
+test("the same sentence says everywhere how good the groups are", () => {
+  const words = "About 97 % right (91 to 99 %). 10 more questions would change about 2 items. You can stop here.";
   expect(verdict(report({ answers: 0 }))).toContain("No answers yet");
-  expect(verdict(report({ gain }))).toBe("20 more answers would probably place about 30 more items.");
-  expect(verdict(report({ gain, enough: true }))).toContain("You can stop here");
-  expect(verdict(report({ gain: { ...gain, little: true } }))).toContain("very little");
+  expect(verdict(report({ words }))).toBe(words);
   expect(verdict(report({}))).toContain("still taking shape");
+  expect(headline({ quality: words, enough: true })).toBe("About 97 % right: you can stop here");
+  expect(headline({ quality: words, enough: false })).toBe("About 97 % right");
+  expect(headline({ quality: "Your last 14 answers were all the same choice.", enough: false })).toBe("Check quality");
 });
 
 const suspects: SuspectAnswer[] = [

@@ -44,7 +44,14 @@ def test_answers_that_nothing_predicts_are_noticed() -> None:
     assert "could not be predicted" in found.notice and not found.is_enough
     mostly = ["1" if k % 5 else c for k, c in enumerate(drawn(40, 3))]
     found = attention(said([(choice, "1") for choice in mostly]))
-    assert not found.is_enough, "the groups have learnt the habit: agreement proves nothing"
+    assert found.is_monotone, "the groups have learnt the habit: agreement proves nothing"
+    assert "Most of your latest answers" in found.notice
+
+
+def test_a_common_kind_that_is_told_from_the_others_is_no_habit() -> None:
+    kinds = ["1" if k % 7 else "2" for k in range(40)]
+    found = attention(said([(kind, kind) for kind in kinds]))
+    assert found.notice == "" and found.is_enough
 
 
 def test_few_answers_are_not_judged() -> None:

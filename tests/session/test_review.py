@@ -8,7 +8,7 @@ from piles import clouds, points
 from samekind.session import Session
 from samekind.session.review import describe_doubt, doubtful_answers
 from samekind.simulation.loop import run
-from samekind.simulation.people import Truth
+from samekind.simulation.people import Noisy, Truth
 
 
 def sorted_with_one_slip(method: str = "live") -> tuple[Session, int]:
@@ -43,3 +43,27 @@ def test_after_the_answer_is_changed_back_nothing_is_odd() -> None:
     session.edit(slip, Truth(np.asarray(kinds)).answer(session.asked(slip).question))
     session.refit()
     assert doubtful_answers(session) == []
+
+
+def test_a_late_none_of_these_that_stays_alone_is_found() -> None:
+    X, kinds = clouds(300)
+    session = Session(points(300), X, seed=1)
+    run(session, Truth(kinds), 44)
+    slip = next(a for a in reversed(session.answers[:40]) if a.choice in ("1", "2"))
+    session.edit(slip.number, "none")
+    session.refit()
+    found = doubtful_answers(session)
+    assert [odd.number for odd in found] == [slip.number]
+    assert "into a group of its own" in describe_doubt(session, found[0])
+
+
+def test_most_of_several_slips_are_found_with_few_false_alarms() -> None:
+    X, kinds = clouds(400)
+    session = Session(points(400), X, seed=3)
+    run(session, Noisy(Truth(kinds), 0.15, seed=13), 45)
+    session.refit()
+    person = Truth(kinds)
+    wrong = {a.number for a in session.answers if a.choice != person.answer(a.question)}
+    found = {odd.number for odd in doubtful_answers(session)}
+    assert len(wrong) >= 5
+    assert len(found & wrong) >= 0.6 * len(wrong) and len(found - wrong) <= 1

@@ -10,6 +10,13 @@ function nextUpdate(progress: Progress): string {
   return `update in ${progress.until_refit}`;
 }
 
+/** The beginning of the sentence about the quality, short enough for one line. */
+export function headline({ quality, enough }: Pick<Progress, "quality" | "enough">): string {
+  const share = quality.match(/^(About|Over) \d+ % right/)?.[0];
+  if (!share) return "Check quality";
+  return enough ? `${share}: you can stop here` : share;
+}
+
 export function ProgressLine({ progress }: { progress: Progress }) {
   return (
     <p class="progress" role="status">
@@ -19,7 +26,7 @@ export function ProgressLine({ progress }: { progress: Progress }) {
       {progress.quality && (
         <span class={progress.enough ? "quality enough" : "quality"}>
           <Link to="/progress" title={progress.quality}>
-            {progress.enough ? "You can stop here" : "Check quality"}
+            {headline(progress)}
           </Link>
         </span>
       )}

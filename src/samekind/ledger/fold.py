@@ -51,9 +51,8 @@ class Refitted:
     """A refit: the snapshot that it made, and the last event that it learnt from.
 
     `marks` lists a few item ids per group number, by which the groups are recognised again. `last`
-    is the highest group number used so far. `answers` counts those that it learnt from, and `moved`
-    is the share of the items that changed their group; None where the groups began anew.
-    """
+    is the highest group number used so far. `answers` counts those that it learnt from. `moved` is
+    the share of items that changed their group; None: not known, or the groups began anew."""
 
     snapshot: int
     after: int
@@ -208,11 +207,10 @@ class LedgerState:
 
     def _refitted(self, data: Mapping[str, Any], seq: int) -> None:
         marks = {int(k): tuple(ids) for k, ids in data["marks"].items()}
-        after, moved = int(data["after"]), data.get("moved")
+        after = int(data["after"])
         known = sum(1 for at in self.told_at.values() if at <= after)
         numbers = int(data["snapshot"]), after, int(data["last"])
-        moved = None if moved is None else float(moved)
-        self.refits.append(Refitted(*numbers, marks, known, moved))
+        self.refits.append(Refitted(*numbers, marks, known, data.get("moved")))
         self.changes = sum(1 for at in self.changed_at if at > after)
 
     def _named(self, data: Mapping[str, Any], seq: int) -> None:

@@ -22,6 +22,9 @@ BY_CHANCE = 0.05
 """Agreement beyond chance (Cohen's kappa) below which the answers follow no pattern."""
 MIN_KAPPA = 0.3
 """Agreement beyond chance below which nobody is told that the groups are good."""
+HABIT, HABIT_KAPPA = 0.8, 0.45
+"""Share of one choice that looks like a habit, if the other answers were not predicted either:
+below this agreement beyond chance."""
 
 
 @dataclass(frozen=True)
@@ -31,24 +34,30 @@ class Attention:
     Parameters
     ----------
     run : equal choices in a row at the end.
+    habit : share of the commonest choice; 0 with too few placements.
     kappa : agreement with what the groups implied, beyond chance; None: too few placements.
     """
 
     run: int
+    habit: float
     kappa: float | None
 
     @property
     def is_monotone(self) -> bool:
         """Whether one choice was repeated so often that groups learnt from it prove nothing."""
-        return self.run >= LONG_RUN
+        unexplained = self.kappa is not None and self.kappa < HABIT_KAPPA
+        return self.run >= LONG_RUN or (self.habit >= HABIT and unexplained)
 
     @property
     def notice(self) -> str:
         """A gentle sentence; empty if there is nothing to notice."""
         if self.is_monotone:
+            which = f"Your last {self.run} answers were all"
+            if self.run < LONG_RUN:
+                which = "Most of your latest answers were"
             return (
-                f"Your last {self.run} answers were all the same choice. Please look at them "
-                "again: if some were slips, the groups have learnt them."
+                f"{which} the same choice. Please look at them again: if some were slips, the "
+                "groups have learnt them."
             )
         if self.kappa is not None and self.kappa < BY_CHANCE:
             return (
@@ -70,7 +79,9 @@ def attention(answers: Sequence[Answer]) -> Attention:
     run = next((k for k, c in enumerate(reversed(choices)) if c != choices[-1]), len(choices))
     known = ((a.choice, a.question.expected) for a in placed)
     pairs = [(said, expected.choice) for said, expected in known if expected is not None]
-    return Attention(run, _kappa(pairs[-N_LATEST:]))
+    latest = Counter(choices[-N_LATEST:])
+    habit = max(latest.values()) / latest.total() if len(choices) >= MIN_COMPARED else 0.0
+    return Attention(run, habit, _kappa(pairs[-N_LATEST:]))
 
 
 def _among_groups(answer: Answer) -> bool:

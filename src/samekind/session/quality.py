@@ -159,7 +159,8 @@ class Statement:
         shares = {name: getattr(self.accuracy, name) for name in ("share", "low", "high", "slips")}
         counts = {"checks": self.checks, "agreed": self.agreed}
         rounded = {name: round(share, 4) for name, share in shares.items()}
-        return {**counts, "placements": self.accuracy.placements, **rounded}
+        facts = {**counts, "placements": self.accuracy.placements, **rounded}
+        return {**facts, "words": describe_share(rounded)}
 
 
 class Statements:
@@ -248,15 +249,15 @@ def expected_gain(
 def describe_quality(summary: Mapping[str, Any]) -> str:
     """The summary in words for a person; empty while nothing is known.
 
-    >>> describe_quality({"quality": {"share": 0.968, "low": 0.914, "high": 0.991},
+    >>> describe_quality({"quality": {"words": "About 97 % right (91 to 99 %)"},
     ...     "gain": {"answers": 10, "items": 2}, "enough": False, "notice": ""})
-    'About 97 % right (91 to 100 %). 10 more questions would change about 2 items.'
+    'About 97 % right (91 to 99 %). 10 more questions would change about 2 items.'
     >>> describe_quality({"quality": None, "gain": None, "enough": False, "notice": ""})
     ''
     """
     sentences = [summary["notice"]] if summary["notice"] else []
     if summary["quality"] is not None:
-        sentences.append(f"{describe_share(summary['quality'])}.")
+        sentences.append(f"{summary['quality']['words']}.")
     if (gain := summary["gain"]) is not None:
         items = plural(gain["items"], "item") if gain["items"] else "no item"
         sentences.append(f"{gain['answers']} more questions would change about {items}.")

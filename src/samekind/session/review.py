@@ -1,11 +1,32 @@
-"""Review: answers worth another look, because the other answers contradict them."""
+"""Review: answers worth another look, because the other answers contradict them.
+
+Where the groups are good, a surprise is probably a slip. Where they are not, right answers surprise
+as well, and only those that nearly all others contradict are listed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from samekind.questions import Question
+from samekind.questions import NONE, Answer
 from samekind.session import Session
+from samekind.session.accuracy import estimate, placements
+
+GOOD = 0.85
+"""Accuracy from which surprises are taken for slips."""
+ODD, SURPRISING = 0.1, 0.2
+"""Probability, by the other answers, below which an answer is odd; and below which it is if it was
+not expected either when it was given."""
+MIN_WITNESSES = 5
+"""Of the 15 nearest answered items, those that must be in the likely group."""
+MIN_CLEAR = 0.1
+"""Share of the items that must have been less clear for an expectation to count."""
+SETTLED_ANSWERS, KINDS_FOUND = 10, 15
+"""Answers after which an expectation counts, and after which "none" is surprising."""
+FEW = 3
+"""Items below which a kind may have been opened by mistake."""
 
 
 @dataclass(frozen=True)
@@ -16,7 +37,8 @@ class DoubtfulAnswer:
     ----------
     number : of the question. item : its position.
     said, likely : numbers of the groups that the person chose and the learner expects.
-    others : how many of the nearest answered items are in the likely group.
+    others : how many of the nearest answered items are in the likely group; 0: nothing like the
+        item has come since it was said to belong to no group.
     """
 
     number: int
@@ -34,25 +56,65 @@ def doubtful_answers(session: Session) -> list[DoubtfulAnswer]:
     doubts = getattr(session.model, "reliability_", None)
     if doubts is None:
         return []
+    accuracy = estimate(placements(session.answers))
+    good = accuracy is not None and accuracy.share >= GOOD
+    asked = {
+        answer.question.items()[0]: (position, answer)
+        for position, answer in enumerate(session.answers)
+        if answer.links
+    }
+    found = list(_contradicted(session, doubts, asked, good))
+    if good:
+        listed = {one.number for one in found}
+        found += [one for one in _opened_alone(session, asked) if one.number not in listed]
+    return found
+
+
+def _contradicted(
+    session: Session, doubts: Any, asked: dict[int, tuple[int, Answer]], good: bool
+) -> Iterator[DoubtfulAnswer]:
+    """Answers that the other ones contradict."""
     labels = session.clustering.labels
     number_of = {  # the group number of each kind that the learner knows, by any of its items
         int(kind): int(labels[item]) for item, kind in zip(doubts.rows, doubts.told, strict=True)
     }
-    latest = {i: a.number for a in session.answers if a.links for i in _asked(a.question)}
-    found = []
-    for place in doubts.doubtful().tolist():
+    order = doubts.agreed.argsort(kind="stable").tolist()
+    strict = set(doubts.doubtful().tolist())
+    for place in order:
         item, likely = int(doubts.rows[place]), int(doubts.likely[place])
-        if item in latest and likely in number_of and number_of[likely] != int(labels[item]):
-            others = int(doubts.others[place])
-            found.append(
-                DoubtfulAnswer(latest[item], item, int(labels[item]), number_of[likely], others)
-            )
-    return found
+        if item not in asked or likely not in number_of or likely == int(doubts.told[place]):
+            continue
+        agreed, others = float(doubts.agreed[place]), int(doubts.others[place])
+        position, answer = asked[item]
+        odd = place in strict or (good and agreed < ODD and others >= MIN_WITNESSES)
+        surprising = good and agreed < SURPRISING and _was_unexpected(answer, position)
+        if (odd or surprising) and number_of[likely] != int(labels[item]):
+            said = int(labels[item])
+            yield DoubtfulAnswer(answer.number, item, said, number_of[likely], max(others, 1))
 
 
-def _asked(question: Question) -> tuple[int, ...]:
-    """Items whose group the answer states."""
-    return question.subjects() if question.many else question.items()[:1]
+def _was_unexpected(answer: Answer, position: int) -> bool:
+    """Whether clear groups implied something else when the answer was given."""
+    expected = answer.question.expected
+    if expected is None or position < SETTLED_ANSWERS:
+        return False
+    return answer.choice != expected.choice and expected.clear >= MIN_CLEAR
+
+
+def _opened_alone(
+    session: Session, asked: dict[int, tuple[int, Answer]]
+) -> Iterator[DoubtfulAnswer]:
+    """Late answers "none of these" about items that a group was expected for, still alone."""
+    labels, known = session.clustering.labels, session.constraints
+    for item, (position, answer) in asked.items():
+        question, expected = answer.question, answer.question.expected
+        if answer.choice != NONE or expected is None or position < KINDS_FOUND:
+            continue
+        shown = question.exemplars(expected.choice)
+        if shown and max(item, shown[0]) < len(labels) and len(known.component(item)) < FEW:
+            said, likely = int(labels[item]), int(labels[shown[0]])
+            if said != likely:
+                yield DoubtfulAnswer(answer.number, item, said, likely, 0)
 
 
 def describe_doubt(session: Session, answer: DoubtfulAnswer) -> str:
@@ -60,6 +122,12 @@ def describe_doubt(session: Session, answer: DoubtfulAnswer) -> str:
     names = session.clustering.names
     said, likely = (names.get(n) or f"group {n}" for n in (answer.said, answer.likely))
     item = session.collection[answer.item].id
-    unnamed = answer.item in session.constraints.unconfirmed
-    did = f"left {item} unmarked, so it is in" if unnamed else f"put {item} into"
-    return f"You {did} {said}, but {answer.others} of the most similar items are in {likely}."
+    if not answer.others:
+        return (
+            f"You put {item} into a group of its own, but it looks like {likely}, and nothing "
+            "else has joined it."
+        )
+    return (
+        f"You put {item} into {said}, but {answer.others} of the most similar items are in "
+        f"{likely}."
+    )

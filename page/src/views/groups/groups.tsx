@@ -126,7 +126,8 @@ export function GroupsPage({ workspace }: { workspace: Workspace }) {
           {session && groups && (
             <p class="lead">
               {count(session.items, "item")} in {count(groups.length, "group")}, based on{" "}
-              {count(now?.progress.answers ?? 0, "answer")}. <Link to="/map">Show on the map</Link>
+              {count(now?.progress.answers ?? 0, "answer")}. {now?.progress.quality}{" "}
+              <Link to="/map">Show on the map</Link>
             </p>
           )}
         </div>

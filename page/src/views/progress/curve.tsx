@@ -23,7 +23,7 @@ export function summary(points: CurvePoint[]): string {
   const from = checked[0];
   const to = checked.at(-1);
   if (!from?.quality || !to?.quality) return settled;
-  return `The groups agreed with ${percent(from.quality.share)} of the random checks at ${from.answers} answers, with ${percent(to.quality.share)} at ${to.answers}. ${settled}`;
+  return `About ${percent(from.quality.share)} of the items were right at ${from.answers} answers, ${percent(to.quality.share)} at ${to.answers}. ${settled}`;
 }
 
 export function CurveChart({ points }: { points: CurvePoint[] }) {
@@ -78,7 +78,7 @@ export function CurveTable({ points }: { points: CurvePoint[] }) {
       <thead>
         <tr>
           <th scope="col">Answers</th>
-          {checked && <th scope="col">Checks agreed</th>}
+          {checked && <th scope="col">Right</th>}
           {checked && <th scope="col">95% band</th>}
           <th scope="col">Settled</th>
         </tr>
@@ -87,9 +87,9 @@ export function CurveTable({ points }: { points: CurvePoint[] }) {
         {points.map(({ answers, quality, settled }) => (
           <tr key={answers}>
             <th scope="row">{answers}</th>
-            {checked && <td>{quality ? `${quality.agreed} of ${quality.checks}` : "–"}</td>}
+            {checked && <td>{quality ? percent(quality.share) : "–"}</td>}
             {checked && (
-              <td>{quality ? `${Math.round(100 * quality.low)}–${percent(quality.high)}` : "–"}</td>
+              <td>{quality ? `${Math.floor(100 * quality.low)}–${Math.ceil(100 * quality.high)}%` : "–"}</td>
             )}
             <td>{percent(settled)}</td>
           </tr>

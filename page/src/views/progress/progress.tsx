@@ -43,7 +43,7 @@ export function ProgressPage({ workspace: { client, now } }: { workspace: Worksp
         <>
           <p class="verdict">{verdict(report.data)}</p>
           <Figures report={report.data} />
-          <QualityCurve curve={curve.data} report={report.data} />
+          <QualityCurve curve={curve.data} />
           <Breakdown report={report.data} />
           {people.data && <People found={people.data} />}
           {learner.data && <Learner {...learner.data} />}
@@ -54,14 +54,9 @@ export function ProgressPage({ workspace: { client, now } }: { workspace: Worksp
 }
 
 /** Whether to continue, in one sentence. */
-export function verdict({ answers, enough, gain }: Report): string {
+export function verdict({ answers, words }: Report): string {
   if (answers === 0) return "No answers yet. A few are enough for a first picture.";
-  if (enough) return "More answers would change little. You can stop here, or continue if you like.";
-  if (gain?.little) return "More answers would probably change very little.";
-  if (gain !== null) {
-    return `${gain.answers} more answers would probably place about ${count(gain.items, "more item")}.`;
-  }
-  return "The groups are still taking shape. After about 20 answers you will see what more would bring.";
+  return words || "The groups are still taking shape. After about 15 answers you will see how good they are.";
 }
 
 /** What groups the items, and what chooses the questions. */
@@ -80,11 +75,11 @@ function Figures({ report }: { report: Report }) {
     <div class="figure-cards">
       <Quality report={report} />
       <section class="figure-card" aria-labelledby="gain-head">
-        <h2 id="gain-head">20 more answers</h2>
-        <p class="big">{gain ? `+${number(gain.items)}` : "–"}</p>
+        <h2 id="gain-head">{gain?.answers ?? 10} more questions</h2>
+        <p class="big">{gain ? number(gain.items) : "–"}</p>
         <p class="muted">
           {gain
-            ? `${gain.items === 1 ? "item" : "items"} would probably be placed${report.enough ? ": you can stop here." : gain.little ? ": hardly any." : "."}`
+            ? `${gain.items === 1 ? "item" : "items"} would probably change${report.enough ? ": you can stop here." : "."}`
             : "Not known yet."}
         </p>
       </section>
@@ -115,26 +110,24 @@ function Figures({ report }: { report: Report }) {
 }
 
 function Quality({ report }: { report: Report }) {
-  const { quality, checking, checks, checks_needed } = report;
+  const { quality, notice, placements, placements_needed } = report;
   return (
     <section class="figure-card wide" aria-labelledby="quality-head">
       <h2 id="quality-head">Quality</h2>
       {quality ? (
         <>
-          <p class="big">
-            {percent(quality.share)} <small>of random checks agree</small>
-          </p>
+          <p class="big">{quality.words}</p>
           <Gauge quality={quality} />
           <p class="muted">
-            You agreed with {quality.agreed} of {count(quality.checks, "random check")}. Probably{" "}
-            {percent(quality.low)} to {percent(quality.high)} of the items are where you want them.
+            Estimated from {count(quality.placements, "answer")} that could be predicted,{" "}
+            {count(quality.checks, "random check")} among them. The true share is in this range 95 times
+            out of 100.
           </p>
         </>
       ) : (
         <p class="muted">
-          {checking
-            ? `Now and then a question is a random check. After ${checks_needed} of them the quality is shown here. So far: ${checks}.`
-            : "This strategy asks no random checks, so the quality cannot be estimated. The “live” strategy does."}
+          {notice ||
+            `Shown after ${placements_needed} answers that place an item in one of several groups. So far: ${placements}.`}
         </p>
       )}
     </section>
@@ -153,7 +146,7 @@ function Gauge({ quality: { share, low, high } }: { quality: QualityView }) {
   );
 }
 
-function QualityCurve({ curve, report }: { curve: Curve | null; report: Report }) {
+function QualityCurve({ curve }: { curve: Curve | null }) {
   const points = curve?.points ?? [];
   const checked = points.some((point) => point.quality !== null);
   return (
@@ -163,7 +156,7 @@ function QualityCurve({ curve, report }: { curve: Curve | null; report: Report }
         <ul class="chart-legend" aria-hidden="true">
           {checked && (
             <li>
-              <span class="sample quality-sample" /> random checks that agree, with a 95% band
+              <span class="sample quality-sample" /> items that are right, with a 95% band
             </li>
           )}
           <li>
@@ -185,9 +178,7 @@ function QualityCurve({ curve, report }: { curve: Curve | null; report: Report }
       )}
       {points.length > 1 && (
         <p class="muted">
-          Each point shows the groups after your first answers only, trained without the checks that they
-          are compared with.
-          {!checked && report.checking && " There are too few random checks yet."}
+          Each point shows the groups after your first answers only, and what could be said then.
         </p>
       )}
     </section>

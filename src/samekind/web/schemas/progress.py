@@ -32,6 +32,8 @@ class QualityView(Schema):
     high: float
     slips: float
     """Estimated share of wrong answers."""
+    words: str
+    """The share with its interval, as it is stated everywhere."""
 
 
 class GainView(Schema):
