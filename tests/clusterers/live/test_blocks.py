@@ -79,3 +79,27 @@ def test_blocks_that_leave_columns_out_are_refused(blocks):
     X, _ = three_blocks()
     with pytest.raises(InputError, match="36 columns"):
         fitted(X, blocks=blocks)
+
+
+def pairs(kind, n, seed=3):
+    """Truthful random pairs."""
+    rng = np.random.default_rng(seed)
+    found = rng.permutation(N)[: 2 * n].reshape(-1, 2)
+    return Constraints.from_links(N, [(int(a), int(b), bool(kind[a] == kind[b])) for a, b in found])
+
+
+@pytest.mark.parametrize("block", [1, 2])
+def test_pairs_find_the_block_as_well(block):
+    X, kinds = three_blocks()
+    known = pairs(kinds[block], 40)
+    assert BlockWeights.of(X, np.arange(N), BLOCKS, known).share.argmax() == block
+
+
+def test_answers_that_no_block_predicts_leave_the_first_in_charge():
+    X, _ = three_blocks()
+    nothing = np.random.default_rng(9).integers(3, size=N)
+    shares = [
+        BlockWeights.of(X, np.arange(N), BLOCKS, told(nothing, 12, seed)).share
+        for seed in range(20)
+    ]
+    assert np.median(shares, axis=0)[0] > 0.5

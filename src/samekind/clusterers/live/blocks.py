@@ -2,7 +2,8 @@
 
 An item may be described by several vectors side by side: what a network recognises, the layout, the
 colours. Before any answer the first of them decides. Each answered item is then predicted from the
-other answered ones by every block alone, and a block gains weight where it predicts better.
+other answered ones by every block alone, and a block gains weight where it predicts better. Where
+answers are pairs, the pairs are predicted by how close their items are.
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ SHARPNESS = 4.0
 DOUBT = 0.02
 """Share of answers that no block can predict: one odd answer decides nothing."""
 MAX_ANSWERS = 300
-"""Answered items that are predicted; of more, evenly spread ones."""
+"""Answered items, or pairs, that are predicted; of more, evenly spread ones."""
 MAX_ROWS = 2000
 """Items by which the size of a block is measured."""
+MIN_TOLD = 0.5
+"""Share of answered items with a known kind below which pairs are predicted, not kinds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,28 +60,18 @@ class BlockWeights:
     def of(cls, X: Floats, rows: Ints, blocks: Pairs, answers: Constraints) -> BlockWeights:
         """Judge the blocks by the answers, on X and some of its rows."""
         checked = checked_blocks(blocks, X.shape[1])
-        some = rows[np.linspace(0, len(rows) - 1, min(len(rows), MAX_ROWS)).astype(np.intp)]
-        sample = np.asarray(X[some], dtype=np.float64)
-        mean = sample.mean(axis=0)
-        sample -= mean
-        lengths = [np.sqrt((sample[:, a:b] ** 2).sum(axis=1).mean()) for a, b in checked]
+        some = np.asarray(X[_spread(rows, MAX_ROWS)], dtype=np.float64)
+        mean = some.mean(axis=0)
+        some -= mean
+        lengths = [np.sqrt((some[:, a:b] ** 2).sum(axis=1).mean()) for a, b in checked]
         size = np.maximum(np.array(lengths), 1e-12)
         evidence = np.zeros(len(checked))
-        seeds = Seeds.from_answers(answers)
-        if seeds.n_kinds >= 2:
-            spread = np.linspace(0, len(seeds.rows) - 1, min(len(seeds.rows), MAX_ANSWERS))
-            used = np.unique(spread.astype(np.intp))
-            told = seeds.labels[used]
-            near = (np.asarray(X[seeds.rows[used]], dtype=np.float64) - mean) / np.repeat(
-                size, [b - a for a, b in checked]
-            )
-            for place, (a, b) in enumerate(checked):
-                evidence[place] = predictability(near[:, a:b], told)
-        prior = np.where(np.arange(len(checked)) == 0, PRIOR, 0.0)
-        score = evidence + prior
+        for place, (a, b) in enumerate(checked):
+            evidence[place] = _Evidence(X[:, a:b], mean[a:b], size[place]).of(answers)
+        score = evidence + np.where(np.arange(len(checked)) == 0, PRIOR, 0.0)
         share = np.exp(score - score.max())
         if not evidence.any():  # nothing is known: the first block alone
-            share = (prior > 0).astype(float)
+            share = (np.arange(len(checked)) == 0).astype(float)
         return cls(checked, share / share.sum(), evidence, size)
 
     def scale(self) -> Floats:
@@ -90,6 +83,36 @@ class BlockWeights:
         """(d,) one for the columns of the block that counts most, zero for the others."""
         chosen = np.arange(len(self.blocks)) == int(self.share.argmax())
         return np.repeat(chosen.astype(np.float64), [b - a for a, b in self.blocks])
+
+
+@dataclass(frozen=True, eq=False)
+class _Evidence:
+    """How well one block predicts the answers."""
+
+    X: Floats
+    mean: Floats
+    size: float
+
+    def of(self, answers: Constraints) -> float:
+        seeds = Seeds.from_answers(answers)
+        told = len(seeds.rows) / max(len(answers.touched), 1)
+        if seeds.n_kinds >= 2 and told >= MIN_TOLD:
+            used = _spread(np.arange(len(seeds.rows)), MAX_ANSWERS)
+            return predictability(self._at(seeds.rows[used]), seeds.labels[used])
+        links = answers.links()
+        used = _spread(np.arange(len(links.a)), MAX_ANSWERS)
+        apart = self._at(links.a[used]) - self._at(links.b[used])
+        return pair_predictability((apart**2).sum(axis=1) / 2, links.same[used])
+
+    def _at(self, rows: Ints) -> Floats:
+        return np.asarray((np.asarray(self.X[rows], dtype=np.float64) - self.mean) / self.size)
+
+
+def _spread(rows: Ints, most: int) -> Ints:
+    """At most so many of the rows, evenly spread."""
+    if len(rows) <= most:
+        return rows
+    return rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
 
 
 def checked_blocks(blocks: Pairs, width: int) -> tuple[tuple[int, int], ...]:
@@ -105,23 +128,49 @@ def checked_blocks(blocks: Pairs, width: int) -> tuple[tuple[int, int], ...]:
     return found
 
 
-def predictability(Z: Floats, told: Ints) -> float:
-    """Logarithm of the probability with which the other answers predict each one.
+def left_out(Z: Floats, told: Ints) -> Floats:
+    """(s, k) the kind of each answered item as all others predict it, as shares.
 
-    Regression on the kinds with a linear kernel, and for each item the prediction by all others
-    (in closed form), as shares of the kinds.
+    Regression on the kinds with a linear kernel; leaving each item out has a closed form.
     """
     k = int(told.max()) + 1
-    counts = np.bincount(told, minlength=k)
     wanted = np.eye(k)[told]
     kernel = Z @ Z.T + np.mean(Z**2) + RIDGE * np.eye(len(Z))
     inverse = np.linalg.inv(kernel)
-    centred = wanted - counts / len(told)
-    without = centred - (inverse @ centred) / np.diag(inverse)[:, None]
-    scores = SHARPNESS * without
+    centred = wanted - wanted.mean(axis=0)
+    scores = SHARPNESS * (centred - (inverse @ centred) / np.diag(inverse)[:, None])
     scores -= scores.max(axis=1, keepdims=True)
     shares = np.exp(scores)
-    shares /= shares.sum(axis=1, keepdims=True)
-    found = (1 - DOUBT) * shares[np.arange(len(told)), told] + DOUBT / k
-    judged = counts[told] >= 2  # the only one of its kind cannot be predicted
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def predictability(Z: Floats, told: Ints) -> float:
+    """Logarithm of the probability with which the other answers predict each one."""
+    shares = left_out(Z, told)
+    found = (1 - DOUBT) * shares[np.arange(len(told)), told] + DOUBT / shares.shape[1]
+    judged = np.bincount(told)[told] >= 2  # the only one of its kind cannot be predicted
     return float(np.log(found[judged]).sum())
+
+
+def pair_predictability(apart: Floats, same: NDArray[np.bool_]) -> float:
+    """Logarithm of the probability of the pairs, if close items are the same kind.
+
+    Logistic regression on the squared distance (two random items: one on average), which has two
+    numbers to fit whatever the width of a block. That far items are the same is never believed.
+    """
+    if not same.any() or same.all():  # one kind of answer: distances cannot be compared
+        return 0.0
+    design = np.stack([np.ones(len(apart)), 1 - apart], axis=1)
+    prior = np.array([0.1, 0.05])  # a weak pull to no difference
+    weight = np.zeros(2)
+    for _ in range(25):
+        p = 1 / (1 + np.exp(-np.clip(design @ weight, -30, 30)))
+        slope = design.T @ (same - p) - prior * weight
+        bend = (design * (p * (1 - p) + 1e-9)[:, None]).T @ design + np.diag(prior)
+        weight = weight + np.clip(np.linalg.solve(bend, slope), -3, 3)
+    if weight[1] < 0:
+        share = same.mean()
+        weight = np.array([np.log(share / (1 - share)), 0.0])
+    p = 1 / (1 + np.exp(-np.clip(design @ weight, -30, 30)))
+    found = (1 - DOUBT) * np.where(same, p, 1 - p) + DOUBT / 2
+    return float(np.log(found).sum())
