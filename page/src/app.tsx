@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Link } from "./components/link";
 import { Notice } from "./components/notice";
 import { ProgressLine } from "./components/progress-line";
+import { UnseenNotice } from "./components/unseen-notice";
 import { count } from "./format";
 import { navigate, type Route, useRoute } from "./router";
 import { AnswersPage } from "./views/answers/answers";
@@ -62,6 +63,7 @@ function Notices({ workspace, path }: { workspace: Workspace; path: string }) {
           {trouble}
         </Notice>
       )}
+      {path === "/" && <UnseenNotice sentence={now?.progress.unseen ?? ""} />}
       {conflicts > 0 && path !== "/conflicts" && (
         <Notice tone="info">
           {count(conflicts, "answer contradicts", "answers contradict")} earlier ones and{" "}

@@ -20,6 +20,7 @@ from samekind.session import Session
 from samekind.session.quality import describe_quality
 from samekind.session.review import describe_doubt, doubtful_answers
 from samekind.session.search import find_like
+from samekind.session.visibility import WHAT_HELPS, describe_unseen
 from samekind.simulation.people import AGAIN, BACK, SKIP, STOP
 
 COMMANDS = {BACK: ("back", "Back"), SKIP: ("skip", "Skip for now"), STOP: ("finish", "Finish")}
@@ -151,6 +152,8 @@ class TerminalPerson:
         self._screen.print(f"After {answered}: groups of {shown} items{more}.")
         if quality := describe_quality(progress):
             self._screen.print(quality)
+        if unseen := describe_unseen(progress):
+            self._screen.print(f"{unseen} {WHAT_HELPS}", markup=False, highlight=False)
         for doubt in doubtful_answers(self._session)[:3]:
             self._screen.print(f"Worth another look (answer {doubt.number}): ", end="")
             self._screen.print(Text(describe_doubt(self._session, doubt)))

@@ -9,6 +9,7 @@ from samekind import __version__
 from samekind.errors import ChangedCollection
 from samekind.questions import UNSURE, Question
 from samekind.session.quality import Statement, quality_summary
+from samekind.session.visibility import unseen_summary
 
 if TYPE_CHECKING:
     from samekind.session.session import Session
@@ -40,6 +41,7 @@ def summarise(
         "until_refit": max(0, session.refit_every - changes),
         "gone": sorted(session.positions.gone),
         "renamed": dict(session.positions.renamed),
+        "unseen": unseen_summary(session.model),
         **quality_summary(found, clustering, moved),
     }
 

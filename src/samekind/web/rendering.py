@@ -18,6 +18,7 @@ from samekind import __version__
 from samekind.questions import NONE, wording
 from samekind.session import members
 from samekind.session.quality import describe_quality, group_fits
+from samekind.session.visibility import describe_unseen
 from samekind.web.schemas import core, groups, jobs
 from samekind.workspace.exports import table_formats
 from samekind.workspace.workspace import Workspace
@@ -110,6 +111,7 @@ def progress_view(workspace: Workspace, session: Session) -> core.Progress:
         quality=describe_quality(counts),
         gain=None if counts["gain"] is None else counts["gain"]["items"],
         enough=counts["enough"],
+        unseen=describe_unseen(counts),
     )
 
 

@@ -60,7 +60,7 @@ class BlockWeights:
     def of(cls, X: Floats, rows: Ints, blocks: Pairs, answers: Constraints) -> BlockWeights:
         """Judge the blocks by the answers, on X and some of its rows."""
         checked = checked_blocks(blocks, X.shape[1])
-        some = np.asarray(X[_spread(rows, MAX_ROWS)], dtype=np.float64)
+        some = np.asarray(X[spread_rows(rows, MAX_ROWS)], dtype=np.float64)
         mean = some.mean(axis=0)
         some -= mean
         lengths = [np.sqrt((some[:, a:b] ** 2).sum(axis=1).mean()) for a, b in checked]
@@ -97,10 +97,10 @@ class _Evidence:
         seeds = Seeds.from_answers(answers)
         told = len(seeds.rows) / max(len(answers.touched), 1)
         if seeds.n_kinds >= 2 and told >= MIN_TOLD:
-            used = _spread(np.arange(len(seeds.rows)), MAX_ANSWERS)
+            used = spread_rows(np.arange(len(seeds.rows)), MAX_ANSWERS)
             return predictability(self._at(seeds.rows[used]), seeds.labels[used])
         links = answers.links()
-        used = _spread(np.arange(len(links.a)), MAX_ANSWERS)
+        used = spread_rows(np.arange(len(links.a)), MAX_ANSWERS)
         apart = self._at(links.a[used]) - self._at(links.b[used])
         return pair_predictability((apart**2).sum(axis=1) / 2, links.same[used])
 
@@ -108,7 +108,7 @@ class _Evidence:
         return np.asarray((np.asarray(self.X[rows], dtype=np.float64) - self.mean) / self.size)
 
 
-def _spread(rows: Ints, most: int) -> Ints:
+def spread_rows(rows: Ints, most: int) -> Ints:
     """At most so many of the rows, evenly spread."""
     if len(rows) <= most:
         return rows

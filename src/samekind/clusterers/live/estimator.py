@@ -47,6 +47,7 @@ from samekind.clusterers.live.seeds import (
     reference_rows,
     restricted,
 )
+from samekind.clusterers.live.visible import Visibility
 from samekind.constraints import Constraints
 from samekind.errors import UnknownName
 
@@ -107,6 +108,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     reliability_ : how likely each answered item's group is what was meant, or None.
     powers_ : how much each of :data:`~samekind.clusterers.live.opinions.OPINIONS` counts, or None.
     block_weights_ : how much each block counts, or None.
+    visibility_ : how many answered items the others predict, or None while there are too few.
 
     >>> rng = np.random.default_rng(0)
     >>> up = np.arange(40) % 2  # what matters; the other column spreads three times as far
@@ -212,6 +214,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if self.blocks is not None and len(self.blocks) > 1:
             self.block_weights_ = BlockWeights.of(X, rows, self.blocks, known)
             self._scale = self.block_weights_.scale()
+        self.visibility_ = Visibility.of(X, known, self._scale)
 
     def _start(
         self,

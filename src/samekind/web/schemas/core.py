@@ -113,6 +113,8 @@ class Progress(Schema):
     """Items that 20 more answers would probably put in place; None while unknown."""
     enough: bool
     """Whether more answers would change little."""
+    unseen: str
+    """That the vectors do not hold the difference the person makes, in words; empty: they do."""
 
 
 class OpenQuestion(Schema):
