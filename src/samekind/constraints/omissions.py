@@ -9,13 +9,18 @@ after it, and the same answers always give the same result.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from samekind.constraints.closure import Closure
-from samekind.questions import Answer, Link
+from samekind.questions import Answer, Link, Question
 
 SetAside = Mapping[int, frozenset[Link]]
 """For some answers in force, by index, their omitted links that do not hold."""
+
+
+MAX_CACHED_ANSWERS = 4096
+"""Grid answers whose links are kept: an answer that overrules an omission looks at all of them."""
 
 
 class Folded(NamedTuple):
@@ -45,10 +50,11 @@ def extended(before: Folded, answers: Sequence[Answer], first: int) -> Folded | 
     """
     closure, set_aside = before.closure.copy(), dict(before.set_aside)
     for k, answer in enumerate(answers, start=first):
-        if not closure.accepts(answer.explicit):
+        explicit, omitted = _stated(answer.question, answer.choice)
+        if not closure.accepts(explicit):
             return None
-        links, refused = _accepted(closure, answer)
-        closure.add(links, k)
+        refused = _refused(closure, explicit, omitted)
+        closure.add(_without(answer, omitted, refused), k)
         if refused:
             set_aside[k] = refused
     return Folded(closure, set_aside)
@@ -59,30 +65,41 @@ def refolded(explicit: Closure, answers: Sequence[Answer]) -> Folded:
 
     The closure is made again from the answers in their order, as if nothing had been overruled.
     """
-    known = explicit.copy()
+    known, closure = explicit.copy(), Closure()
     set_aside: dict[int, frozenset[Link]] = {}
     for k, answer in enumerate(answers):
-        if not answer.omitted:
-            continue
-        links, refused = _accepted(known, answer)
-        known.add(links, k)
-        if refused:
-            set_aside[k] = refused
-    closure = Closure()
-    for k, answer in enumerate(answers):
-        refused = set_aside.get(k, frozenset())
-        closure.add([link for link in answer.links if link not in refused], k)
+        named, omitted = _stated(answer.question, answer.choice)
+        if omitted:
+            refused = _refused(known, named, omitted)
+            known.add([link for link in omitted if link not in refused], k)
+            if refused:
+                set_aside[k] = refused
+        closure.add(_without(answer, omitted, set_aside.get(k, frozenset())), k)
     return Folded(closure, set_aside)
 
 
-def _accepted(closure: Closure, answer: Answer) -> tuple[tuple[Link, ...], frozenset[Link]]:
-    """The links of an answer that hold, and the omitted ones that do not."""
-    links = answer.links
-    if closure.accepts(links):
-        return links, frozenset()
-    held = list(answer.explicit)
-    for link in answer.omitted:
+@lru_cache(maxsize=MAX_CACHED_ANSWERS)
+def _stated(question: Question, choice: str) -> tuple[tuple[Link, ...], tuple[Link, ...]]:
+    """The explicit and the omitted links of an answer."""
+    links, omitted = question.links(choice), question.omitted(choice)
+    left_out = frozenset(omitted)
+    return tuple(link for link in links if link not in left_out), omitted
+
+
+def _without(answer: Answer, omitted: Sequence[Link], refused: frozenset[Link]) -> Sequence[Link]:
+    """The links of an answer that hold, explicit ones first."""
+    explicit, _ = _stated(answer.question, answer.choice)
+    return explicit if not omitted else [*explicit, *(x for x in omitted if x not in refused)]
+
+
+def _refused(
+    closure: Closure, explicit: Sequence[Link], omitted: Sequence[Link]
+) -> frozenset[Link]:
+    """The omitted links of an answer that do not hold; each one counts alone."""
+    if closure.accepts([*explicit, *omitted]):
+        return frozenset()
+    held = list(explicit)
+    for link in omitted:
         if closure.accepts([*held, link]):
             held.append(link)
-    refused = frozenset(links).difference(held)
-    return tuple(link for link in links if link not in refused), refused
+    return frozenset(omitted).difference(held)
