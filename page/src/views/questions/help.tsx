@@ -10,12 +10,12 @@ import "./shortcuts.css";
 type Row = [keys: string[], label: string];
 
 /** The shortcuts that are always listed, with the keys that they have in this browser. */
-function commonRows(bindings: Bindings, marking: Row[] | null): Row[] {
+function commonRows(bindings: Bindings, marking: Row[] | null, none: string): Row[] {
   const keys = new Map(slots().map(([slot, defaults]) => [slot, keysOf(bindings, slot, defaults)]));
   const of = (...names: Slot[]) => names.flatMap((name) => keys.get(name) ?? []);
   const groups: Row[] = [
     [of("groups:1", "groups:2", "groups:3", "groups:4", "groups:5"), "This group"],
-    [of("groups:none"), "None of these"],
+    [of("groups:none"), none],
   ];
   return [
     [of("pair:same"), "Same"],
@@ -47,7 +47,8 @@ interface Props {
 export function Help({ question, acts, close, customise }: Props) {
   const { bindings } = useShortcuts();
   const choices = question?.choices ?? [];
-  const common = commonRows(bindings, question?.many ? markingRows(choices) : null);
+  const none = question?.new_group ? "New group" : "None of these";
+  const common = commonRows(bindings, question?.many ? markingRows(choices) : null, none);
   const listed = new Set(common.flatMap(([keys]) => keys));
   const other = choices.filter(({ keys }) => !keys.some((key) => listed.has(key)));
   const rows: Row[] = [...common, ...[...other, ...acts].map(({ keys, label }): Row => [keys, label])];
