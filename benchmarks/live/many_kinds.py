@@ -67,10 +67,10 @@ def measured(X: NDArray[Any], kinds: NDArray[np.intp], seed: int) -> dict[str, A
     for count in range(AT[-1] + 1):
         if count in AT:
             if session.changes:
-                session.refit(check=False)
+                session.refit()
             scores[count] = round(float(adjusted_rand_score(kinds, session.clustering.labels)), 4)
         elif session.due:
-            session.refit(check=False)
+            session.refit()
         asked = session.ask() if count < AT[-1] else None
         if asked is None:
             break
