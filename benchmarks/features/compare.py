@@ -106,6 +106,7 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=600)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--groupings", nargs="*", default=[])
+    parser.add_argument("--vectors", nargs="*", default=[], help="only these blocks, or mixed")
     given = parser.parse_args()
     done = set()
     if given.json and given.json.exists():
@@ -119,9 +120,13 @@ def main() -> None:
         print(name, len(collection), encoder.name, f"{time.monotonic() - started:.0f} s")
         for grouping, labels in columns.items():
             kinds, truth = np.unique(labels, return_inverse=True)
-            if not 2 <= len(kinds) <= MAX_KINDS or given.groupings not in ([], [grouping]):
+            if not 2 <= len(kinds) <= MAX_KINDS or (
+                given.groupings and grouping not in given.groupings
+            ):
                 continue
             for vectors, X, blocks in contenders(encoded):
+                if given.vectors and vectors not in given.vectors:
+                    continue
                 for seed in range(given.seeds):
                     facts = {"set": name, "grouping": grouping, "vectors": vectors, "seed": seed}
                     if tuple(facts.values()) in done:

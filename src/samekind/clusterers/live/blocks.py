@@ -23,12 +23,13 @@ Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 Pairs = Sequence[tuple[int, int]]
 
-PRIOR = 4.0
+PRIOR = 2.0
 """Logarithm of how much likelier the first block is than each other one before any answer."""
 RIDGE = 0.1
 """Regularisation of the predictions; the mean squared length of the items is one."""
-SHARPNESS = 4.0
-"""How quickly a predicted score becomes a certain kind."""
+SHARPNESS = (0.0, 1.0, 2.0, 4.0, 6.0)
+"""How quickly a predicted score becomes a certain kind; 0: only the sizes of the kinds count. The
+best is taken, so that a block that knows nothing is neither believed nor blamed."""
 DOUBT = 0.02
 """Share of answers that no block can predict: one odd answer decides nothing."""
 MAX_ANSWERS = 300
@@ -129,27 +130,31 @@ def checked_blocks(blocks: Pairs, width: int) -> tuple[tuple[int, int], ...]:
 
 
 def left_out(Z: Floats, told: Ints) -> Floats:
-    """(s, k) the kind of each answered item as all others predict it, as shares.
+    """(s, k) the kind of each answered item as all others predict it: about 1 for it, else 0.
 
-    Regression on the kinds with a linear kernel; leaving each item out has a closed form.
+    Regression on the kinds with a linear kernel; leaving each item out has a closed form. The
+    shares of the kinds among the answers are taken off.
     """
     k = int(told.max()) + 1
     wanted = np.eye(k)[told]
     kernel = Z @ Z.T + np.mean(Z**2) + RIDGE * np.eye(len(Z))
     inverse = np.linalg.inv(kernel)
     centred = wanted - wanted.mean(axis=0)
-    scores = SHARPNESS * (centred - (inverse @ centred) / np.diag(inverse)[:, None])
-    scores -= scores.max(axis=1, keepdims=True)
-    shares = np.exp(scores)
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+    return np.asarray(centred - (inverse @ centred) / np.diag(inverse)[:, None])
 
 
 def predictability(Z: Floats, told: Ints) -> float:
     """Logarithm of the probability with which the other answers predict each one."""
-    shares = left_out(Z, told)
-    found = (1 - DOUBT) * shares[np.arange(len(told)), told] + DOUBT / shares.shape[1]
-    judged = np.bincount(told)[told] >= 2  # the only one of its kind cannot be predicted
-    return float(np.log(found[judged]).sum())
+    predicted, sizes = left_out(Z, told), np.bincount(told)
+    judged = sizes[told] >= 2  # the only one of its kind cannot be predicted
+    own = np.arange(len(told)), told
+    found = []
+    for sharpness in SHARPNESS:
+        scores = sharpness * predicted + np.log(sizes + 0.5)
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares = (shares / shares.sum(axis=1, keepdims=True))[own]
+        found.append(float(np.log((1 - DOUBT) * shares + DOUBT / len(sizes))[judged].sum()))
+    return max(found)
 
 
 def pair_predictability(apart: Floats, same: NDArray[np.bool_]) -> float:

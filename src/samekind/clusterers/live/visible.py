@@ -55,7 +55,7 @@ class Visibility:
         Z = np.asarray(X[seeds.rows[used]], dtype=np.float64)
         Z = (Z - Z.mean(axis=0)) * (1.0 if scale is None else scale)
         Z /= max(float(np.sqrt((Z**2).sum(axis=1).mean())), 1e-12)
-        by_rule = left_out(Z, told).argmax(axis=1)
+        by_rule = (left_out(Z, told) + sizes / len(told)).argmax(axis=1)
         right = max(int((guess == told)[judged].sum()) for guess in (by_rule, _nearest(Z, told)))
         return cls(int(judged.sum()), right, float(sizes.max() / len(told)))
 
