@@ -25,11 +25,26 @@ from samekind.questions import (
 )
 from samekind.registry import find, first_line, registered
 from samekind.sources import open_source
-from samekind.testing import check_clusterer, check_encoder, check_question, check_strategy
+from samekind.testing import (
+    check_clusterer,
+    check_encoder,
+    check_question,
+    check_right_answers_help,
+    check_strategy,
+)
 from short_members import SHORT, made
 
 WEIGHING = {"pckmeans", "mpckmeans", "seeded", "constrained-seeded"}
 """Methods that weigh answers, or begin with them, and may break some."""
+
+
+HARMED = {
+    "logistic": "Pairs that prove two kinds are taken for all kinds: it is a yardstick.",
+    "constrained-seeded": "Begins from single placed items, as published.",
+    "mpckmeans": "Learns a metric from few links, as published.",
+}
+"""Methods that right answers may make worse, each with the reason."""
+# Those in SHORT are not asked: what a network learns in two steps says nothing about answers.
 
 
 EXAMPLES: list[Question] = [
@@ -74,6 +89,19 @@ def test_every_strategy_keeps_the_contract(name: str) -> None:
 )
 def test_every_clusterer_keeps_the_contract(name: str) -> None:
     check_clusterer(made(name), honours_all=name not in WEIGHING)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=HARMED[name]))
+        if name in HARMED
+        else name
+        for name in sorted(set(registered("method")) - set(SHORT))
+    ],
+)
+def test_right_answers_never_make_a_method_worse(name: str) -> None:
+    check_right_answers_help(lambda: made(name))
 
 
 @pytest.mark.parametrize("name", sorted(set(ENCODERS) - set(LEARNT)))  # those: test_learnt.py
