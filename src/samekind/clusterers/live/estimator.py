@@ -65,6 +65,8 @@ BALANCE = 0.7
 BORDERS = ("auto", "spread", "straight")
 MIN_TOLD = 0.5
 """Share of answered items with a known kind below which the answers are taken for pairs."""
+UNCONFIRMED = 0.5
+"""How much an item counts that is known only because nobody named it in a grid."""
 MIN_PLACED_SHARE = 0.75
 """Share of answered items with a known kind above which unseen kinds are estimated."""
 PLACED_PER_GROUP = 1.5
@@ -163,7 +165,8 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             whole = len(rows) == len(X)
             some = Z if whole and self._scale is None else self._sample(X, seed, whole)
             seeds, plain, pile = self._start(Z, some, answers, by_hand, seed)
-            self._reference = self._learnt(Z, seeds, plain, pile, answers, rows)
+            unconfirmed = np.isin(rows, known.unconfirmed)
+            self._reference = self._learnt(Z, seeds, plain, pile, answers, rows, unconfirmed)
             self._head = self._straight_head
             if self._head is None and len(rows) < len(X):
                 self._head = distilled_head(self._reference.space, self._reference.strength)
@@ -277,7 +280,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learnt(
         self, Z: Floats, seeds: Seeds, plain: Plain | None, pile: Pile | None,
-        answers: Constraints, rows: Ints,
+        answers: Constraints, rows: Ints, unconfirmed: NDArray[np.bool_],
     ) -> Reference:  # fmt: skip
         """Reference items along the orientation, with the strength of each group."""
         self.reliability_ = self.powers_ = self._straight_head = None
@@ -288,6 +291,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             ]
             return Reference(whole, whole(Z), strength)
         weight, told = None, seeds
+        unnamed = np.where(unconfirmed[seeds.rows], UNCONFIRMED, 1.0)
         # What tells unseen kinds apart looks like spread within the seen ones: keep it for now.
         shrinkage = self.shrinkage + (1 - self.shrinkage) * (plain.unseen if plain else 0.0)
         for again in (False, True):  # the second time with the components placed by the first
@@ -295,7 +299,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             space = orientation(Z)
             if not self.trusting:
                 found = Reliability.of(Z, space, seeds, np.isin(seeds.rows, answers.touched))
-                weight = found.weight
+                weight = found.weight * unnamed
                 self.reliability_ = found.at(rows[seeds.rows])
             strength = spread(
                 space, seeds, self.n_neighbors, weight, width=WIDTH,
@@ -305,6 +309,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             if len(seeds.rows) == before and (weight is None or weight.min() == 1):
                 break  # none was placed and none is doubted: the same would come out again
             if weight is not None and not again:
+                unnamed = np.where(unconfirmed[seeds.rows], UNCONFIRMED, 1.0)
                 weight = np.pad(weight, (0, len(seeds.rows) - len(weight)), constant_values=1.0)
         strength = np.pad(strength, ((0, 0), (0, max(0, seeds.n_kinds - strength.shape[1]))))
         own = np.isin(seeds.rows, answers.touched)

@@ -39,6 +39,8 @@ EXPECTED_ERROR, EXPECTED_ERROR_WEIGHT = 0.03, 30.0
 """Share of wrong answers before any evidence, and how many answers that belief is worth."""
 MIN_RIGHT = 0.05
 """An answer less likely right than this does not spread."""
+MANY_ERRORS = (0.04, 0.08)
+"""Shares of wrong answers from which single answers are doubted, and doubted fully."""
 MAX_DOUBTFUL = 0.1
 """An answer that the others find less likely than this is worth another look."""
 WITNESSES = 15
@@ -280,9 +282,12 @@ class Reliability:
         """(s,) how much each answer spreads: hardly, if it is almost certainly a mistake.
 
         Questions are asked where groups meet, and right answers look odd there too. So only what
-        all others contradict is held back.
+        all others contradict is held back, unless there are many mistakes: then every answer
+        counts by how likely it is right.
         """
-        return np.where(self.right < MIN_RIGHT, self.right, 1.0)
+        low, high = MANY_ERRORS
+        doubt = np.clip((self.error - low) / (high - low), 0.0, 1.0)
+        return np.where(self.right < MIN_RIGHT, self.right, 1 - doubt * (1 - self.right))
 
     def doubtful(self) -> Ints:
         """Places of answered items that are worth another look, the most surprising first.

@@ -40,7 +40,8 @@ SCATTER = (
     (0.99, 0.38, 0.43, 0.50, 0.19),
 )
 """Standard deviation of the best powers of single groupings."""
-MIN_SCATTER = 0.1
+MIN_SCATTER, MAX_SCATTER = 0.1, 0.7
+"""Added to the scatter, and its bound: powers that may go anywhere make groups waver."""
 FOLDS = 5
 MIN_PLACED = 8
 """Placed items below which the prior is kept as it is."""
@@ -57,7 +58,7 @@ def prior_powers(n_placed: int) -> tuple[Floats, Floats]:
         np.array([np.interp(at, np.log(ANSWERS), each) for each in np.transpose(table)])
         for table in (POWERS, SCATTER)
     )
-    return powers, 1 / (scatter + MIN_SCATTER) ** 2
+    return powers, 1 / (np.minimum(scatter, MAX_SCATTER) + MIN_SCATTER) ** 2
 
 
 def pooled_strength(
@@ -104,14 +105,13 @@ def held_out_opinions(
     With their columns (s,), and their places (s,) among the seeds. Groups that an opinion does not
     have get the smallest share.
     """
-    rng = np.random.default_rng(len(seeds.rows))
-    others = np.setdiff1d(np.arange(len(pile.Z)), seeds.rows)
-    drawn = rng.permutation(others)[: max(0, MAX_TRIAL_ITEMS - len(seeds.rows))]
-    rows = np.union1d(seeds.rows, drawn)
+    order = np.random.default_rng(0).permutation(len(pile.Z))  # with each answer nearly the same
+    others = order[~np.isin(order, seeds.rows)]
+    rows = np.union1d(seeds.rows, others[: max(0, MAX_TRIAL_ITEMS - len(seeds.rows))])
     some, at = pile.at(rows), np.searchsorted(rows, seeds.rows)
     believed = np.ones(len(at)) if weight is None else weight
     logs, columns, places = [], [], []
-    for out in _folds(seeds.labels, rng):
+    for out in _folds(seeds, order):
         kept = np.flatnonzero(~out)
         kinds, labels = np.unique(seeds.labels[kept], return_inverse=True)
         asked = np.flatnonzero(out & np.isin(seeds.labels, kinds))
@@ -155,9 +155,15 @@ def fitted_powers(
     return np.asarray(found.x)
 
 
-def _folds(labels: Ints, rng: np.random.Generator) -> list[Bools]:
-    """Masks of the items held out in each fold; each kind is spread over all of them."""
-    order = np.lexsort((rng.random(len(labels)), labels))
-    fold = np.empty(len(labels), dtype=np.intp)
-    fold[order] = np.arange(len(labels)) % FOLDS
+def _folds(seeds: Seeds, order: Ints) -> list[Bools]:
+    """Masks of the items held out in each fold; each kind is spread over all of them.
+
+    One more answer changes the folds of few others, so that powers change little.
+    """
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.arange(len(order))
+    fold = np.empty(len(seeds.rows), dtype=np.intp)
+    for kind in range(seeds.n_kinds):
+        here = np.flatnonzero(seeds.labels == kind)
+        fold[here[np.argsort(place[seeds.rows[here]])]] = (np.arange(len(here)) + kind) % FOLDS
     return [fold == k for k in range(FOLDS)]
