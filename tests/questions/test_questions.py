@@ -192,7 +192,7 @@ class AboutGroups:
                 SameGroups(tuple(p[:3]), tuple(p[3:5])),
                 OddOnes(tuple(p[:2]), tuple(p[2:14])),
                 WhichGroup(p[0], ((p[1],), (p[2],))),
-                OddOnes((p[0],), (p[1],)),
+                AllLike((p[0],), tuple(p[1:25])),
             ][view.spent % 4]
             if asked.truthful(view.constraints.same) == "unsure":
                 return [asked]

@@ -14,6 +14,11 @@ from samekind.workspace.workspace import Workspace
 pytestmark = needs_browser
 REVIEW = OddOnes((0, 4, 8, 12), tuple(range(16, 40)), why="One answer places 24 items.")
 SEARCH = AllLike((1,), tuple(range(20, 44)), why="One answer places 24 items.")
+INSIDE = """() => {
+  const { left, right } = document.querySelector("dialog .edit-answer").getBoundingClientRect();
+  const tiles = [...document.querySelectorAll("dialog .mark")].map((one) => one.getBoundingClientRect());
+  return tiles.every((tile) => tile.left >= left - 1 && tile.right <= right + 1);
+}"""
 
 
 @pytest.fixture
@@ -71,6 +76,12 @@ def test_a_review_and_a_search_by_keyboard_and_mouse(
         ("odd-ones", ",".join(sorted(["3", str(below), "7"], key=int))),
         ("all-like", "2,3,24"),
     ]
+    page.locator(".chip").first.click()
+    expect(page.locator("dialog .mark[aria-checked=true]")).to_have_count(3)
+    assert page.evaluate(INSIDE), "all tiles are inside the dialog"
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("() => document.activeElement.closest('dialog') !== null")
+    page.keyboard.press("Escape")
     press(page, "z", 1)
     expect(page.locator("h1")).to_contain_text("same kind as this one")
     expect(page.locator(".mark[aria-checked=true]")).to_have_count(0)
