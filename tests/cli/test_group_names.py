@@ -83,7 +83,7 @@ def test_37_groups_fit_a_screen_with_their_names(
     for group in question.groups[::2]:
         assert NAMES[KINDS[group[0]]] in text
     assert f"2 like animal-{question.groups[1][0]:03d}" in text
-    assert "number or a part of a name · new New group" in text.replace("\n", " ")
+    assert "number or a part of a name · new [NAME] New group" in text.replace("\n", " ")
 
 
 def test_a_new_group_is_named_with_the_answer_in_the_terminal(

@@ -304,7 +304,7 @@ def menu(question: Question) -> Text:
 
 def naming_menu() -> Text:
     """Return what can be typed where all groups are listed."""
-    parts = [("number", "or a part of a name"), (NEW, "New group"), (f"{NEW} NAME", "with a name")]
+    parts = [("number", "or a part of a name"), (f"{NEW} [NAME]", "New group")]
     parts += [("u", "Not sure"), *((wording.ACTS[act][0][0], it) for act, it in COMMANDS.values())]
     line = Text()
     for position, (key, label) in enumerate((*parts, ("?", "Help"))):
