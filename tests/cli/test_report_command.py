@@ -100,7 +100,8 @@ def test_a_report_has_a_page_markdown_and_tables(out: Path) -> None:
     # 3 axes for each of 6 blocks, for the mean over 3 sets of each person, and the ranks.
     assert page.count("<figure") == 3 * (6 + 2) + 1
     names = {path.stem for path in (out / "tables").iterdir()}
-    assert names == {"curves", "areas", "finals", "reach", "tests", "ranks", "waiting"}
+    written = {"curves", "areas", "areas_by_second", "finals", "reach", "tests", "ranks", "waiting"}
+    assert names == written
 
 
 def test_the_tables_hold_what_was_computed(out: Path) -> None:

@@ -180,3 +180,19 @@ def test_a_system_keeps_its_colour_and_spare_colours_go_to_those_without_one(
     found = study(tmp_path, synthetic_rows(levels, seeds=[0]))
     assert found.colours(list(levels)) == {f"s{k}": k for k in range(7)}
     assert found.colours(["s2", "s7", "s8"]) == {"s2": 2, "s7": 0, "s8": 1}
+
+
+def test_areas_over_seconds_compare_at_equal_time_not_at_equal_questions(tmp_path: Path) -> None:
+    slow = [synthetic_row("slow", seed, level=0.95) for seed in range(2)]
+    for row in slow:
+        for point in row["curve"]:
+            point["person_seconds"] *= 4
+    quick = [synthetic_row("quick", seed, level=0.9) for seed in range(2)]
+    found = study(tmp_path, slow + quick)
+    block = found.blocks[0]
+
+    def mean(values: dict[tuple[Block, str], dict[int, float]], system: str) -> float:
+        return float(np.mean(list(values[block, system].values())))
+
+    assert mean(found.areas, "slow") > mean(found.areas, "quick")
+    assert mean(found.areas_by_second, "slow") < mean(found.areas_by_second, "quick") - 0.1

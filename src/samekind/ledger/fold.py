@@ -107,6 +107,8 @@ class LedgerState:
     """Second opinions by question number and person; the groups are not learnt from them."""
     second_at: dict[tuple[int, str], int] = field(default_factory=dict)
     """The event of each second opinion."""
+    grid_at: int = 0
+    """The last event with an answer about many items at once."""
     at: float = 0.0
     """Time of the last event."""
 
@@ -142,6 +144,11 @@ class LedgerState:
         return self.refits[-1].snapshot if self.refits else 0
 
     @property
+    def has_new_grid(self) -> bool:
+        """Whether the last refit did not know an answer about many items at once."""
+        return bool(self.refits) and self.grid_at > self.refits[-1].after
+
+    @property
     def passed(self) -> tuple[Question, ...]:
         """Questions that the person was unsure about, or skipped since the last refit."""
         unsure = [n for n in self.answers if n in self.unsure] if self.unsure else []
@@ -175,6 +182,8 @@ class LedgerState:
         item = answer.question.placed_item(answer.choice)
         self.names.told(number, item, data.get("name", ""), seq)
         (self.unsure.discard if answer.links else self.unsure.add)(number)
+        if answer.question.many and answer.links:
+            self.grid_at = seq
         self._close(number)
         self._changed(seq)
 

@@ -13,21 +13,25 @@ from samekind.reports.results import Result
 from samekind.reports.statistics import median_with_never
 
 
-def span(runs: Sequence[Result], metric: str) -> tuple[float, float] | None:
-    """Questions over which all curves can be compared; None when there is no such range.
+def span(
+    runs: Sequence[Result], metric: str, axis: str = "questions"
+) -> tuple[float, float] | None:
+    """Questions (or another cost) over which all curves can be compared; None: there are none.
 
     Results that were scored only once have no curve and do not narrow the range.
     """
-    found = [one for run in runs if (one := line(run, metric)) and len(one[0]) > 1]
+    found = [one for run in runs if (one := line(run, metric, axis)) and len(one[0]) > 1]
     if not found:
         return None
     low, high = common_range(found)
     return (low, high) if low < high else None
 
 
-def area(run: Result, metric: str, within: tuple[float, float]) -> float | None:
+def area(
+    run: Result, metric: str, within: tuple[float, float], axis: str = "questions"
+) -> float | None:
     """Mean height of the curve over a range of questions; None for a curve of one point."""
-    found = line(run, metric)
+    found = line(run, metric, axis)
     if found is None or len(found[0]) < 2:
         return None
     x, y = found

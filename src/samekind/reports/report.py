@@ -16,7 +16,7 @@ from samekind.reports.contents import Section, Sheet
 from samekind.reports.figures import listed
 from samekind.reports.markdown import markdown
 from samekind.reports.page import MARK, page
-from samekind.reports.sections.areas import area_section
+from samekind.reports.sections.areas import area_section, seconds_section
 from samekind.reports.sections.comparing import comparing_section
 from samekind.reports.sections.curves import curve_section
 from samekind.reports.sections.origin import origin_section
@@ -54,6 +54,7 @@ class Report:
             overview(study, comparison),
             curve_section(study),
             area_section(study),
+            seconds_section(study),
             reach_section(study),
             comparing_section(study, comparison),
             people_section(study),

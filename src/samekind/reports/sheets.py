@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from samekind.reports.bands import AXES
 from samekind.reports.comparison import Comparison
 from samekind.reports.contents import Sheet
@@ -13,7 +15,17 @@ from samekind.reports.sections.waiting import STEPS, worst
 from samekind.reports.study import BySeed, Estimate, Study
 
 BLOCK = ("suite", "set", "orientation", "person")
-NAMES = ("curves", "areas", "finals", "reach", "tests", "ranks", "waiting", "missing")
+NAMES = (
+    "curves",
+    "areas",
+    "areas_by_second",
+    "finals",
+    "reach",
+    "tests",
+    "ranks",
+    "waiting",
+    "missing",
+)
 """All CSV files that a report may have."""
 
 
@@ -21,8 +33,9 @@ def sheets(study: Study, comparison: Comparison) -> list[Sheet]:
     """The CSV files of a study."""
     return [
         _curves(study),
-        _estimates("areas", study, study.areas),
-        _estimates("finals", study, study.finals),
+        _estimates("areas", study, study.areas, study.spans),
+        _estimates("areas_by_second", study, study.areas_by_second, study.second_spans),
+        _estimates("finals", study, study.finals, study.spans),
         _reach(study),
         _tests(comparison),
         _ranks(comparison),
@@ -46,10 +59,15 @@ def _curves(study: Study) -> Sheet:
     return Sheet("curves", (*BLOCK, "system", "axis", "x", "mean", "low", "high", "runs"), rows)
 
 
-def _estimates(name: str, study: Study, values: dict[tuple[Block, str], BySeed]) -> Sheet:
+def _estimates(
+    name: str,
+    study: Study,
+    values: dict[tuple[Block, str], BySeed],
+    spans: Mapping[Block, tuple[float, float] | None],
+) -> Sheet:
     rows = []
     for block in study.blocks:
-        within = study.spans[block] or ("", "")
+        within = spans[block] or ("", "")
         for system in study.systems:
             seeds = values.get((block, system))
             if seeds:

@@ -82,18 +82,36 @@ class Study:
     @cached_property
     def spans(self) -> dict[Block, tuple[float, float] | None]:
         """The questions over which the curves of a block are compared."""
-        by_block: dict[Block, list[Result]] = defaultdict(list)
-        for (block, _), runs in self.cells.items():
-            by_block[block] += runs
-        return {block: span(runs, self.metric) for block, runs in by_block.items()}
+        return self._spans("questions")
 
     @cached_property
     def areas(self) -> dict[tuple[Block, str], BySeed]:
         """Area under the curve of each run that has one."""
+        return self._areas("questions", self.spans)
+
+    @cached_property
+    def areas_by_second(self) -> dict[tuple[Block, str], BySeed]:
+        """Area under the curve over modelled seconds of the person."""
+        return self._areas("person_seconds", self.second_spans)
+
+    @cached_property
+    def second_spans(self) -> dict[Block, tuple[float, float] | None]:
+        """The modelled seconds over which the curves of a block are compared."""
+        return self._spans("person_seconds")
+
+    def _spans(self, axis: str) -> dict[Block, tuple[float, float] | None]:
+        by_block: dict[Block, list[Result]] = defaultdict(list)
+        for (block, _), runs in self.cells.items():
+            by_block[block] += runs
+        return {block: span(runs, self.metric, axis) for block, runs in by_block.items()}
+
+    def _areas(
+        self, axis: str, spans: dict[Block, tuple[float, float] | None]
+    ) -> dict[tuple[Block, str], BySeed]:
         found: dict[tuple[Block, str], BySeed] = {}
         for (block, system), runs in self.cells.items():
-            within = self.spans[block]
-            values = {r.seed: area(r, self.metric, within) for r in runs} if within else {}
+            within = spans[block]
+            values = {r.seed: area(r, self.metric, within, axis) for r in runs} if within else {}
             kept = {seed: value for seed, value in values.items() if value is not None}
             if kept:
                 found[block, system] = kept

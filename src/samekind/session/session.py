@@ -208,8 +208,8 @@ class Session:
 
     @property
     def due(self) -> bool:
-        """Whether enough answers were given, changed or undone for a refit."""
-        return self.changes >= self.refit_every
+        """Whether enough answers were given, changed or undone for a refit, or one grid."""
+        return self.changes >= self.refit_every or self._ledger.has_new_grid
 
     @property
     def changes(self) -> int:

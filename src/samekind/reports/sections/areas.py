@@ -28,6 +28,21 @@ def area_section(study: Study) -> Section:
     return Section("areas", "Area under the curve", parts)
 
 
+def seconds_section(study: Study) -> Section | None:
+    """The same over modelled seconds of the person; None where no row has them."""
+    if not study.areas_by_second:
+        return None
+    parts: list[Part] = [
+        f"Mean {metric_title(study.metric)} over the modelled seconds of the person, up to the end "
+        "of the quickest run of a block. A grid costs more than a placement and tells more, so "
+        "systems that ask different kinds of question are compared here."
+    ]
+    for person in study.people:
+        tables = value_tables(study, study.areas_by_second, study.of_person(person), person)
+        parts += tables if person == study.people[0] else [Folded(person, tables)]
+    return Section("seconds", "Area over seconds of the person", parts)
+
+
 def value_tables(
     study: Study,
     values: dict[tuple[Block, str], BySeed],
