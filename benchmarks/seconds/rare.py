@@ -60,7 +60,7 @@ def search(X: np.ndarray, wanted: np.ndarray, examples: int, seed: int) -> dict[
     labels = session.clustering.labels
     group = labels == labels[chosen[0]]
     return {
-        "tapped": in_time / wanted.sum(),
+        "tapped": float(in_time / wanted.sum()),
         "recall": float((group & (wanted == 1)).sum() / wanted.sum()),
         "precision": float((group & (wanted == 1)).sum() / group.sum()),
     }
@@ -80,7 +80,7 @@ def main() -> None:
                 part, wanted = rare(X, kinds, int(kind), given.seed)
                 found.append(search(part, wanted, examples, given.seed))
             means = {key: float(np.mean([one[key] for one in found])) for key in found[0]}
-            reached = sum(one["tapped"] >= 0.9 for one in found)
+            reached = sum(bool(one["tapped"] >= 0.9) for one in found)
             row = {"set": name, "examples": examples, "kinds": len(found), **means}
             emit({**row, "reached": reached, "seed": given.seed}, given.json)
             cells = [f"{means[key]:.2f}" for key in ("tapped", "recall", "precision")]
