@@ -55,8 +55,8 @@ def search(X: np.ndarray, wanted: np.ndarray, examples: int, seed: int) -> dict[
             break
         session.tell(asked.number, choice)
         in_time = len(session.constraints.component(int(chosen[0])))
-        session.refit(check=False)
-    session.refit(check=False)
+        session.refit()
+    session.refit()
     labels = session.clustering.labels
     group = labels == labels[chosen[0]]
     return {
