@@ -1,10 +1,10 @@
-"""Whether the interval of the random checks holds the true share of well-placed items.
+"""Whether the stated interval holds the true share of well-placed items.
 
     samekind bench checks
     python -m benchmarks.checks.coverage checks.jsonl
 
-Reads any rows of ``samekind bench``: where a session had enough random checks, the points of its
-curve hold the interval and the share that it estimates.
+Reads any rows of ``samekind bench``: where something could be stated, the points of its curve hold
+the interval and the share that it estimates. See statements.py for people of all sorts.
 """
 
 from __future__ import annotations
