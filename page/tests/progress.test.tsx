@@ -73,7 +73,7 @@ test("the same sentence says everywhere how good the groups are", () => {
   expect(verdict(report({ answers: 0 }))).toContain("No answers yet");
   expect(verdict(report({ words }))).toBe(words);
   expect(verdict(report({}))).toContain("still taking shape");
-  expect(headline({ quality: words, enough: true })).toBe("About 97 % right: you can stop here");
+  expect(headline({ quality: words, enough: true })).toBe("97 % right, you can stop");
   expect(headline({ quality: words, enough: false })).toBe("About 97 % right");
   expect(headline({ quality: "Your last 14 answers were all the same choice.", enough: false })).toBe("Check quality");
 });

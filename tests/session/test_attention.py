@@ -57,3 +57,8 @@ def test_a_common_kind_that_is_told_from_the_others_is_no_habit() -> None:
 def test_few_answers_are_not_judged() -> None:
     assert attention([]).notice == ""
     assert attention(said([("1", "2")] * 5)).notice == ""
+
+
+def test_everything_in_one_group_is_noticed_too() -> None:
+    alone = [Answer(k, WhichGroup(k + 9, ((1,),)), "1") for k in range(LONG_RUN)]
+    assert attention(alone).is_monotone and not attention(alone[1:]).notice

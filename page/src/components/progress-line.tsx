@@ -14,7 +14,7 @@ function nextUpdate(progress: Progress): string {
 export function headline({ quality, enough }: Pick<Progress, "quality" | "enough">): string {
   const share = quality.match(/^(About|Over) \d+ % right/)?.[0];
   if (!share) return "Check quality";
-  return enough ? `${share}: you can stop here` : share;
+  return enough ? `${share.replace("About ", "")}, you can stop` : share;
 }
 
 export function ProgressLine({ progress }: { progress: Progress }) {

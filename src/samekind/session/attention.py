@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from samekind.questions import UNSURE, Answer
 
 LONG_RUN = 12
-"""Equal choices in a row, among several groups, that are worth a second look."""
+"""Equal choices in a row that are worth a second look."""
 N_LATEST = 30
 """Latest placements that are compared with what the groups implied."""
 MIN_COMPARED = 20
@@ -73,9 +73,9 @@ class Attention:
 
 
 def attention(answers: Sequence[Answer]) -> Attention:
-    """Judge the latest placements among two groups or more."""
-    placed = [answer for answer in answers if _among_groups(answer)]
-    choices = [answer.choice for answer in placed]
+    """Judge the latest placements; agreement counts among two groups or more."""
+    choices = [answer.choice for answer in answers if _n_groups(answer)]
+    placed = [answer for answer in answers if _n_groups(answer) >= 2]
     run = next((k for k, c in enumerate(reversed(choices)) if c != choices[-1]), len(choices))
     known = ((a.choice, a.question.expected) for a in placed)
     pairs = [(said, expected.choice) for said, expected in known if expected is not None]
@@ -84,11 +84,12 @@ def attention(answers: Sequence[Answer]) -> Attention:
     return Attention(run, habit, _kappa(pairs[-N_LATEST:]))
 
 
-def _among_groups(answer: Answer) -> bool:
+def _n_groups(answer: Answer) -> int:
+    """The number of groups among which an item was placed; 0 for other answers."""
     question = answer.question
     if question.many or question.by_hand or answer.choice == UNSURE:
-        return False
-    return sum(bool(question.exemplars(choice)) for choice in question.choices()) >= 2
+        return 0
+    return sum(bool(question.exemplars(choice)) for choice in question.choices())
 
 
 def _kappa(pairs: Sequence[tuple[str, str]]) -> float | None:

@@ -41,7 +41,7 @@ GAIN_PER_MOVE_ALONE = 0.085
 """The same per moved item where it is not known how many are out of place."""
 MIN_SHARE = 0.93
 """Accuracy from which stopping is suggested at all."""
-SETTLED = ((0.8, 0.02), (0.7, 0.006))
+SETTLED = ((0.84, 0.01), (0.78, 0.003))
 """Lower end of the accuracy, and share of the items that the latest ten answers moved, with which
 the groups are settled: in simulations none of those gained more than 1 % in 20 more answers."""
 

@@ -116,12 +116,11 @@ function Quality({ report }: { report: Report }) {
       <h2 id="quality-head">Quality</h2>
       {quality ? (
         <>
-          <p class="big">{quality.words}</p>
+          <p class="big">{quality.words.split(" (")[0]}</p>
           <Gauge quality={quality} />
           <p class="muted">
-            Estimated from {count(quality.placements, "answer")} that could be predicted,{" "}
-            {count(quality.checks, "random check")} among them. The true share is in this range 95 times
-            out of 100.
+            {quality.words}: with a probability of 95% the true share is in this range. Based on{" "}
+            {count(quality.placements, "answer")}, {count(quality.checks, "random check")} among them.
           </p>
         </>
       ) : (
