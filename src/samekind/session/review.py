@@ -16,15 +16,12 @@ from samekind.session.accuracy import estimate, placements
 
 GOOD = 0.85
 """Accuracy from which surprises are taken for slips."""
-ODD, SURPRISING = 0.1, 0.2
-"""Probability, by the other answers, below which an answer is odd; and below which it is if it was
-not expected either when it was given."""
+ODD = 0.1
+"""Probability, by the other answers, below which an answer is odd."""
 MIN_WITNESSES = 5
 """Of the 15 nearest answered items, those that must be in the likely group."""
-MIN_CLEAR = 0.1
-"""Share of the items that must have been less clear for an expectation to count."""
-SETTLED_ANSWERS, KINDS_FOUND = 10, 15
-"""Answers after which an expectation counts, and after which "none" is surprising."""
+KINDS_FOUND = 15
+"""Answers after which "none" is surprising."""
 FEW = 3
 """Items below which a kind may have been opened by mistake."""
 
@@ -85,20 +82,11 @@ def _contradicted(
         if item not in asked or likely not in number_of or likely == int(doubts.told[place]):
             continue
         agreed, others = float(doubts.agreed[place]), int(doubts.others[place])
-        position, answer = asked[item]
         odd = place in strict or (good and agreed < ODD and others >= MIN_WITNESSES)
-        surprising = good and agreed < SURPRISING and _was_unexpected(answer, position)
-        if (odd or surprising) and number_of[likely] != int(labels[item]):
-            said = int(labels[item])
+        said = int(labels[item])
+        if odd and number_of[likely] != said:
+            _, answer = asked[item]
             yield DoubtfulAnswer(answer.number, item, said, number_of[likely], max(others, 1))
-
-
-def _was_unexpected(answer: Answer, position: int) -> bool:
-    """Whether clear groups implied something else when the answer was given."""
-    expected = answer.question.expected
-    if expected is None or position < SETTLED_ANSWERS:
-        return False
-    return answer.choice != expected.choice and expected.clear >= MIN_CLEAR
 
 
 def _opened_alone(
