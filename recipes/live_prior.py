@@ -152,8 +152,8 @@ def best_powers(cases: Sequence[Case]) -> Floats:
             likely = (1 - ERROR) * right + ERROR / 2
             away = logs[rows, columns] - (shares[:, :, None] * logs).sum(axis=1)
             value -= np.log(likely).mean() / len(cases)
-            slope -= ((1 - ERROR) * right / likely)[:, None].T @ away / len(logs) / len(cases)
-        return float(value), np.ravel(slope)
+            slope -= ((1 - ERROR) * right / likely) @ away / len(logs) / len(cases)
+        return float(value), slope
 
     bounds = [(0.0, None)] * len(OPINIONS)
     found = minimize(loss, np.full(len(OPINIONS), 0.5), jac=True, method="L-BFGS-B", bounds=bounds)
