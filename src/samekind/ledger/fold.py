@@ -1,4 +1,4 @@
-"""The fold of a ledger: LedgerState, EventLog, which appends and folds, and Positions of items."""
+"""The fold of a ledger: LedgerState, and EventLog, which appends and folds."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from samekind.constraints import Constraints
 from samekind.errors import AnswerError, CorruptedLedger, SamekindError, StaleWrite
 from samekind.items import Collection
 from samekind.ledger.names import Name, Names
+from samekind.ledger.positions import Positions
 from samekind.protocols import Event, Store
 from samekind.questions import Answer, Question, question_from_json
 
@@ -246,57 +247,6 @@ def answer_data(number: int, choice: str, by: str, seconds: float | None) -> dic
     if seconds is not None and not (math.isfinite(seconds) and seconds >= 0):
         raise AnswerError(f"Expected the seconds of an answer to be 0 or more, got {seconds}.")
     return {"number": number, "choice": choice, "by": by, "seconds": seconds}
-
-
-@dataclass
-class Positions:
-    """Translate the ids in a ledger to positions in the current collection.
-
-    An id that is no longer in the collection is looked up by its stamp, which a renamed or moved
-    file keeps. An item that is really gone gets a position after the last item, so that its
-    answers and everything they imply are kept.
-    """
-
-    collection: Collection
-    renamed: dict[str, str] = field(default_factory=dict)
-    gone: dict[str, int] = field(default_factory=dict)
-    _stamps: dict[str, str] = field(default_factory=dict)
-    _by_stamp: dict[str, list[str]] | None = None
-
-    def remember(self, stamps: Mapping[str, str]) -> None:
-        """Store the stamps that items had when they were asked about."""
-        self._stamps.update(stamps)
-
-    def __call__(self, id: str) -> int:
-        try:
-            return self.collection.position(id)
-        except KeyError:
-            pass
-        if id in self.renamed:
-            return self.collection.position(self.renamed[id])
-        if id not in self.gone:
-            candidates = self._same_stamp(id)
-            if len(candidates) == 1:
-                self.renamed[id] = candidates[0]
-                return self.collection.position(candidates[0])
-            self.gone[id] = len(self.collection) + len(self.gone)
-        return self.gone[id]
-
-    def name(self, position: int) -> str:
-        """The id at a position, also of an item that is gone."""
-        if position < len(self.collection):
-            return self.collection.id(position)
-        return next(id for id, place in self.gone.items() if place == position)
-
-    def _same_stamp(self, id: str) -> list[str]:
-        stamp = self._stamps.get(id)
-        if stamp is None or stamp == id:  # a stamp that is the id itself says nothing about content
-            return []
-        if self._by_stamp is None:
-            self._by_stamp = {}
-            for item in self.collection:
-                self._by_stamp.setdefault(item.stamp, []).append(item.id)
-        return self._by_stamp.get(stamp, [])
 
 
 class EventLog:

@@ -9,7 +9,8 @@ from typing import Any
 
 from samekind.errors import ChangedCollection, InputError, SourceError, UnknownName
 from samekind.items import Collection
-from samekind.ledger.fold import EventLog, Positions
+from samekind.ledger.fold import EventLog
+from samekind.ledger.positions import Positions
 from samekind.ledger.sqlite_file import check_owner
 from samekind.protocols import Store
 from samekind.questions import Answer, question_from_json
