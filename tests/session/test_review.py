@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from piles import clouds, points
+from samekind.questions import Answer, OddOnes, SamePair, WhichGroup
 from samekind.session import Session
-from samekind.session.review import describe_doubt, doubtful_answers
+from samekind.session.review import describe_doubt, doubtful_answers, latest_answers
 from samekind.simulation.loop import run
 from samekind.simulation.people import Noisy, Truth
 
@@ -30,6 +31,14 @@ def test_a_slip_is_found_and_told_in_words() -> None:
     said = describe_doubt(session, found[0])
     assert f"into group {found[0].said}, but" in said and f"group {found[0].likely}." in said
     assert session.clustering.labels[found[0].item] == found[0].said, "it stays where it was put"
+
+
+def test_an_answer_about_a_grid_is_about_its_tiles_and_not_about_the_group() -> None:
+    placed = Answer(1, WhichGroup(0, ((7,),)), "1")
+    grid = Answer(2, OddOnes((0, 7), (3, 4)), "none")
+    unsure = Answer(3, SamePair(4, 0), "unsure")
+    asked = latest_answers([placed, grid, unsure])
+    assert asked == {0: (0, placed), 3: (1, grid), 4: (1, grid)}
 
 
 def test_a_learner_that_trusts_all_answers_finds_nothing_odd() -> None:

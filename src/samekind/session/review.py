@@ -6,7 +6,7 @@ as well, and only those that nearly all others contradict are listed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,16 +55,22 @@ def doubtful_answers(session: Session) -> list[DoubtfulAnswer]:
         return []
     accuracy = estimate(placements(session.answers))
     good = accuracy is not None and accuracy.share >= GOOD
-    asked = {
-        answer.question.items()[0]: (position, answer)
-        for position, answer in enumerate(session.answers)
-        if answer.links
-    }
+    asked = latest_answers(session.answers)
     found = list(_contradicted(session, doubts, asked, good))
     if good:
         listed = {one.number for one in found}
         found += [one for one in _opened_alone(session, asked) if one.number not in listed]
     return found
+
+
+def latest_answers(answers: Sequence[Answer]) -> dict[int, tuple[int, Answer]]:
+    """The latest answer about each item, with its position; one about a grid is about each tile."""
+    return {
+        item: (position, answer)
+        for position, answer in enumerate(answers)
+        if answer.links
+        for item in answer.question.subjects()[: None if answer.question.many else 1]
+    }
 
 
 def _contradicted(
@@ -115,7 +121,6 @@ def describe_doubt(session: Session, answer: DoubtfulAnswer) -> str:
             f"You put {item} into a group of its own, but it looks like {likely}, and nothing "
             "else has joined it."
         )
-    return (
-        f"You put {item} into {said}, but {answer.others} of the most similar items are in "
-        f"{likely}."
-    )
+    unnamed = answer.item in session.constraints.unconfirmed
+    did = f"left {item} unmarked, so it is in" if unnamed else f"put {item} into"
+    return f"You {did} {said}, but {answer.others} of the most similar items are in {likely}."
