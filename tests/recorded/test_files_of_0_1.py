@@ -79,10 +79,12 @@ def test_the_ledger_adds_up_to_what_was_recorded(pile: Pile) -> None:
         found = json.loads(json.dumps(read_ledger(Path(LEDGER), pile)))
     for name, wanted in EXPECTED["ledger"].items():
         for moment in ("left", "refitted"):
+            # What the groups implied was not recorded then: new answers have to tell the quality.
+            assert found[name][moment]["progress"].pop("quality") is None
+            wanted[moment]["progress"].pop("quality", None)
             for what, value in wanted[moment].items():
                 assert found[name][moment][what] == value, (name, moment, what)
     assert found == EXPECTED["ledger"]
-    assert found["main"]["refitted"]["progress"]["quality"]["checks"] >= 6
     assert found["main"]["left"]["progress"]["unsure"] == 1
     assert "warm ☀ colours" in found["main"]["refitted"]["names"].values()
 
