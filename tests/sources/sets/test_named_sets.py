@@ -31,6 +31,11 @@ KINDS_OF = {
     "cars": {"origin": 3, "cylinders": 3},
     "weather": {"weather": 5, "season": 4},
     "small-talk": {"language": 4, "topic": 6},
+    "avatars": {"mood": 3, "hair": 4, "glasses": 2, "backdrop": 4},
+    "leaves": {"form": 4, "edge": 2, "season": 3, "veins": 2},
+    "charts": {"chart": 4, "palette": 4, "trend": 3},
+    "tickets": {"topic": 5, "tone": 3, "product": 4},
+    "sensors": {"machine": 3, "fault": 4, "shift": 2},
 }
 SIZES = {
     "cifar10-frozen": (6000, 2000),
@@ -42,6 +47,11 @@ SIZES = {
     "cars": (393, 0),
     "weather": (1461, 0),
     "small-talk": (1189, 0),
+    "avatars": (500, 0),
+    "leaves": (480, 0),
+    "charts": (480, 0),
+    "tickets": (500, 0),
+    "sensors": (600, 0),
 }
 
 

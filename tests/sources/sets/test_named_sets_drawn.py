@@ -24,6 +24,11 @@ DRAWN = (
     "gaussian-mixtures-unequal",
     "sbm-graphs",
     "sbm-crossed",
+    "avatars",
+    "leaves",
+    "charts",
+    "tickets",
+    "sensors",
 )
 
 

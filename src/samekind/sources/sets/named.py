@@ -11,8 +11,13 @@ from samekind.errors import UnknownName
 from samekind.sources.files.rows import RowCollection, Rows
 from samekind.sources.sets import drawn, frozen, tables, texts
 from samekind.sources.sets import picture_sets as pictures
+from samekind.sources.sets.avatars import avatars
+from samekind.sources.sets.charts import charts
 from samekind.sources.sets.fashion import fashion_mnist
 from samekind.sources.sets.labelled import LabelledSet
+from samekind.sources.sets.leaves import leaves
+from samekind.sources.sets.sensors import sensors
+from samekind.sources.sets.tickets import tickets
 from samekind.sources.sets.tiles import tiles
 
 
@@ -40,6 +45,11 @@ def digits(seed: int = 0) -> LabelledSet:
 WITHIN: dict[str, Callable[..., LabelledSet]] = {
     "tiles": tiles,
     "digits": digits,
+    "avatars": avatars,
+    "leaves": leaves,
+    "charts": charts,
+    "tickets": tickets,
+    "sensors": sensors,
     "gaussian-mixtures": drawn.gaussian_mixtures,
     "gaussian-mixtures-close": drawn.gaussian_mixtures_close,
     "gaussian-mixtures-unequal": drawn.gaussian_mixtures_unequal,
