@@ -96,12 +96,14 @@ class Planner(Live):
         patches = self._patches(view)
         mass = np.bincount(patches.patch_of, minlength=len(patches.middles)).astype(np.float64)
         chosen = covering(view.clustering.space, patches.middles, mass, None, self.tray + 1)
+        if len(chosen) <= FEW:
+            return None
         question = AllLike(
             (int(chosen[0]),),
             tuple(sorted(chosen[1:].tolist())),
             why=f"To start with, {len(chosen)} items that look very different.",
         )
-        return None if len(chosen) <= FEW or question in view.passed else question
+        return None if question in view.passed else question
 
     def _loose(self, view: View) -> Ints:
         """Items that are only known not to belong to some kinds, without those passed on."""

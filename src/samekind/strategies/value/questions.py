@@ -21,6 +21,8 @@ Ints = NDArray[np.intp]
 MAX_REPRESENTATIVES = 4
 """Items that may represent a group, nearest to its centre first. The first cannot if it is asked
 about itself, or represents another group on the screen."""
+MAX_SHOWN = 7
+"""Groups that a question may show: as many as IDC tried."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +111,8 @@ def questions(
 
 def check_shown(shown: int) -> None:
     """Raise InputError unless a question can show this many groups."""
-    if not 1 <= shown <= WhichGroup.max_groups:
-        raise InputError(f"Expected 1 to {WhichGroup.max_groups} groups to show, got {shown}.")
+    if not 1 <= shown <= MAX_SHOWN:
+        raise InputError(f"Expected 1 to {MAX_SHOWN} groups to show, got {shown}.")
 
 
 def centres_of(z: Floats, labels: Ints, numbers: Collection[int]) -> Floats:
