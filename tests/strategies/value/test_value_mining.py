@@ -12,7 +12,6 @@ from places import VECTORS
 from samekind.compute import as_tensor
 from samekind.constraints import Constraints
 from samekind.errors import InputError
-from samekind.questions import WhichGroup
 from samekind.strategies.value import greedy as value_greedy
 from samekind.strategies.value.greedy import TOLERANCE, Greedy
 from samekind.strategies.value.mining import (
@@ -22,7 +21,7 @@ from samekind.strategies.value.mining import (
     select,
     unit,
 )
-from samekind.strategies.value.questions import questions
+from samekind.strategies.value.questions import MAX_SHOWN, questions
 
 VECTORS = json.loads((VECTORS / "idc.json").read_text())
 Z = np.array(VECTORS["inputs"]["Z"])
@@ -147,10 +146,8 @@ def test_questions_leave_out_what_the_answers_imply() -> None:
 
 
 def test_more_groups_than_a_question_can_show_are_refused() -> None:
-    for shown in (0, WhichGroup.max_groups + 1):
-        with pytest.raises(
-            InputError, match=f"1 to {WhichGroup.max_groups} groups to show, got {shown}"
-        ):
+    for shown in (0, MAX_SHOWN + 1):
+        with pytest.raises(InputError, match=f"1 to {MAX_SHOWN} groups to show, got {shown}"):
             questions(Z, CENTRES, [0], shown=shown)
 
 
