@@ -8,9 +8,8 @@ Each number of items is measured in a process of its own, because peak memory ne
 process. The vectors (ten Gaussian kinds) are in a .npy file and the ledger in a SQLite file. The
 person is simulated. Beside wall-clock seconds stand CPU seconds, which other work does not change.
 
-A refit is measured until the new groups are in place. The estimate of their quality (`check`) is
-measured separately, because nobody waits for it. At every other question the next one is prefetched
-for each choice, so that an ask is measured with and without prefetching.
+A refit is measured until the new groups are in place. At every other question the next one is
+prefetched for each choice, so that an ask is measured with and without prefetching.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ BARS = {60_000: (1.0, 0.050), 1_000_000: (10.0, 0.100)}
 """What a refit and an ask may take, in seconds, at the 95th percentile."""
 MEMORY = 3.0
 """How many times the vectors a session may take."""
-TIMED = ("refit", "refit_cpu", "check", "ask", "ask_cpu", "ask_foreseen", "foresee", "tell")
+TIMED = ("refit", "refit_cpu", "ask", "ask_cpu", "ask_foreseen", "foresee", "tell")
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -122,15 +121,11 @@ class Timed(Session):
         with self._timed("tell"):
             super().tell(number, *things, **more)
 
-    def refit(self, *, check: bool = True) -> Clustering:
+    def refit(self) -> Clustering:
         """As a session learns; what was foreseen before is gone."""
         self._foreseen = False
         with self._timed("refit"):
-            found = super().refit()
-        if check:
-            with self._timed("check"):
-                self.check()
-        return found
+            return super().refit()
 
     def percentiles(self) -> Row:
         """Of everything timed."""
@@ -213,7 +208,7 @@ def memory() -> dict[str, float]:
 def show(rows: Sequence[Row]) -> None:
     """The table for people; what is above its bar is marked."""
     lines: list[tuple[str, ...]] = [
-        ("items", "first groups", "refit p50", "p95", "(cpu p95)", "check", "ask p95", "(cpu p95)",
+        ("items", "first groups", "refit p50", "p95", "(cpu p95)", "ask p95", "(cpu p95)",
          "foreseen", "foreseeing", "tell p95", "peak / vectors", "ARI"),
     ]  # fmt: skip
     for row in rows:
@@ -222,7 +217,7 @@ def show(rows: Sequence[Row]) -> None:
         cells = (
             f"{row['items']:,}", f"{row['first_groups_seconds']:.1f} s",
             f"{row['refit_seconds']['p50']:.2f} s", _marked(p95["refit"], refit, "s"),
-            f"{p95['refit_cpu']:.2f} s", f"{p95['check']:.2f} s", _marked(p95["ask"], ask, "ms"),
+            f"{p95['refit_cpu']:.2f} s", _marked(p95["ask"], ask, "ms"),
             *(f"{1000 * p95[w]:.1f} ms" for w in ("ask_cpu", "ask_foreseen", "foresee", "tell")),
             _marked(row["peak_over_vectors"], MEMORY, ""), f"{row['ari']:.3f}",
         )  # fmt: skip

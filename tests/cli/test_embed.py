@@ -112,6 +112,7 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path: Path, run: Ru
     running = subprocess.Popen(
         [sys.executable, "-m", "samekind", *command],
         env=environment, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in background
     )  # fmt: skip
     limit = time.monotonic() + 300
     while not VectorStore.exists(out):

@@ -333,6 +333,7 @@ def _take_terminal() -> None:
     import fcntl
 
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # tests in the background ignore it
 
 
 @pytest.fixture

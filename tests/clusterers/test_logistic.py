@@ -116,7 +116,7 @@ def test_margin_asks_about_the_border_and_entropy_about_the_least_clear() -> Non
     assert [q.items()[0] for q in Margin(first=2).propose(view, 2)] == [3, 4]
 
 
-def test_the_likeliest_kinds_are_shown_first_and_the_others_after_none() -> None:
+def test_the_likeliest_kinds_are_shown_in_their_places_and_the_others_after_none() -> None:
     n_kinds = 7
     known = placed(np.arange(9), list(range(n_kinds)))
     p = np.full((9, n_kinds), 0.01)
@@ -126,7 +126,7 @@ def test_the_likeliest_kinds_are_shown_first_and_the_others_after_none() -> None
     view = belief_view(p.tolist(), known)
     first = Margin(first=2).propose(view)[0]
     assert isinstance(first, WhichGroup) and first.item == 7
-    assert [g[0] for g in first.groups] == [6, 5, 4, 3, 2]
+    assert [g[0] for g in first.groups] == [2, 3, 4, 5, 6]
     refused = known.with_answer(Answer(99, first, "none"))
     again = Margin(first=2).propose(replace(view, constraints=refused))[0]
     assert isinstance(again, WhichGroup) and again.item == 7

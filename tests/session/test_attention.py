@@ -54,6 +54,18 @@ def test_a_common_kind_that_is_told_from_the_others_is_no_habit() -> None:
     assert found.notice == "" and found.is_enough
 
 
+def test_the_first_of_groups_in_the_order_of_belief_is_no_habit() -> None:
+    groups = tuple((g,) for g in range(8))
+    first = Expectation("1", 0.5)
+
+    def chosen(k: int, *, at_random: bool) -> Answer:
+        asked = WhichGroup(k + 9, groups, all_groups=True, at_random=at_random, expected=first)
+        return Answer(k, asked, "1")
+
+    assert attention([chosen(k, at_random=False) for k in range(40)]).notice == ""
+    assert attention([chosen(k, at_random=True) for k in range(40)]).is_monotone
+
+
 def test_few_answers_are_not_judged() -> None:
     assert attention([]).notice == ""
     assert attention(said([("1", "2")] * 5)).notice == ""

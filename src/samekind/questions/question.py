@@ -80,6 +80,11 @@ class Question(ABC):
         """Labels of choices, where the usual words could be misunderstood."""
         return {}
 
+    @property
+    def hints(self) -> bool:
+        """Whether the order of the choices follows what the groups imply."""
+        return False
+
     @abstractmethod
     def items(self) -> tuple[int, ...]:
         """Positions of all items to show, in order, each once."""

@@ -60,6 +60,10 @@ class WhichGroup(Question):
     def words(self) -> Mapping[str, str]:
         return {NONE: "New group"} if self.all_groups else {}
 
+    @property
+    def hints(self) -> bool:
+        return self.all_groups and not self.at_random  # nearest first
+
     def items(self) -> tuple[int, ...]:
         return tuple(dict.fromkeys((self.item, *(i for group in self.groups for i in group))))
 

@@ -73,7 +73,12 @@ class Attention:
 
 
 def attention(answers: Sequence[Answer]) -> Attention:
-    """Judge the latest placements; agreement counts among two groups or more."""
+    """Judge the latest placements; agreement counts among two groups or more.
+
+    Where the order of the groups follows what is believed, the first one is mostly right, and
+    choosing it again and again says nothing.
+    """
+    answers = [answer for answer in answers if not answer.question.hints]
     choices = [answer.choice for answer in answers if _n_groups(answer)]
     placed = [answer for answer in answers if _n_groups(answer) >= 2]
     run = next((k for k, c in enumerate(reversed(choices)) if c != choices[-1]), len(choices))
