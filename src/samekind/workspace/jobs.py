@@ -264,7 +264,8 @@ class Jobs:
                 job.result = result
                 self._turns.pop(job.id, None)
                 self._end(job, state, words)
-            self._keep(job)
+                self._store(job)  # whoever waits for the end finds it stored
+            self._changed(job)
 
     def _done(self, context: JobContext, work: Work) -> tuple[str, str, dict[str, Any]]:
         """Run a job; return its state, a sentence, and its result."""
@@ -299,6 +300,9 @@ class Jobs:
     def _keep(self, job: Job) -> None:
         """Store a job, and notify the listeners."""
         self._changed(job)
+        self._store(job)
+
+    def _store(self, job: Job) -> None:
         if self.folder is None:
             return
         final = self.folder / f"{job.id}.json"
