@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch.distributed as dist
 import torch.multiprocessing as mp
 
+from process_groups import leave_group
 from samekind.clusterers.deep.pcl import PCLLoss
 from samekind.compute import Compute
 from samekind.constraints import Constraints
@@ -55,7 +55,7 @@ def worker(rank: int, port: int, folder: str) -> None:
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "GLOO_SOCKET_IFNAME": "lo"}
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank)}
     one_step(folder, f"rank{rank}")
-    dist.destroy_process_group()
+    leave_group()
 
 
 def test_two_processes_give_the_loss_and_gradients_of_one(tmp_path: Path) -> None:

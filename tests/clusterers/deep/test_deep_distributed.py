@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-import torch.distributed as dist
 import torch.multiprocessing as mp
 
+from process_groups import leave_group
 from samekind.clusterers.deep.pcl import PCL
 from samekind.constraints import Constraints
 
@@ -31,7 +31,7 @@ def worker(rank: int, port: int, folder: str) -> None:
         labels=model.labels_,
         placed=model.transform(images[:5]),
     )
-    dist.destroy_process_group()
+    leave_group()
 
 
 def test_all_processes_have_the_same_groups_vectors_and_predictions(tmp_path: Path) -> None:
