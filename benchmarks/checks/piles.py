@@ -34,8 +34,8 @@ def drawn(seed: int) -> Pile:
     sizes = [int(rng.integers(2, 13)), *rng.integers(2, 7, size=int(rng.integers(0, 3))).tolist()]
     uneven = float(rng.choice([0.0, 0.0, 0.7, 1.2]))
     attributes = [_attribute(rng, n, size, uneven) for size in sizes]
-    apart = np.array([rng.uniform(3.0, 8.0), *rng.uniform(1.0, 8.0, size=len(sizes) - 1)])
-    strength = apart / np.sqrt(2 * width)  # distance between two kinds, in units of the noise
+    distances = np.array([rng.uniform(3.0, 8.0), *rng.uniform(1.0, 8.0, size=len(sizes) - 1)])
+    strength = distances / np.sqrt(2 * width)  # distance between two kinds, in units of the noise
     hidden = np.zeros((n, width))
     for values, size, much in zip(attributes, sizes, strength, strict=True):
         hidden += much * rng.normal(size=(size, width))[values]

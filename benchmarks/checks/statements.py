@@ -180,8 +180,8 @@ def _statements(rows: Sequence[dict[str, Any]]) -> str:
         f"bias {off.mean():+.3f}. "
     )
     groups = np.array([group for p in stated for group in p["groups"]])
-    apart = np.average(groups[:, 0] - groups[:, 1], weights=groups[:, 2])
-    return text + f"Fit of groups: bias {apart:+.3f} over {len(groups)} groups."
+    bias = np.average(groups[:, 0] - groups[:, 1], weights=groups[:, 2])
+    return text + f"Fit of groups: bias {bias:+.3f} over {len(groups)} groups."
 
 
 def _advice(rows: Sequence[dict[str, Any]], lazy: bool) -> str:

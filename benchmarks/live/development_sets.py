@@ -114,10 +114,10 @@ def mixture(seed: int, style: int) -> tuple[Floats, Ints]:
         style
     ]
     kinds = np.zeros(n, dtype=np.intp)
-    for count, apart in zip(counts, strength, strict=True):
+    for count, distance in zip(counts, strength, strict=True):
         share = rng.dirichlet(np.full(count, 4.0))
         kinds = rng.choice(count, n, p=share)
-        X += apart * rng.normal(size=(count, d))[kinds] * scale
+        X += distance * rng.normal(size=(count, d))[kinds] * scale
     return X.astype(np.float32), codes(kinds)
 
 

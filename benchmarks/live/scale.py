@@ -41,7 +41,7 @@ BARS = {60_000: (1.0, 0.050), 1_000_000: (10.0, 0.100)}
 """What a refit and an ask may take, in seconds, at the 95th percentile."""
 MEMORY = 3.0
 """How many times the vectors a session may take."""
-TIMED = ("refit", "refit_cpu", "ask", "ask_cpu", "ask_foreseen", "foresee", "tell")
+TIMED = ("refit", "refit_cpu", "ask", "ask_cpu", "ask_prefetched", "prefetch", "tell")
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -104,26 +104,26 @@ class Timed(Session):
     def __init__(self, *things: Any, **settings: Any) -> None:
         self.took: dict[str, list[float]] = {}
         self.cpu: dict[str, list[float]] = {}
-        self._foreseen = False
+        self._prefetched = False
         super().__init__(*things, **settings)
 
     def ask(self, **more: Any) -> Any:
         """As a session asks."""
-        with self._timed("ask_foreseen" if self._foreseen else "ask"):
+        with self._timed("ask_prefetched" if self._prefetched else "ask"):
             return super().ask(**more)
 
     def tell(self, number: int, *things: Any, **more: Any) -> None:
-        """As a session is told; for every other question what comes next is foreseen before."""
-        self._foreseen = number % 2 == 0
-        if self._foreseen:
-            with self._timed("foresee"):
+        """As a session is told; for every other question the next one is prefetched."""
+        self._prefetched = number % 2 == 0
+        if self._prefetched:
+            with self._timed("prefetch"):
                 self.prefetch()
         with self._timed("tell"):
             super().tell(number, *things, **more)
 
     def refit(self) -> Clustering:
-        """As a session learns; what was foreseen before is gone."""
-        self._foreseen = False
+        """As a session learns; what was prefetched is gone."""
+        self._prefetched = False
         with self._timed("refit"):
             return super().refit()
 
@@ -209,7 +209,7 @@ def show(rows: Sequence[Row]) -> None:
     """The table for people; what is above its bar is marked."""
     lines: list[tuple[str, ...]] = [
         ("items", "first groups", "refit p50", "p95", "(cpu p95)", "ask p95", "(cpu p95)",
-         "foreseen", "foreseeing", "tell p95", "peak / vectors", "ARI"),
+         "prefetched", "prefetching", "tell p95", "peak / vectors", "ARI"),
     ]  # fmt: skip
     for row in rows:
         refit, ask = BARS.get(row["items"], (np.inf, np.inf))
@@ -218,7 +218,7 @@ def show(rows: Sequence[Row]) -> None:
             f"{row['items']:,}", f"{row['first_groups_seconds']:.1f} s",
             f"{row['refit_seconds']['p50']:.2f} s", _marked(p95["refit"], refit, "s"),
             f"{p95['refit_cpu']:.2f} s", _marked(p95["ask"], ask, "ms"),
-            *(f"{1000 * p95[w]:.1f} ms" for w in ("ask_cpu", "ask_foreseen", "foresee", "tell")),
+            *(f"{1000 * p95[w]:.1f} ms" for w in ("ask_cpu", "ask_prefetched", "prefetch", "tell")),
             _marked(row["peak_over_vectors"], MEMORY, ""), f"{row['ari']:.3f}",
         )  # fmt: skip
         lines.append(cells)

@@ -68,24 +68,24 @@ class Person:
 
 @pytest.mark.parametrize("ahead", [1, 3])
 @pytest.mark.parametrize("name", ["placement", "live", "planner", "random", "entropy", "pcl"])
-def test_the_same_questions_are_asked_whether_or_not_they_were_foreseen(
+def test_the_same_questions_are_asked_whether_or_not_they_were_prefetched(
     make_session: Make, pile: Any, name: str, ahead: int
 ) -> None:
     stores = MemoryStore(), MemoryStore()
-    plain, foreseeing = (
+    plain, prefetching = (
         make_session(strategy=name, store=store, ahead=ahead, clusterer="live") for store in stores
     )
     person = Person(pile[2])
     for _ in range(40):
-        one, other = plain.ask(), foreseeing.ask()
+        one, other = plain.ask(), prefetching.ask()
         assert one == other
         if one is None:
             break
-        foreseeing.prefetch()
-        person.act((plain, foreseeing), one.number)
+        prefetching.prefetch()
+        person.act((plain, prefetching), one.number)
         if plain.due and person.rng.random() < 0.5:
             plain.refit()
-            foreseeing.refit()
+            prefetching.refit()
     events = [[(e.kind, e.data) for e in store.read("main")] for store in stores]
     assert events[0] == events[1], "word for word: why a question is asked as well"
 
@@ -100,9 +100,9 @@ def test_after_an_answer_the_strategy_need_not_be_asked(
         before = strategy.times
         asked = session.ask()
         assert asked is not None
-        assert strategy.times - before == (turn == 0), "only the first question was not foreseen"
+        assert strategy.times - before == (turn == 0), "only the first question was not prefetched"
         if session.due:
-            session.refit()  # what was foreseen is foreseen again from the new groups
+            session.refit()  # what was prefetched is prefetched again from the new groups
         assert set(session.prefetch()) == set(asked.question.choices())
         session.tell(
             asked.number, asked.question.truthful(lambda a, b: bool(pile[2][a] == pile[2][b]))
@@ -119,7 +119,7 @@ def test_nothing_is_stored_before_it_is_asked(make_session: Make) -> None:
     assert session.constraints.touched.tolist() == []
 
 
-def test_before_the_first_question_there_is_nothing_to_foresee(make_session: Make) -> None:
+def test_before_the_first_question_there_is_nothing_to_prefetch(make_session: Make) -> None:
     assert make_session().prefetch() == ()
 
 
@@ -132,7 +132,7 @@ class ByTheClock:
         return [SamePair(0, 2 * len(answers) + 1 + long)]
 
 
-def test_a_question_that_depends_on_the_seconds_of_the_answer_is_not_foreseen(
+def test_a_question_that_depends_on_the_seconds_of_the_answer_is_not_prefetched(
     make_session: Make,
 ) -> None:
     session = make_session(strategy=ByTheClock())
@@ -168,7 +168,7 @@ def test_a_slow_strategy_is_not_asked_in_advance_until_the_next_refit(
     ],
     ids=["budget", "edit", "refit", "rename"],
 )
-def test_what_was_foreseen_is_dropped_when_something_else_happens(
+def test_what_was_prefetched_is_dropped_when_something_else_happens(
     make_session: Make, act: Callable[[Session], Any]
 ) -> None:
     strategy = Counted(find("strategy", "random")())
@@ -184,13 +184,13 @@ def test_what_was_foreseen_is_dropped_when_something_else_happens(
 
 
 def test_answers_come_while_another_thread_looks_ahead(make_session: Make, pile: Any) -> None:
-    plain, foreseeing = make_session(strategy="live"), make_session(strategy="live")
+    plain, prefetching = make_session(strategy="live"), make_session(strategy="live")
     stop, troubles = threading.Event(), []
 
     def look() -> None:
         while not stop.is_set():
             try:
-                foreseeing.prefetch()
+                prefetching.prefetch()
             except Exception as trouble:  # told by the test itself, which must not hang
                 troubles.append(trouble)
                 return
@@ -201,12 +201,12 @@ def test_answers_come_while_another_thread_looks_ahead(make_session: Make, pile:
     person = Person(pile[2])
     try:
         for _ in range(30):
-            one, other = plain.ask(), foreseeing.ask()
+            one, other = plain.ask(), prefetching.ask()
             assert one is not None and one == other
-            person.act((plain, foreseeing), one.number)
+            person.act((plain, prefetching), one.number)
             if plain.due:
                 plain.refit()
-                foreseeing.refit()
+                prefetching.refit()
     finally:
         stop.set()
         for thread in threads:

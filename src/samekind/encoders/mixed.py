@@ -6,6 +6,7 @@ words or in the meaning of texts. No single vector holds all of it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cached_property
@@ -30,7 +31,7 @@ LESS = 0.5
 """Mean length of every block but the first, relative to it, for methods that weigh no blocks."""
 
 
-class Mixed:
+class Mixed(ABC):
     """An encoder made of several, whose vectors stand side by side.
 
     The first block of the first part groups items before there are answers. Each part is cached by
@@ -41,9 +42,9 @@ class Mixed:
     kinds: tuple[str, ...]
     width: int | None = None
 
+    @abstractmethod
     def made_of(self) -> tuple[Encoder, ...]:
         """Make the parts, the slowest first."""
-        raise NotImplementedError
 
     @cached_property
     def parts(self) -> tuple[Encoder, ...]:

@@ -11,7 +11,7 @@ const MAX_NAME_LENGTH = 80;
 /** Pictures of a group that has no name to be recognised by. */
 const UNNAMED_PICTURES = 3;
 
-/** Whoever answered by typing goes on typing: the field of the next question has the focus. */
+/** Anyone who answered by typing can keep typing: the field of the next question has the focus. */
 let typing = false;
 
 interface Props {

@@ -56,7 +56,7 @@ export function ProgressPage({ workspace: { client, now } }: { workspace: Worksp
 /** Whether to continue, in one sentence. */
 export function verdict({ answers, words }: Report): string {
   if (answers === 0) return "No answers yet. A few are enough for a first picture.";
-  return words || "The groups are still taking shape. After about 15 answers you will see how good they are.";
+  return words || "The groups are still taking shape. After about 15 answers you will see how well they fit.";
 }
 
 /** What groups the items, and what chooses the questions. */

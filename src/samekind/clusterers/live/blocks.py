@@ -102,8 +102,8 @@ class _Evidence:
             return predictability(self._at(seeds.rows[used]), seeds.labels[used])
         links = answers.links()
         used = spread_rows(np.arange(len(links.a)), MAX_ANSWERS)
-        apart = self._at(links.a[used]) - self._at(links.b[used])
-        return pair_predictability((apart**2).sum(axis=1) / 2, links.same[used])
+        difference = self._at(links.a[used]) - self._at(links.b[used])
+        return pair_predictability((difference**2).sum(axis=1) / 2, links.same[used])
 
     def _at(self, rows: Ints) -> Floats:
         return np.asarray((np.asarray(self.X[rows], dtype=np.float64) - self.mean) / self.size)
@@ -157,7 +157,7 @@ def predictability(Z: Floats, told: Ints) -> float:
     return max(found)
 
 
-def pair_predictability(apart: Floats, same: NDArray[np.bool_]) -> float:
+def pair_predictability(distances: Floats, same: NDArray[np.bool_]) -> float:
     """Logarithm of the probability of the pairs, if close items are the same kind.
 
     Logistic regression on the squared distance (two random items: one on average), which has two
@@ -165,7 +165,7 @@ def pair_predictability(apart: Floats, same: NDArray[np.bool_]) -> float:
     """
     if not same.any() or same.all():  # one kind of answer: distances cannot be compared
         return 0.0
-    design = np.stack([np.ones(len(apart)), 1 - apart], axis=1)
+    design = np.stack([np.ones(len(distances)), 1 - distances], axis=1)
     prior = np.array([0.1, 0.05])  # a weak pull to no difference
     weight = np.zeros(2)
     for _ in range(25):

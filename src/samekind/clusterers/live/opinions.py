@@ -108,9 +108,9 @@ def clouds(space: Floats, start: Floats, seeds: Seeds, weight: Floats | None) ->
         mass = shares.copy()
         mass[seeds.rows] = told * (SEED_WEIGHT * believed)[:, None]
         middles = mass.T @ space / (mass.sum(axis=0)[:, None] + 1e-9)
-        apart = squares - 2 * space @ middles.T + (middles**2).sum(axis=1)
-        variance = (shares * apart).sum() / space.size
-        scores = apart / (-2 * max(variance, 1e-12))
+        distances = squares - 2 * space @ middles.T + (middles**2).sum(axis=1)
+        variance = (shares * distances).sum() / space.size
+        scores = distances / (-2 * max(variance, 1e-12))
         scores -= scores.max(axis=1, keepdims=True)
         shares = np.exp(scores)
         shares /= shares.sum(axis=1, keepdims=True)

@@ -69,6 +69,6 @@ class Visibility:
 def _nearest(Z: Floats, told: NDArray[np.intp]) -> NDArray[np.intp]:
     """(s,) the kind of the nearest other answered item."""
     lengths = (Z**2).sum(axis=1)
-    apart = lengths[:, None] + lengths[None, :] - 2 * Z @ Z.T
-    np.fill_diagonal(apart, np.inf)
-    return np.asarray(told[apart.argmin(axis=1)])
+    distances = lengths[:, None] + lengths[None, :] - 2 * Z @ Z.T
+    np.fill_diagonal(distances, np.inf)
+    return np.asarray(told[distances.argmin(axis=1)])

@@ -160,8 +160,8 @@ class Planner(Live):
         if len(items) < FEW:
             return None
         top = self._beliefs(view, items).argmax(axis=1)
-        apart = squared_distances(clustering.space[items], clustering.space[known.touched])
-        worth = np.bincount(top, weight * apart.min(axis=1), minlength=len(known.kinds))
+        distances = squared_distances(clustering.space[items], clustering.space[known.touched])
+        worth = np.bincount(top, weight * distances.min(axis=1), minlength=len(known.kinds))
         kind = int(np.round(worth, 9).argmax())
         own = top == kind
         chosen = covering(clustering.space, items[own], weight[own], known.touched, size)
@@ -202,8 +202,8 @@ class Planner(Live):
 
     def _central(self, view: View, items: Ints) -> int:
         """The item that most others are close to."""
-        apart = squared_distances(view.clustering.space[items], view.clustering.space[items])
-        near = np.exp(-apart / max(float(np.median(apart)), 1e-12)).sum(axis=1)
+        distances = squared_distances(view.clustering.space[items], view.clustering.space[items])
+        near = np.exp(-distances / max(float(np.median(distances)), 1e-12)).sum(axis=1)
         return int(items[int(np.round(near, 9).argmax())])
 
 

@@ -30,16 +30,16 @@ def covering(space: Floats, items: Ints, weight: Floats, placed: Ints | None, co
     if len(items) > MAX_CANDIDATES:
         kept = np.sort(np.argsort(-weight, kind="stable")[:MAX_CANDIDATES])
         items, weight = items[kept], weight[kept]
-    apart = squared_distances(space[items], space[items])
+    distances = squared_distances(space[items], space[items])
     if placed is None or not len(placed):
-        nearest = np.full(len(items), apart.max(initial=0.0))
+        nearest = np.full(len(items), distances.max(initial=0.0))
     else:
         nearest = squared_distances(space[items], space[placed]).min(axis=1)
     chosen: list[int] = []
     for _ in range(min(count, len(items))):
-        gain = np.round(weight @ np.maximum(nearest[:, None] - apart, 0.0), 9)
+        gain = np.round(weight @ np.maximum(nearest[:, None] - distances, 0.0), 9)
         gain[chosen] = -1.0
         best = int(gain.argmax())
         chosen.append(best)
-        nearest = np.minimum(nearest, apart[:, best])
+        nearest = np.minimum(nearest, distances[:, best])
     return items[np.array(chosen, dtype=np.intp)]
