@@ -7,7 +7,7 @@ on and scored. 500 questions are chosen at once, the network is trained on the a
 items are scored before and after. The person looks at the item and at the exemplars shown, and at
 nothing else; ``--person matched`` gives the published answers, which no person could give. Features
 come from ``recipes/learn.py`` or from another recipe's ``--save-features``; without a ``--start``
-they are learnt here (SimCLR). FOLDER holds the lossless pictures; see samekind/sources/cifar.py.
+they are learnt here (SimCLR). FOLDER holds the lossless pictures: samekind/sources/sets/cifar.py.
 ``--grid`` trains everything for a table or for Figure 4 in one command; see recipes/idc_grid.py.
 """
 

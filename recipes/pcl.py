@@ -6,7 +6,7 @@ Pictures of the training part are asked about and trained on, those of the test 
 through ``predict``. ``paper`` asks one pair per batch and epoch from the eleventh epoch on, until
 the questions are spent, and trains on to the last epoch. ``repaired`` (ours) and ``fast`` (SimCLR,
 a head and FixMatch: not PCL's loss) begin with self-supervised training and ask in rounds. FOLDER
-holds the lossless pictures; see samekind/sources/cifar.py.
+holds the lossless pictures; see samekind/sources/sets/cifar.py.
 """
 
 from __future__ import annotations

@@ -29,6 +29,9 @@ GUIDES = [
 ROOMS = "|".join(sorted(path.name for path in SOURCE.iterdir() if path.is_dir()))
 IN_TREE = re.compile(r"(?<![\w./-])(?:src|tests|page|benchmarks|recipes)/[\w./-]*[\w/]")
 IN_PACKAGE = re.compile(rf"(?<![\w./-])(?:{ROOMS})/[\w/-]*\.(?:py|toml)\b")
+IN_PROGRAM = re.compile(
+    r"(?<![\w./-])(?:samekind|benchmarks|recipes|docs)/[\w/.-]+\.(?:py|md|toml)\b"
+)
 DOTTED = re.compile(r"(?<![\w./-])samekind(?:\.\w+)+")
 MADE_BY_A_COMMAND = {"benchmarks/rows/quick.jsonl"}
 by_page = pytest.mark.parametrize("page", GUIDES, ids=lambda path: path.stem)
@@ -61,6 +64,21 @@ def test_every_path_in_a_guide_exists(page: Path) -> None:
     missing = [path for path in IN_TREE.findall(text) if not (ROOT / path).exists()]
     missing += [path for path in IN_PACKAGE.findall(text) if not (SOURCE / path).exists()]
     assert set(missing) <= MADE_BY_A_COMMAND
+
+
+def test_every_path_in_a_program_and_in_the_results_exists() -> None:
+    programs = [
+        path
+        for folder in ("src", "recipes", "benchmarks")
+        for path in (ROOT / folder).rglob("*.py")
+    ]
+    missing = {
+        f"{page.relative_to(ROOT)}: {path}"
+        for page in [*programs, DOCS / "results.md"]
+        for path in IN_PROGRAM.findall(page.read_text())
+        if not (ROOT / path).exists() and not (SOURCE.parent / path).exists()
+    }
+    assert not missing
 
 
 @by_page

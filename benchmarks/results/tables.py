@@ -86,13 +86,20 @@ class Measured:
         seeds = {numbers(row["seed"] for row in found) for found in self.runs.values()}
         named = " or ".join(sorted(seeds))
         commits = sorted({row.get("commit") or "not noted" for row in rows})
-        sources = sorted({row["protocol"].get("from", "") for row in rows} - {""})
-        kept = sorted({f"`benchmarks/rows/{row['file']}`" for row in rows})
-        came = f" (from {', '.join(f'`{name}`' for name in sources)})" if sources else ""
+        sources = {row["protocol"].get("from", "") for row in rows} - {""}
+        kept = {_kept_in(row) for row in rows}
+        named_sources = ", ".join(f"`{name}`" for name in sorted(sources - kept))
+        came = f" (from {named_sources})" if named_sources else ""
         return (
             f"{'seed' if len(named) < 2 else 'seeds'} {named}; commit {', '.join(commits)}; "
-            f"{machines(rows)}; {', '.join(kept)}{came}"
+            f"{machines(rows)}; {', '.join(f'`{name}`' for name in sorted(kept))}{came}"
         )
+
+
+def _kept_in(row: Row) -> str:
+    """The file in which a row lies: that of its recipe, or one of rows from several."""
+    source = str(row["protocol"].get("from", ""))
+    return source if source.endswith("/" + row["file"]) else f"benchmarks/rows/{row['file']}"
 
 
 @dataclass
