@@ -30,7 +30,7 @@ ROOMS = "|".join(sorted(path.name for path in SOURCE.iterdir() if path.is_dir())
 IN_TREE = re.compile(r"(?<![\w./-])(?:src|tests|page|benchmarks|recipes)/[\w./-]*[\w/]")
 IN_PACKAGE = re.compile(rf"(?<![\w./-])(?:{ROOMS})/[\w/-]*\.(?:py|toml)\b")
 IN_PROGRAM = re.compile(
-    r"(?<![\w./-])(?:samekind|benchmarks|recipes|docs)/[\w/.-]+\.(?:py|md|toml)\b"
+    r"(?<![\w./-])(?:samekind|benchmarks|recipes|docs)/[\w/.-]+\.(?:py|md|toml|json)\b"
 )
 DOTTED = re.compile(r"(?<![\w./-])samekind(?:\.\w+)+")
 MADE_BY_A_COMMAND = {"benchmarks/rows/quick.jsonl"}
