@@ -49,6 +49,10 @@ class Run(NamedTuple):
     """(B, N, N) how often two points were in one group, in the second half of all chains."""
     spread: Floats
     """(B,) difference between the best log-probabilities of the chains: 0 where they agree."""
+    draws: Ints
+    """(B, S, N) states of all chains, spread evenly over the second half of the run."""
+    n_groups: Ints
+    """(B, chains, sweeps) number of groups after each sweep."""
 
 
 def sample(
@@ -59,18 +63,25 @@ def sample(
     sweeps: int = 200,
     chains: int = 4,
     pairs: bool = False,
+    keep: int = 0,
 ) -> Run:
     """Run chains on each of the data sets (B, N, d); `pairs` also counts who is with whom.
 
-    Even chains begin by placing points one after the other, odd ones with one group of all.
+    Even chains begin by placing points one after the other, odd ones with one group of all. Of
+    each chain `keep` states are kept.
     """
     B, N, _ = x.shape
     table = _Table(np.repeat(np.asarray(x, np.float64), chains, axis=0), model, rng)
     table.begin(np.tile(np.arange(chains) % 2 == 1, B))
     best, score = table.labels.copy(), table.log_joint()
     together = np.zeros((B, N, N)) if pairs else None
+    kept_sweeps = set(np.linspace(sweeps // 2, sweeps - 1, keep).astype(int).tolist())
+    kept, counts = [], []
     for sweep in range(sweeps):
         table.sweep()
+        counts.append((table.size > 0).sum(axis=1))
+        if sweep in kept_sweeps:
+            kept.append(table.labels.copy())
         found = table.log_joint()
         better = found > score
         best[better], score = table.labels[better], np.maximum(found, score)
@@ -80,7 +91,12 @@ def sample(
     by_set = score.reshape(B, chains)
     first = by_set.argmax(axis=1)
     winners = best.reshape(B, chains, N)[np.arange(B), first]
-    return Run(winners, by_set.max(axis=1), together, np.ptp(by_set, axis=1))
+    draws = np.array(kept, dtype=np.intp).reshape(len(kept), B, chains, N).transpose(1, 0, 2, 3)
+    n_groups = np.array(counts, dtype=np.intp).reshape(sweeps, B, chains).transpose(1, 2, 0)
+    return Run(
+        winners, by_set.max(axis=1), together, np.ptp(by_set, axis=1),
+        draws.reshape(B, len(kept) * chains, N), n_groups,
+    )  # fmt: skip
 
 
 @dataclass
@@ -128,13 +144,16 @@ class _Table:
         return np.asarray((arrange + self.fit).sum(axis=1) - total)
 
     def _place(self, i: int, forced: Ints) -> None:
-        size, point = self.size, self.x[:, i]
-        new = self._fit(size + 1, self.sums + point[:, None], self.squares + self.x2[:, i, None])
-        scores = new - self.fit + self.log_size[size]
-        empty = size == 0
-        scores[empty] = -np.inf  # one of the empty slots is the new group
-        first = empty.argmax(axis=1)
-        scores[self.rows, first] = new[self.rows, first] + np.log(self.model.alpha)
+        size = self.size
+        open_slots = size > 0
+        first = open_slots.argmin(axis=1)
+        open_slots[self.rows, first] = True  # one of the empty slots is the new group
+        at = r, _ = np.nonzero(open_slots)  # most slots are empty: only the others are computed
+        m = size[at]
+        new = self._fit(m + 1, self.sums[at] + self.x[r, i], self.squares[at] + self.x2[r, i])
+        log_prior = np.where(m > 0, self.log_size[m], np.log(self.model.alpha))
+        scores = np.full(size.shape, -np.inf)
+        scores[at] = new - self.fit[at] + log_prior
         choice = (scores + self.rng.gumbel(size=scores.shape)).argmax(axis=1)
         choice = np.where(forced >= 0, forced, choice)
         self.labels[:, i] = choice

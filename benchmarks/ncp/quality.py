@@ -1,56 +1,62 @@
-"""How good the groups of the clustering process are, against what one would use instead.
+"""How good the groups of the shipped clustering processes are, against what one would use instead.
 
-    python -m benchmarks.ncp.quality --save weights --json ncp_quality.json     # trains first
-    python -m benchmarks.ncp.quality --weights weights-{world}.safetensors --json ncp_quality.json
+    python -m benchmarks.ncp.quality --json                  # what is missing in quality.jsonl
+    python -m benchmarks.ncp.quality --json --jobs 2 --methods "ncp pointwise" gibbs
+    python -m benchmarks.ncp.quality --table                 # the table of the kept rows
 
 2-D mixtures, number of groups unknown (CRP 0.7), the same data for all. Two worlds: ``clear`` has
 centres N(0, 10^2) and unit scale; ``overlapping`` has centres N(0, 4^2) and a scale between 0.5
-and 2 for each group. What each method knows:
+and 2 for each group. ``ncp VARIANT`` is the estimator ``NCP(variant=VARIANT)`` as it comes, with
+the file of weights that the package ships; ``--weights NAME=FILE`` adds ``ncp NAME``. ``gibbs`` is
+collapsed Gibbs sampling for the true model, four chains of 200 sweeps: the most probable grouping
+that it visited, and ``gibbs central`` the grouping that agrees best with its draws, which is how
+NCP chooses. The other methods are in rivals.py.
 
-* ``ncp`` was trained on data sets of the same world (other draws): it knows the law of the data.
-* ``ncp shipped`` is the estimator with the weights of the package, trained on no world of these.
-* ``gibbs`` is told the true model, with all its constants, and runs long. It is the yardstick.
-* ``dp-gmm`` is told the true concentration (0.7) and has 20 components, as many as groups can be;
-  ``spherical`` also has the true shape of the groups. Scales and centres it must find.
-* ``hdbscan`` and ``k-means silhouette`` know nothing. Points that HDBSCAN calls noise go to the
-  group of the nearest point that it does group.
-
-ARI and the number of groups are of the one grouping that a method recommends: the most probable
-one, where there is a posterior. Seconds are those of one data set by itself.
+A row is a piece of some data sets. Pieces that are in the file already are not run again, so that
+a stopped benchmark continues; other weights have another digest, so they are run.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import hashlib
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from scipy import stats
 
+from benchmarks.measuring import arguments as common_arguments
 from benchmarks.measuring import provenance, table
 from benchmarks.ncp import gibbs
+from benchmarks.ncp.rivals import (
+    ALPHA,
+    MOST_GROUPS,
+    Floats,
+    Labels,
+    Method,
+    by_silhouette,
+    central,
+    hdbscan,
+    variational,
+)
+from benchmarks.ncp.summaries import FILE_OF, Row, read_rows, summary
 from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
-from samekind.clusterers.ncp.amortized.network import NCPNetwork
-from samekind.clusterers.ncp.amortized.sampler import Sampler
-from samekind.clusterers.ncp.amortized.samples import rescored
-from samekind.clusterers.ncp.amortized.training import train
-from samekind.clusterers.ncp.amortized.weights import load, save
-from samekind.compute import best_device
+from samekind.clusterers.ncp.weights import FILES, shipped
 from samekind.evaluation import ari
+from samekind.simulation.rows import append_row
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.intp]
-Method = Callable[[Floats], Labels]
-ALPHA, MOST_GROUPS = 0.7, 20
-Row = dict[str, Any]
+FRESH = 18
+"""Seed of the data sets of the kept rows: no settings were chosen on them."""
+PIECE = 25
+"""Data sets of a row; Gibbs sampling moves all of a world and size together."""
 
 
 @dataclass(frozen=True)
@@ -68,203 +74,177 @@ WORLDS = {
         gibbs.Model.log_uniform(ALPHA, 4.0, 0.5, 2.0),
     ),
 }
+OTHERS: dict[str, Method] = {
+    "dp-gmm spherical": lambda points: variational(points, "spherical", 0),
+    "dp-gmm full": lambda points: variational(points, "full", 0),
+    "k-means silhouette": lambda points: by_silhouette(points, 0),
+    "hdbscan": hdbscan,
+}
+GIBBS = ("gibbs", "gibbs central")
+
+
+class Piece(NamedTuple):
+    """Some data sets of one world and size, and what groups them."""
+
+    world: str
+    n: int
+    method: str
+    first: int
+    sets: int
+    seed: int
+    sweeps: int
+    weights: str | None
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = common_arguments(__doc__ or "", FILE_OF["quality"])
+    parser.set_defaults(seed=FRESH)
     add = parser.add_argument
     add("--worlds", nargs="+", default=list(WORLDS), choices=list(WORLDS))
     add("--sizes", type=int, nargs="+", default=[50, 100, 200, 500])
-    add("--draws", type=int, default=50, help="data sets per world and size")
-    add("--weights", default=None, help="file, with {world} for the name of the world")
-    add("--seconds", type=float, default=60.0, help="of training per world, without --weights")
-    add("--points", type=int, nargs=2, default=(5, 60), help="of that training")
-    add("--batch", type=int, default=32, help="of that training")
-    add("--save", default=None, help="beginning of the files that keep trained weights")
-    add("--samples", type=int, default=100, help="of the clustering process")
+    add("--sets", type=int, default=100, help="data sets per world and size")
+    add("--methods", nargs="+", default=None, help="None: all")
+    add("--weights", nargs="+", default=[], metavar="NAME=FILE", help="networks not shipped")
     add("--sweeps", type=int, default=200, help="of the Gibbs sampler, in four chains")
-    add("--without", nargs="*", default=[], help="methods to leave out")
-    add("--seed", type=int, default=0)
-    add("--device", default=None)
-    add("--json", type=Path, default=None)
+    add("--jobs", type=int, default=1, help="processes")
+    add("--table", action="store_true", help="run nothing, print the table of the kept rows")
     wanted = parser.parse_args(arguments)
-    rows: list[Row] = []
-    for name in wanted.worlds:
-        network = network_of(name, wanted)
-        for n in wanted.sizes:
-            rows += compared(name, n, network, wanted)
-            show([row for row in rows if (row["world"], row["N"]) == (name, n)])
-    if wanted.json:
-        told = {k: str(v) if isinstance(v, Path) else v for k, v in vars(wanted).items()}
-        content = {"settings": told, "rows": rows, **provenance()}
-        wanted.json.write_text(json.dumps(content, indent=1))
+    kept = read_rows(wanted.json or FILE_OF["quality"])
+    if wanted.table:
+        show([row for row in kept if row["seed"] == wanted.seed])
+        return
+    done = {key_of(row) for row in kept} if wanted.json else set()
+    found: list[Row] = []
+    for rows in run([piece for piece in pieces(wanted) if key(piece) not in done], wanted.jobs):
+        found += rows
+        for row in rows:
+            print(line(row), flush=True)
+            if wanted.json:
+                append_row(wanted.json, row | provenance())
+    show(found)
 
 
-def network_of(name: str, wanted: argparse.Namespace) -> NCPNetwork:
-    """The given weights, or a network that is trained here on the world."""
-    device = best_device(wanted.device).device
-    if wanted.weights:
-        return load(wanted.weights.format(world=name), device=device).network
-    torch.manual_seed(wanted.seed)
-    network, low_high = NCPNetwork(), wanted.points
-    data = WORLDS[name].generator.of_size(*low_high)
-    history = train(
-        network, data, seconds=wanted.seconds, batch=wanted.batch, lr=2e-3, device=device,
-        seed=wanted.seed, quick=True,
-    )  # fmt: skip
-    print(
-        f"{name}: trained {history.steps[-1]} steps on {device} in {wanted.seconds:.0f} s,",
-        f"{history.nll_per_point[-1]:.4f} nats per point",
-        flush=True,
-    )
-    if wanted.save:
-        facts = {"world": name, "steps": history.steps[-1], "points": low_high}
-        save(f"{wanted.save}-{name}.safetensors", network, facts)
-    return network
+def pieces(wanted: argparse.Namespace) -> Iterator[Piece]:
+    """All that is wanted, large sets last."""
+    files = {f"ncp {v}": str(shipped(v)) for v in FILES}
+    files |= {f"ncp {name}": file for name, _, file in (w.partition("=") for w in wanted.weights)}
+    names = wanted.methods or [*files, *OTHERS, "gibbs"]
+    for n in sorted(wanted.sizes):
+        for world in wanted.worlds:
+            for name in names:
+                step = wanted.sets if name == "gibbs" else min(PIECE, wanted.sets)
+                for first in range(0, wanted.sets, step):
+                    yield Piece(world, n, name, first, min(step, wanted.sets - first), wanted.seed,
+                                wanted.sweeps, files.get(name))  # fmt: skip
+
+
+def key(piece: Piece) -> tuple[Any, ...]:
+    """What tells pieces apart: with other weights it is another piece."""
+    sha = piece.weights and digest(piece.weights)
+    return (piece.world, piece.n, piece.method, piece.first, piece.sets, piece.seed, sha)
+
+
+def key_of(row: Row) -> tuple[Any, ...]:
+    """The key of the piece that a row is about."""
+    names = ("world", "N", "method", "first", "sets", "seed", "sha256")
+    return tuple(row[name] for name in names)
+
+
+@cache
+def digest(file: str) -> str:
+    """The first digits of the SHA-256 of a file of weights."""
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12]
+
+
+def run(some: Sequence[Piece], jobs: int) -> Iterator[list[Row]]:
+    """The rows of each piece as it ends, in so many processes."""
+    if jobs < 2:
+        yield from map(measured, some)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        for done in as_completed([pool.submit(measured, piece) for piece in some]):
+            yield done.result()
+
+
+def measured(piece: Piece) -> list[Row]:
+    """Group all data sets of a piece; Gibbs sampling makes two rows."""
+    x, truth = drawn(WORLDS[piece.world], piece.n, piece.first + piece.sets, piece.seed)
+    x, truth = x[piece.first :], truth[piece.first :]
+    began = time.process_time()
+    if piece.method == "gibbs":
+        rng = np.random.default_rng((piece.seed, piece.n))
+        model = WORLDS[piece.world].model
+        found = gibbs.sample(x, model, rng, sweeps=piece.sweeps, keep=25)
+        by_method = dict(zip(GIBBS, (found.best, [central(d) for d in found.draws]), strict=True))
+        more = {"chains_agree": float((found.spread < 1e-6).mean()), "sweeps": piece.sweeps}
+    else:
+        method = method_of(piece)
+        by_method, more = {piece.method: [method(points) for points in x]}, {}
+    seconds = (time.process_time() - began) / piece.sets
+    return [
+        {**scored(piece, title, truth, labels, seconds), **more}
+        for title, labels in by_method.items()
+    ]
+
+
+def method_of(piece: Piece) -> Method:
+    """The method of a piece, as it comes."""
+    if piece.weights is None:
+        return OTHERS[piece.method]
+    from samekind.clusterers.ncp.estimator import NCP
+
+    model = NCP(weights=piece.weights, random_state=0)
+
+    def ncp(points: Floats) -> Labels:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # beyond 400 points, of which a sample is placed
+            return np.asarray(model.fit(points).labels_)
+
+    return ncp
 
 
 def drawn(world: World, n: int, draws: int, seed: int) -> tuple[Floats, Labels]:
-    """(draws, n, 2) points and (draws, n) true labels; training has other seeds."""
+    """(draws, n, 2) points and (draws, n) true labels, each the same for any number of draws."""
     chance = torch.Generator().manual_seed(7_000_000 + 1000 * seed + n)
     found: list[tuple[Floats, Labels]] = []
     while sum(len(x) for x, _ in found) < draws:
-        x, labels, mask = world.generator.draw(draws, chance, (n, n))
+        x, labels, mask = world.generator.draw(PIECE, chance, (n, n))
         kept = mask.all(1)  # more than MOST_GROUPS groups: blanked by the generator
         found.append((x[kept].double().numpy(), labels[kept].numpy()))
     points, truth = (np.concatenate(parts)[:draws] for parts in zip(*found, strict=True))
     return points, truth
 
 
-def compared(name: str, n: int, network: NCPNetwork, wanted: argparse.Namespace) -> list[Row]:
-    """All methods on the same data sets of one size."""
-    world = WORLDS[name]
-    x, truth = drawn(world, n, wanted.draws, wanted.seed)
-    rows = []
-    for title, method in methods(network, wanted).items():
-        if title in wanted.without:
-            continue
-        found, seconds = [], []
-        for points in x:
-            began = clocks()
-            found.append(method(points))
-            seconds.append(clocks() - began)
-        rows.append(scored(name, n, title, truth, found, seconds))
-    if "gibbs" not in wanted.without:
-        rows.append(long_run(name, n, x, truth, wanted))
-    return rows
-
-
-def clocks() -> Floats:
-    """Seconds of the clock on the wall, and of processor time: they differ on busy machines."""
-    return np.array([time.perf_counter(), time.process_time()])
-
-
-def scored(
-    name: str, n: int, title: str, truth: Labels, found: Sequence[Labels], seconds: Sequence[Floats]
-) -> Row:
-    """Mean ARI with its 95 % interval (Student), errors of K, seconds (see :func:`clocks`)."""
-    scores = np.array([ari(t, f) for t, f in zip(truth, found, strict=True)])
-    excess = np.array([len(np.unique(f)) for f in found]) - (truth.max(axis=1) + 1)
-    wall, processor = np.mean(seconds, axis=0).tolist()
-    half = 0.0
-    if len(scores) > 1:
-        half = float(stats.t.ppf(0.975, len(scores) - 1) * stats.sem(scores))
+def scored(piece: Piece, title: str, truth: Labels, found: Sequence[Labels], seconds: float) -> Row:
+    """ARI and numbers of groups of each data set; processor seconds of one."""
+    scores = [round(ari(t, f), 4) for t, f in zip(truth, found, strict=True)]
+    file = piece.weights
     return {
-        "world": name, "N": n, "method": title, "draws": len(scores),
-        "ari": float(scores.mean()), "ari_half": half, "ari_each": scores.round(4).tolist(),
-        "k_error": float(np.abs(excess).mean()), "k_bias": float(excess.mean()),
-        "k_right": float((excess == 0).mean()), "seconds": wall, "processor_seconds": processor,
+        "world": piece.world, "N": piece.n, "method": title, "seed": piece.seed,
+        "first": piece.first, "sets": piece.sets, "ari": scores,
+        "groups": [len(np.unique(f)) for f in found], "true_groups": (truth.max(1) + 1).tolist(),
+        "processor_seconds": round(seconds, 4),
+        "weights": Path(file).name if file else None, "sha256": digest(file) if file else None,
     }  # fmt: skip
 
 
-def long_run(name: str, n: int, x: Floats, truth: Labels, wanted: argparse.Namespace) -> Row:
-    """Gibbs on all data sets side by side, and the first one once more alone, for the time."""
-    model = WORLDS[name].model
-    rng = np.random.default_rng((wanted.seed, n))
-    run = gibbs.sample(x, model, rng, sweeps=wanted.sweeps)
-    began = clocks()
-    gibbs.sample(x[:1], model, rng, sweeps=wanted.sweeps)
-    row = scored(name, n, "gibbs", truth, list(run.best), [clocks() - began])
-    return row | {"chains_agree": float((run.spread < 1e-6).mean())}
-
-
-def methods(network: NCPNetwork, wanted: argparse.Namespace) -> dict[str, Method]:
-    """What is compared, by name."""
-    device = next(network.parameters()).device
-    chance = torch.Generator(device).manual_seed(wanted.seed)
-
-    def ncp(points: Floats) -> Labels:
-        x = torch.from_numpy(points[None]).to(device, torch.float32)
-        (found,) = Sampler(network).sample(x, wanted.samples, orders=4, generator=chance)
-        best = rescored(network, x, found, orders=8, most=20, generator=chance)
-        return np.asarray(best.best.cpu().numpy())
-
-    return {
-        "ncp": ncp,
-        "ncp shipped": lambda points: shipped(points, wanted.seed),
-        "dp-gmm full": lambda points: variational(points, "full", wanted.seed),
-        "dp-gmm spherical": lambda points: variational(points, "spherical", wanted.seed),
-        "hdbscan": hdbscan,
-        "k-means silhouette": lambda points: by_silhouette(points, wanted.seed),
-    }
-
-
-def shipped(points: Floats, seed: int) -> Labels:
-    from samekind.clusterers.ncp.estimator import NCP
-
-    return np.asarray(NCP(random_state=seed).fit(points).labels_)
-
-
-def variational(points: Floats, covariance: str, seed: int) -> Labels:
-    """scikit-learn's Dirichlet-process mixture; the best of three starts."""
-    from sklearn.mixture import BayesianGaussianMixture
-
-    model = BayesianGaussianMixture(
-        n_components=min(MOST_GROUPS, len(points)), covariance_type=covariance, n_init=3,
-        weight_concentration_prior_type="dirichlet_process", weight_concentration_prior=ALPHA,
-        max_iter=500, random_state=seed,
-    )  # fmt: skip
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a start that has not converged is still compared
-        return np.asarray(model.fit_predict(points))
-
-
-def hdbscan(points: Floats) -> Labels:
-    """Density clustering as it comes (groups of at least 5); noise joins the nearest group."""
-    from sklearn.cluster import HDBSCAN
-    from sklearn.neighbors import KNeighborsClassifier
-
-    labels = np.asarray(HDBSCAN(copy=True).fit_predict(points))
-    noise = labels < 0
-    if noise.all():
-        return np.zeros_like(labels)
-    if noise.any():
-        nearest = KNeighborsClassifier(1).fit(points[~noise], labels[~noise])
-        labels[noise] = nearest.predict(points[noise])
-    return labels
-
-
-def by_silhouette(points: Floats, seed: int) -> Labels:
-    """k-means with 2 to 20 groups, the number with the best silhouette."""
-    from sklearn.cluster import KMeans
-    from sklearn.metrics import silhouette_score
-
-    best: tuple[float, Labels] = (-2.0, np.zeros(len(points), dtype=np.intp))
-    for k in range(2, min(MOST_GROUPS, len(points) - 1) + 1):
-        labels = KMeans(k, n_init=10, random_state=seed).fit_predict(points)
-        best = max(best, (float(silhouette_score(points, labels)), labels), key=lambda b: b[0])
-    return best[1]
+def line(row: Row) -> str:
+    return (
+        f"{row['world']:>11} {row['N']:4d} {row['method']:18} from {row['first']:3d}: "
+        f"ARI {np.mean(row['ari']):.3f}, {row['processor_seconds']:.2f} s each"
+    )
 
 
 def show(rows: Sequence[Row]) -> None:
-    print(f"\n{rows[0]['world']}, N = {rows[0]['N']}, {rows[0]['draws']} draws")
-    head = ("method", "ARI", "95 % +-", "|K - true|", "K - true", "K right", "seconds", "processor")
-    table([head, *(cells(row) for row in rows)])
-
-
-def cells(row: Row) -> tuple[str, ...]:
-    keys = ("ari", "ari_half", "k_error", "k_bias", "k_right", "seconds", "processor_seconds")
-    return (row["method"], *(f"{row[key]:.3f}" for key in keys))
+    """Mean ARI with its 95 % interval and errors of K, by world, size and method."""
+    head = ("world", "N", "method", "sets", "ARI", "95 % +-", "|K - true|", "K - true", "K right",
+            "processor s")  # fmt: skip
+    lines = []
+    for one in summary(rows):
+        values = (one.ari, one.half, one.k_error, one.k_bias, one.k_right, one.seconds)
+        lines.append((one.world, str(one.n), one.name, str(one.sets),
+                      *(f"{value:.3f}" for value in values)))  # fmt: skip
+    table([head, *lines])
 
 
 if __name__ == "__main__":

@@ -1,14 +1,17 @@
-"""The comparison of the clustering process with others: same data, fair scores, a file of rows."""
+"""The comparison of the clustering process with others: same data, fair scores, resumable rows."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks.ncp import quality
+from benchmarks.ncp import quality, rivals
+from benchmarks.ncp.summaries import read_rows, summary
+from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
+from samekind.clusterers.ncp.amortized.weights import save
+from samekind.evaluation import ari
 
 
 def four_clouds(n: int = 60) -> tuple[np.ndarray, np.ndarray]:
@@ -17,62 +20,65 @@ def four_clouds(n: int = 60) -> tuple[np.ndarray, np.ndarray]:
     return centres[truth] + np.random.default_rng(0).normal(size=(n, 2)), truth
 
 
-@pytest.mark.parametrize(
-    "method",
-    [
-        lambda x: quality.variational(x, "full", 0),
-        lambda x: quality.variational(x, "spherical", 0),
-        quality.hdbscan,
-        lambda x: quality.by_silhouette(x, 0),
-    ],
-    ids=["full", "spherical", "hdbscan", "silhouette"],
-)
-def test_every_rival_finds_clouds_that_lie_far_apart(method: quality.Method) -> None:
+@pytest.mark.parametrize("name", list(quality.OTHERS))
+def test_every_rival_finds_clouds_that_lie_far_apart(name: str) -> None:
     x, truth = four_clouds()
-    assert quality.ari(truth, method(x)) > 0.95
+    assert ari(truth, quality.OTHERS[name](x)) > 0.95
 
 
 def test_noise_joins_the_nearest_group_and_nothing_but_noise_is_one_group() -> None:
     x, _ = four_clouds()
     far = np.vstack([x, [[60.0, 0]]])
-    labels = quality.hdbscan(far)
+    labels = rivals.hdbscan(far)
     assert labels[-1] == labels[1] and labels.min() == 0
-    assert len(np.unique(quality.hdbscan(np.random.default_rng(0).normal(size=(6, 2))))) == 1
+    assert len(np.unique(rivals.hdbscan(np.random.default_rng(0).normal(size=(6, 2))))) == 1
+
+
+def test_the_central_draw_is_wrong_about_the_fewest_pairs() -> None:
+    often, rare = [0, 0, 1, 1], [0, 1, 2, 3]
+    draws = np.array([rare, often, [0, 0, 1, 2], often, [0, 0, 0, 0]])
+    assert rivals.central(draws).tolist() == often
 
 
 def test_all_methods_get_the_same_data_and_seeds_give_other_data() -> None:
     world = quality.WORLDS["overlapping"]
     x, truth = quality.drawn(world, 30, 4, seed=0)
-    again, _ = quality.drawn(world, 30, 4, seed=0)
+    more, _ = quality.drawn(world, 30, 30, seed=0)
     other, _ = quality.drawn(world, 30, 4, seed=1)
     assert x.shape == (4, 30, 2) and truth.shape == (4, 30)
-    assert np.array_equal(x, again) and not np.array_equal(x, other)
+    assert np.array_equal(x, more[:4]) and not np.array_equal(x, other)
     assert len(np.unique(x[:, :, 0])) == 120, "no point is blanked"
 
 
-def test_a_row_tells_the_score_its_interval_and_the_error_of_k() -> None:
-    truth = np.array([[0, 0, 1, 1], [0, 0, 0, 0]])
-    times = [np.array([1.0, 0.5]), np.array([3.0, 0.7])]
-    row = quality.scored("clear", 4, "m", truth, [truth[0], np.array([0, 0, 1, 2])], times)
-    assert row["ari"] == pytest.approx(0.5) and row["ari_each"] == [1.0, 0.0]
-    assert row["ari_half"] == pytest.approx(12.706 * 0.5, rel=1e-3)
-    assert (row["k_error"], row["k_bias"], row["k_right"]) == (1.0, 1.0, 0.5)
-    assert (row["seconds"], row["processor_seconds"]) == (2.0, pytest.approx(0.6))
+def test_pieces_are_put_together_with_the_interval_and_the_errors_of_k() -> None:
+    row = {"world": "clear", "N": 4, "method": "m", "sha256": None, "sets": 1}
+    first = {**row, "first": 0, "ari": [1.0], "groups": [2], "true_groups": [2],
+             "processor_seconds": 1.0}  # fmt: skip
+    second = {**row, "first": 1, "ari": [0.0], "groups": [3], "true_groups": [1],
+              "processor_seconds": 3.0}  # fmt: skip
+    (one,) = summary([second, first])
+    assert one.sets == 2 and one.ari == 0.5 and list(one.each) == [1.0, 0.0]
+    assert one.half == pytest.approx(12.706 * 0.5, rel=1e-3)
+    assert (one.k_error, one.k_bias, one.k_right, one.seconds) == (1.0, 1.0, 0.5, 2.0)
 
 
-def test_a_small_comparison_runs_trains_saves_and_uses_the_weights_again(
+def test_a_stopped_comparison_continues_and_other_weights_are_another_piece(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    common = ["--worlds", "clear", "--sizes", "12", "--draws", "2", "--sweeps", "5", "--samples",
-              "8", "--device", "cpu", "--without", "ncp shipped"]  # fmt: skip
-    train = ["--seconds", "0.3", "--points", "4", "8", "--batch", "4", "--save", f"{tmp_path}/w"]
-    quality.main([*common, *train, "--json", f"{tmp_path}/one.json"])
-    first = json.loads((tmp_path / "one.json").read_text())
-    weights = ["--weights", f"{tmp_path}/w-{{world}}.safetensors"]
-    quality.main([*common, *weights, "--json", f"{tmp_path}/two.json"])
-    second = json.loads((tmp_path / "two.json").read_text())
-    scores = [[(r["method"], r["ari_each"]) for r in c["rows"]] for c in (first, second)]
-    assert scores[0] == scores[1]
-    names = {name for name, _ in scores[0]}
-    assert {"ncp", "dp-gmm full", "hdbscan", "k-means silhouette", "gibbs"} <= names
+    weights, file = tmp_path / "w.safetensors", tmp_path / "rows.jsonl"
+    save(weights, NCPNetwork(Sizes(features=8, width=8, h_outputs=8, g_outputs=8)))
+    common = ["--worlds", "clear", "--sizes", "12", "--sets", "2", "--sweeps", "5", "--json",
+              str(file)]  # fmt: skip
+    quality.main([*common, "--methods", "hdbscan", "gibbs"])
+    some = [*common, "--methods", "hdbscan", "gibbs", "ncp mine", "--weights", f"mine={weights}"]
+    quality.main(some)
+    rows = read_rows(file)
+    assert [row["method"] for row in rows] == ["hdbscan", "gibbs", "gibbs central", "ncp mine"]
+    assert all(len(row["ari"]) == row["sets"] == 2 and row["commit"] for row in rows)
+    assert rows[-1]["sha256"] == quality.digest(str(weights)) and rows[0]["sha256"] is None
     assert "K right" in capsys.readouterr().out
+    quality.digest.cache_clear()
+    save(weights, NCPNetwork(Sizes(features=8, width=8, h_outputs=8, g_outputs=9)))
+    quality.main(some)
+    again = read_rows(file)[len(rows) :]
+    assert [row["method"] for row in again] == ["ncp mine"]
