@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 
 from samekind.clusterers.ncp import clusterwise as room
 from samekind.clusterers.ncp.amortized.clusterwise import ClusterwiseNetwork, ClusterwiseSizes
-from samekind.clusterers.ncp.amortized.clusterwise_sampler import ClusterwiseSampler
+from samekind.clusterers.ncp.amortized.clusterwise_sampler import ClusterwiseSampler, _belonging
 from samekind.clusterers.ncp.amortized.weights import save
 from samekind.clusterers.ncp.clusterwise import n_drawn
 from samekind.clusterers.ncp.draws import Draws
@@ -115,12 +115,45 @@ def test_weights_say_which_variant_they_are_of() -> None:
         NCP(weights=shipped(), variant="clusterwise").fit(X)
 
 
-def test_weights_that_see_items_only_together_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "acp.safetensors"
-    sizes = ClusterwiseSizes(kind="acp-s", inputs=8, width=16, features=16)
-    save(path, ClusterwiseNetwork(sizes), {"calibrated": True})
-    with pytest.raises(InputError, match="of the kind 'ccp', got 'acp-s'"):
-        NCP(weights=path).fit(np.eye(4))
+@pytest.mark.parametrize("kind", ["acp-s", "acp"])
+def test_weights_with_attention_group_items_and_place_further_ones(
+    kind: str, tmp_path: Path
+) -> None:
+    torch.manual_seed(0)
+    network = ClusterwiseNetwork(
+        ClusterwiseSizes(kind=kind, inputs=4, width=16, features=16, inducing=4)  # type: ignore[arg-type]
+    )
+    path = tmp_path / "attention.safetensors"
+    save(path, network, {"calibrated": True})
+    assert variant_of(path) == kind
+    X, _ = clouds(60)
+    model = NCP(weights=path, n_samples=8, random_state=0, device="cpu").fit(X[:40])
+    assert model.variant_ == kind and len(model.draws_.labels) > 1
+    # Items that were fitted see just what they saw then, and others change nothing for them.
+    share = model._predictor(network, model._calibration(X))
+    assert np.allclose(share[:40], model._predictor(network, model._calibration(X[:40])), atol=1e-5)
+    assert np.allclose(
+        share[50:51], model._predictor(network, model._calibration(X[50:51])), atol=1e-5
+    )
+    with pytest.raises(InputError, match=f"the variant 'clusterwise', got '{kind}'"):
+        NCP(weights=path, variant="clusterwise").fit(X)
+
+
+@pytest.mark.parametrize("kind", ["ccp", "acp-s", "acp"])
+def test_a_fitted_item_is_scored_as_in_a_first_pass_over_all_items(kind: str) -> None:
+    torch.manual_seed(0)
+    network = ClusterwiseNetwork(
+        ClusterwiseSizes(kind=kind, inputs=4, width=16, features=16, inducing=4)  # type: ignore[arg-type]
+    )
+    x = torch.randn(1, 12, 4)
+    labels = np.arange(12) % 2
+    found = room.ClusterwisePredictor.of(network, x, labels, torch.Generator().manual_seed(1))
+    share = found(network, x[0].numpy())
+    member = torch.from_numpy(labels == np.arange(2)[:, None])
+    # The same anchors, drawn one group after the other.
+    chance = torch.Generator().manual_seed(1)
+    odds = torch.cat([_belonging(network, network.items(x), row[None], chance) for row in member])
+    assert np.allclose(share, odds.T.softmax(1).detach().numpy(), atol=1e-5)
 
 
 def test_group_numbers_beyond_sixteen_bits_are_kept() -> None:

@@ -143,6 +143,8 @@ class ClusterwisePredictor(NamedTuple):
     U: Floats
     z: Floats
     """(K, ...) each."""
+    seen: Floats | None
+    """(m, d) what attention saw of the fitted items; None without attention."""
 
     @classmethod
     @torch.no_grad()
@@ -164,18 +166,26 @@ class ClusterwisePredictor(NamedTuple):
             if network.latent:
                 z = network.guide(items, context, left, member[None]).mean
             rows.append((context.anchor[0, 0], context.U[0, 0], z[0, 0]))
-        return cls(*(torch.stack(part).cpu().numpy() for part in zip(*rows, strict=True)))
+        summary = network.summary(x)
+        seen = None if summary is None else summary[0].cpu().numpy()
+        anchors, pools, latents = (torch.stack(part) for part in zip(*rows, strict=True))
+        return cls(anchors.cpu().numpy(), pools.cpu().numpy(), latents.cpu().numpy(), seen)
 
     @torch.no_grad()
     def __call__(self, network: ClusterwiseNetwork, x: NDArray[np.float32]) -> NDArray[np.float32]:
         """(n, K) probability of each group, given that it is exactly one of them."""
         device = next(network.parameters()).device
-        items: Items = network.items(torch.from_numpy(np.ascontiguousarray(x))[None].to(device))
-        anchor, U, z = (torch.from_numpy(part)[None].to(device) for part in self)
+        anchor, U, z = (
+            torch.from_numpy(part)[None].to(device) for part in (self.anchor, self.U, self.z)
+        )
         G = U.new_zeros(1, len(self.U), network.sizes.width)
-        odds = join_odds(network, items, PassContext(anchor, U, G), z[:, :, None])[
-            0, :, 0
-        ]  # (K, n)
+        seen = None if self.seen is None else torch.from_numpy(self.seen)[None].to(device)
+        items: Items = network.items(
+            torch.from_numpy(np.ascontiguousarray(x))[None].to(device), seen=seen
+        )
+        own = None if seen is None else network.beside(items, seen)
+        context = PassContext(anchor, U, G, own)
+        odds = join_odds(network, items, context, z[:, :, None])[0, :, 0]  # (K, n)
         # Joining on its own, but one group only: in proportion to the odds.
         return np.asarray(odds.T.softmax(1).cpu().numpy())
 

@@ -29,6 +29,8 @@ Ints = NDArray[np.intp]
 VARIANTS: dict[str, str] = {
     "pointwise": "samekind.clusterers.ncp.pointwise:Pointwise",
     "clusterwise": "samekind.clusterers.ncp.clusterwise:Clusterwise",
+    "acp": "samekind.clusterers.ncp.clusterwise:Clusterwise",
+    "acp-s": "samekind.clusterers.ncp.clusterwise:Clusterwise",
 }
 """Posteriors by name; each takes (network, x, known, seed) and has the same methods."""
 ESTIMATES = ("probable", "central")
@@ -59,8 +61,9 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     weights : file that :meth:`train` wrote; None: the weights for general vectors that come with
         the package.
     variant : ``pointwise`` places items one by one; ``clusterwise`` takes out one whole group per
-        pass and groups all items of a large set, with fewer draws. It was not better than a sample
-        placed one by one, so ``auto`` is the variant of `weights`, or pointwise without weights.
+        pass and groups all items of a large set, with fewer draws. ``acp-s`` does so after all
+        items looked at each other once, ``acp`` lets those that are left do so in every pass,
+        which is the slowest. ``auto`` is the variant of `weights`, or pointwise without weights.
     device : where to compute; None: the fastest there is.
     random_state : a seed makes the result the same every time.
 
@@ -293,7 +296,7 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Ints:
         """Items that the network places one by one; the others follow by one more step."""
         n = len(space)
-        if n <= self.max_placed or variant == "clusterwise":
+        if n <= self.max_placed or variant != "pointwise":
             return np.arange(n)
         rows = stratified(space, _touched(known), self.max_placed, rng)
         warnings.warn(

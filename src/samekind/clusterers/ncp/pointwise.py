@@ -119,6 +119,8 @@ class PointwisePredictor:
 
     H: Floats
     """(K, dh) sums over members."""
+    seen: tuple[Floats, ...]
+    """(m, d) for each block of attention: what it saw of the placed items."""
 
     @classmethod
     @torch.no_grad()
@@ -127,7 +129,8 @@ class PointwisePredictor:
         h = network.points(_rows(network, x), None).h[0].cpu().numpy()
         H = np.zeros((int(labels.max()) + 1, h.shape[1]), dtype=np.float64)
         np.add.at(H, labels, h)
-        return cls(H.astype(np.float32))
+        seen = network.summaries(_rows(network, x))
+        return cls(H.astype(np.float32), tuple(part[0].cpu().numpy() for part in seen))
 
     @torch.no_grad()
     def __call__(self, network: NCPNetwork, x: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -137,9 +140,10 @@ class PointwisePredictor:
         H = torch.from_numpy(self.H).to(next(network.parameters()).device)
         groups = network.g(H)  # (K, dg)
         rest = groups.sum(0) - groups
+        seen = [torch.from_numpy(part)[None].to(H.device) for part in self.seen]
         step = max(1, CHUNK_CHOICES // K)
         for start in range(0, len(x), step):
-            points = network.points(_rows(network, x[start : start + step]), None)
+            points = network.points(_rows(network, x[start : start + step]), None, seen)
             h = points.h[0]
             context = network.context(torch.zeros_like(points.u[0]), h)
             G = rest + network.g(H + h[:, None])  # (m, K, dg)

@@ -20,7 +20,10 @@ from samekind.errors import InputError
 TrainingReport = Callable[[int, float, float], None]
 
 
-FILES = {"pointwise": "general.safetensors", "clusterwise": "clusterwise.safetensors"}
+FILES = {
+    "pointwise": "general.safetensors", "clusterwise": "clusterwise.safetensors",
+    "acp": "acp.safetensors", "acp-s": "acp-s.safetensors",
+}  # fmt: skip
 """Shipped files by variant."""
 
 
@@ -68,22 +71,21 @@ def _there(weights: str | Path) -> Path:
 
 @lru_cache(maxsize=8)
 def _variant(path: str, changed: int) -> str:
-    return str(read_tensors(path)[1].get("variant", "pointwise"))
+    facts = read_tensors(path)[1]
+    if "variant" not in facts:
+        return "pointwise"
+    kind = str(facts["sizes"].get("kind", "ccp"))
+    return "clusterwise" if kind == "ccp" else kind
 
 
 @lru_cache(maxsize=4)
 def _read(path: str, changed: int, device: str, variant: str) -> Trained:
     network: NCPNetwork | ClusterwiseNetwork
-    network, facts = (load_clusterwise if variant == "clusterwise" else load)(path, device=device)
+    network, facts = (load if variant == "pointwise" else load_clusterwise)(path, device=device)
     if network.sizes.encoder not in ("points", "none"):
         raise InputError(
             f"Expected weights for vectors, got weights for {network.sizes.encoder!r} in {path!r}. "
             "Give weights that were trained on vectors."
-        )
-    if isinstance(network, ClusterwiseNetwork) and network.sizes.kind != "ccp":
-        raise InputError(
-            f"Expected weights of the kind 'ccp', got {network.sizes.kind!r} in {path!r}: there an "
-            "item is seen only together with all others, so no further item can be placed."
         )
     return Trained(network.requires_grad_(False), bool(facts.get("calibrated", False)))
 

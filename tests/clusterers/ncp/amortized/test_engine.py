@@ -38,6 +38,7 @@ VARIANTS = [
     {"share": True},
     {"feed_point": True},
     {"encoder": "none", "share": True, "feed_point": True},
+    {"attention": 2, "heads": 2, "inducing": 3},
 ]
 
 
@@ -157,7 +158,7 @@ def test_loop_free_padded_packed_and_sequential_are_the_same(
 def test_summing_behind_the_first_layer_is_the_same_as_before_it(sizes: dict) -> None:
     network = small_network(4, **sizes)
     x = torch.randn(4, 2, dtype=torch.float64)
-    e = x if network.encoder is None else network.encoder(x)
+    e = network._mixed(x[None], None, None)[0][0]
     h = network.h_net(e)
     u = h if network.u_net is None else network.u_net(e)
 

@@ -61,7 +61,10 @@ def test_an_interrupted_training_goes_on_as_if_nothing_had_happened(
 
     monkeypatch.setattr(training, "SAVE_EVERY", 5)
     monkeypatch.setattr(training_loop, "REPORT_EVERY", 8)
-    file, settings = tmp_path / "state.safetensors", dict(steps=12, batch=4, device="cpu")
+    file, settings = (
+        tmp_path / "state.safetensors",
+        dict(steps=12, batch=4, device="cpu", average=0.9),
+    )
     whole, parts, other = fresh(), fresh(), fresh(5)
     train(whole, DATA, **settings)
     with pytest.raises(KeyboardInterrupt):  # at step 8; the file is that of step 5
@@ -71,6 +74,24 @@ def test_an_interrupted_training_goes_on_as_if_nothing_had_happened(
         assert torch.equal(a, b)
     with pytest.raises(InputError, match="another network"):
         train(NCPNetwork(Sizes(width=8)), DATA, **settings, checkpoint=file)
+
+
+def test_averaged_weights_lie_between_those_of_the_last_steps() -> None:
+    def trained(steps: int, average: float) -> Tensor:
+        network = fresh()
+        train(
+            network, DATA, steps=steps, batch=4, device="cpu", average=average, schedule="constant"
+        )
+        return torch.cat([p.detach().flatten() for p in network.parameters()])
+
+    begin = torch.cat([p.detach().flatten() for p in fresh().parameters()])
+    steps = [trained(n, 0.0) for n in (1, 2, 3)]
+    mean = begin
+    for step, weights in enumerate(steps):  # the memory is short at first
+        memory = min(0.9, step / (step + 10.0))
+        mean = memory * mean + (1 - memory) * weights
+    assert torch.allclose(trained(3, 0.9), mean, atol=1e-6)
+    assert not torch.allclose(trained(3, 0.9), steps[-1], atol=1e-6)
 
 
 def test_permutations_score_the_same_data_in_other_orders() -> None:
@@ -107,8 +128,8 @@ def test_files_that_do_not_fit_are_refused_with_a_sentence(tmp_path: Path) -> No
     write_tensors(file, {"a": torch.zeros(2)}, {"sizes": Sizes().as_json()})
     with pytest.raises(InputError, match="another network"):
         load(file)
-    write_tensors(file, {"a": torch.zeros(2)}, {"sizes": {"heads": 4}})
-    with pytest.raises(InputError, match="heads"):
+    write_tensors(file, {"a": torch.zeros(2)}, {"sizes": {"hands": 4}})
+    with pytest.raises(InputError, match="hands"):
         load(file)
 
 

@@ -192,16 +192,32 @@ class ClusterwiseNetwork(nn.Module):
         """Length of z."""
         return self.sizes.latent
 
-    def items(self, x: Any, mask: Tensor | None = None) -> Items:
-        """Features of every point, and what follows from them alone."""
+    def items(self, x: Any, mask: Tensor | None = None, seen: Tensor | None = None) -> Items:
+        """Features of every point, and what follows from them alone.
+
+        `seen` is the :meth:`summary` of another set: points then look at it, not at each other.
+        """
+        e = self._features(x, mask)
+        if self.sizes.kind == "acp-s":
+            e = self.mix(e, mask) if seen is None else self.mix.tell(e, seen)
+        return Items(e, self.h_net(e), self.u_net(e), self.join_point(e))
+
+    def summary(self, x: Any, mask: Tensor | None = None) -> Tensor | None:
+        """(B, m, width) what attention sees of the whole set; None for a kind without it."""
+        return None if self.sizes.kind == "ccp" else self.mix.summary(self._features(x, mask), mask)
+
+    def beside(self, items: Items, seen: Tensor) -> Tensor | None:
+        """(B, 1, N, d) features in a first pass over another set, of which `seen` is the summary.
+
+        None for kinds whose points have the same features in all passes.
+        """
+        return self.mix.tell(items.e, seen)[:, None] if self.sizes.kind == "acp" else None
+
+    def _features(self, x: Any, mask: Tensor | None) -> Tensor:
         e: Tensor = x if self.encoder is None else self.encoder(x, mask)
         if mask is not None:  # what lies in the padding may be anything, even not a number
             e = torch.where(mask[..., None], e, 0.0)
-        if self.sizes.kind != "ccp":
-            e = self.mix_in(e)
-        if self.sizes.kind == "acp-s":
-            e = self.mix(e, mask)
-        return Items(e, self.h_net(e), self.u_net(e), self.join_point(e))
+        return e if self.sizes.kind == "ccp" else self.mix_in(e)
 
     def describe(self, items: Items, member: Tensor) -> Tensor:
         """G of the pooled members of each group; zero where there are none."""

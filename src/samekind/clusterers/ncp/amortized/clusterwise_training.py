@@ -77,8 +77,8 @@ def train_clusterwise(
             f"draws={draws}."
         )
     training = ClusterwiseTraining(
-        network, generator, passes, draws, average, batch=batch, lr=lr, weight_decay=weight_decay,
-        clip=clip, ranges=ranges, device=device,
+        network, generator, passes, draws, average=average, batch=batch, lr=lr,
+        weight_decay=weight_decay, clip=clip, ranges=ranges, device=device,
     )  # fmt: skip
     history = training.run(steps, seconds, schedule, seed, progress, quick=quick)
     training.use_average()
@@ -88,26 +88,20 @@ def train_clusterwise(
 class ClusterwiseTraining(TrainingLoop):
     """Training of a network that takes out one group per pass."""
 
+    network: ClusterwiseNetwork
+
     def __init__(
         self,
         network: ClusterwiseNetwork,
         generator: Generator,
         passes: int,
         draws: int,
-        average: float,
         **settings: Any,
     ) -> None:
         super().__init__(network, generator, **settings)
-        self.network = network
-        self.passes, self.draws, self.average = passes, draws, average
-        self.mean = [value.detach().clone() for value in self.parameters]
+        self.passes, self.draws = passes, draws
 
-    def _inputs(self, rate: float) -> tuple[float, ...]:
-        """The learning rate, and the memory of the running mean: short at first."""
-        return rate, min(self.average, self.step / (self.step + 10.0))
-
-    def _step(self, points: Sizes, rate: Tensor, *others: Tensor) -> Tensor:
-        (memory,) = others
+    def _step(self, points: Sizes, rate: Tensor, memory: Tensor) -> Tensor:
         with torch.no_grad():
             episode = self.generator.draw(self.batch, self.rng, points)
         n_groups = min(self.generator.max_groups, points[1]) if self.records else None
@@ -119,18 +113,8 @@ class ClusterwiseTraining(TrainingLoop):
         objective = loss.surrogate.sum() / n_points.clamp_min(1)
         self.optimiser.zero_grad(set_to_none=True)
         objective.backward()  # type: ignore[no-untyped-call]
-        self._follow_gradient(rate, objective.detach(), (loss.nll.sum(), n_points))
-        with torch.no_grad():
-            for mean, value in zip(self.mean, self.parameters, strict=True):
-                mean.lerp_(value, 1 - memory)
+        self._follow_gradient(rate, memory, objective.detach(), (loss.nll.sum(), n_points))
         return objective.detach()
-
-    def use_average(self) -> None:
-        """Make the running mean the weights of the network."""
-        with torch.no_grad():
-            for mean, value in zip(self.mean, self.parameters, strict=True):
-                value.copy_(mean)
-        self.network.eval()
 
 
 class Weighted(NamedTuple):

@@ -8,6 +8,7 @@ the order within a group, among groups and among unplaced points cannot matter.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, NamedTuple, Protocol, Self
 
@@ -15,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from samekind.clusterers.ncp.amortized.layers import ACTIVATIONS, encoder_of, mlp
+from samekind.clusterers.ncp.amortized.layers import ACTIVATIONS, ISAB, encoder_of, mlp
 from samekind.errors import InputError
 
 
@@ -84,6 +85,8 @@ class Sizes(PlainSizes):
         ``sum`` is the published form.
     share : u is h (as in spike sorting).
     feed_point : f sees h of the point to be placed as well.
+    attention : blocks in which all points look at each other before h and u; 0: none, as published.
+    heads, inducing : of these blocks; `width` is a multiple of `heads`.
     """
 
     encoder: Literal["points", "images", "none", "given"] = "points"
@@ -100,6 +103,9 @@ class Sizes(PlainSizes):
     activation: str = "gelu"
     share: bool = False
     feed_point: bool = False
+    attention: int = 0
+    heads: int = 4
+    inducing: int = 32
 
     @classmethod
     def reference(cls, inputs: int = 2) -> Self:
@@ -138,6 +144,12 @@ class NCPNetwork(nn.Module):
         )  # fmt: skip
         counted = int(s.pool == "mean")
         ins, hidden = s.features if own else s.inputs, [s.width]
+        self.mix_in = nn.Linear(ins, s.width) if s.attention else None
+        self.mix = nn.ModuleList(
+            ISAB(s.width, s.heads, s.inducing, norm=True) for _ in range(s.attention)
+        )
+        self.mix_out = nn.LayerNorm(s.width) if s.attention else None
+        ins = s.width if s.attention else ins
         self.h_net = mlp([ins, *hidden * s.h_layers, s.h_outputs], s.activation)
         self.u_net = (
             None if s.share else mlp([ins, *hidden * s.h_layers, s.h_outputs], s.activation)
@@ -157,9 +169,14 @@ class NCPNetwork(nn.Module):
     # and f, and u and f. Both layers are linear, so the sum is taken after the second: rows are
     # shorter, and the second layer runs once per point instead of once per point and choice.
 
-    def points(self, x: Any, mask: Tensor | None = None) -> Points:
-        """H and u of every point (B, N, ...), through the first layer behind their sums."""
-        e = x if self.encoder is None else self.encoder(x, mask)
+    def points(
+        self, x: Any, mask: Tensor | None = None, seen: Sequence[Tensor] | None = None
+    ) -> Points:
+        """H and u of every point (B, N, ...), through the first layer behind their sums.
+
+        `seen` is the :meth:`summaries` of another set: points then look at it, not at each other.
+        """
+        e = self._mixed(x, mask, seen)[0]
         h = self.h_net(e)
         u = h if self.u_net is None else self.u_net(e)
         first: Any = self.g_net[0]
@@ -168,6 +185,26 @@ class NCPNetwork(nn.Module):
             parts.append(self.f_point(h))
         behind_u = linear(u, self.f_context.weight[:, : self.sizes.h_outputs])
         return Points(self._summand(parts, mask), self._summand([behind_u], mask))
+
+    def summaries(self, x: Any, mask: Tensor | None = None) -> list[Tensor]:
+        """(B, m, width) for each block of attention: what it sees of the set."""
+        return self._mixed(x, mask, None)[1]
+
+    def _mixed(
+        self, x: Any, mask: Tensor | None, seen: Sequence[Tensor] | None
+    ) -> tuple[Tensor, list[Tensor]]:
+        """Features (B, N, ...) after attention, and the summaries that points looked at."""
+        e = x if self.encoder is None else self.encoder(x, mask)
+        if self.mix_in is None or self.mix_out is None:
+            return e, []
+        e, found = self.mix_in(e), []
+        if mask is not None:  # what lies in the padding may be anything, even not a number
+            e = torch.where(mask[..., None], e, 0.0)
+        for number, block in enumerate(self.mix):
+            summary = block.summary(e, mask) if seen is None else seen[number]  # type: ignore[operator]
+            e = block.tell(e, summary)  # type: ignore[operator]
+            found.append(summary)
+        return self.mix_out(e), found
 
     def g(self, H: Tensor) -> Tensor:
         """Description of a group by the sum over its members, already through f's first layer."""

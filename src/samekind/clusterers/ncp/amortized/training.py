@@ -102,6 +102,7 @@ def train(
     seed: int = 0,
     progress: Progress | None = None,
     checkpoint: str | Path | None = None,
+    average: float = 0.0,
     quick: bool = False,
 ) -> History:
     """Train a network in place on data sets from a generator.
@@ -116,22 +117,25 @@ def train(
         your own, each as often (:func:`doubling_ranges` has more small data sets).
     checkpoint : file to which the state is written every thousand steps and from which an
         interrupted training continues.
+    average : the weights in the end are a running mean with this memory per step; 0: the last ones.
     quick : products in reduced precision (TF32) on a GPU that has it; sums stay as they are.
     """
     check_end(steps, seconds)
     training = PointwiseTraining(
         network, generator, permutations, checkpoint, batch=batch, lr=lr, weight_decay=weight_decay,
-        clip=clip, ranges=ranges, device=device,
+        clip=clip, ranges=ranges, device=device, average=average,
     )  # fmt: skip
     if checkpoint is not None and Path(checkpoint).exists():
         training.resume(checkpoint)
     history = training.run(steps, seconds, schedule, seed, progress, quick=quick)
-    network.eval()
+    training.use_average()
     return history
 
 
 class PointwiseTraining(TrainingLoop):
     """Training of a network that places points one after the other."""
+
+    network: NCPNetwork
 
     def __init__(
         self,
@@ -142,7 +146,7 @@ class PointwiseTraining(TrainingLoop):
         **settings: Any,
     ) -> None:
         super().__init__(network, generator, **settings)
-        self.network, self.permutations, self.checkpoint = network, permutations, checkpoint
+        self.permutations, self.checkpoint = permutations, checkpoint
         self.room = 1
         self.capacity: dict[Sizes, int] = {}
 
@@ -159,7 +163,7 @@ class PointwiseTraining(TrainingLoop):
         self.room *= 2
         self.recorded.clear()
 
-    def _step(self, points: Sizes, rate: Tensor, *others: Tensor) -> Tensor:
+    def _step(self, points: Sizes, rate: Tensor, memory: Tensor) -> Tensor:
         with torch.no_grad():
             episode = self.generator.draw(self.batch, self.rng, points)
             left_out = torch.zeros((), device=self.device)
@@ -168,7 +172,7 @@ class PointwiseTraining(TrainingLoop):
         n_points = episode.mask.sum() * self.permutations
         self.optimiser.zero_grad(set_to_none=True)
         nll = self._backward(episode, points, n_points.clamp_min(1))
-        self._follow_gradient(rate, nll, (nll, n_points, left_out))
+        self._follow_gradient(rate, memory, nll, (nll, n_points, left_out))
         return nll
 
     def _backward(self, episode: Episode, points: Sizes, n_points: Tensor) -> Tensor:
@@ -221,6 +225,7 @@ class PointwiseTraining(TrainingLoop):
         tensors = {f"network.{name}": t for name, t in self.network.state_dict().items()}
         for index, values in self.optimiser.state_dict()["state"].items():
             tensors |= {f"optimiser.{index}.{key}": value for key, value in values.items()}
+        tensors |= {f"mean.{index}": value for index, value in enumerate(self.mean)}
         sizes = self.network.sizes.as_json()
         facts = {"sizes": sizes, "step": self.step, "spent": self.spent, "room": self.room}
         write_tensors(path, tensors, facts)
@@ -240,6 +245,10 @@ class PointwiseTraining(TrainingLoop):
             moments.setdefault(int(index), {})[key] = value
         groups = self.optimiser.state_dict()["param_groups"]
         self.optimiser.load_state_dict({"state": moments, "param_groups": groups})
+        means = _part(tensors, "mean")
+        with torch.no_grad():
+            for place, mean in enumerate(self.mean):
+                mean.copy_(means[str(place)])
         self.step, self.spent = int(facts["step"]), float(facts["spent"])
         self.room = int(facts.get("room", 1))
 

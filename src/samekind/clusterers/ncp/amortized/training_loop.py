@@ -49,6 +49,7 @@ class TrainingLoop(ABC):
     ranges : sizes are drawn from so many ranges, one per step, each size as often; or ranges of
         your own, each as often (:func:`doubling_ranges` has more small data sets).
     clip : largest length of the gradient.
+    average : the weights in the end are a running mean with this memory per step; 0: the last ones.
     """
 
     def __init__(
@@ -62,11 +63,14 @@ class TrainingLoop(ABC):
         clip: float,
         ranges: int | Sequence[Sizes],
         device: str | None,
+        average: float = 0.0,
     ) -> None:
         self.device = torch.device(best_device(device).device)
         network.to(self.device).train()
         self.parameters = list(network.parameters())
         self.generator, self.batch, self.lr, self.clip = generator, batch, lr, clip
+        self.network, self.average = network, average
+        self.mean = [value.detach().clone() for value in self.parameters]
         self.rng = torch.Generator(self.device)
         self.records = self.device.type not in ("cpu", "mps")
         rate: Any = torch.tensor(lr, device=self.device) if self.records else lr
@@ -136,7 +140,7 @@ class TrainingLoop(ABC):
             work = lambda *given: self._step(points, *given)  # noqa: E731
             self.recorded[points] = Recorded(work, chances=[self.rng])
         # Filled on the device: a copy from the host would wait for it.
-        given = (torch.full((), value, device=self.device) for value in self._inputs(rate))
+        given = (torch.full((), value, device=self.device) for value in (rate, self._memory()))
         self.recorded[points](*given)
 
     def _prepare(self, points: Sizes) -> None:  # noqa: B027  (an optional hook)
@@ -145,16 +149,25 @@ class TrainingLoop(ABC):
     def _after_step(self, done: float) -> None:  # noqa: B027  (an optional hook)
         """Called after each step, when this share of the training is done."""
 
-    def _inputs(self, rate: float) -> tuple[float, ...]:
-        """Numbers that differ from step to step."""
-        return (rate,)
+    def _memory(self) -> float:
+        """Memory of the running mean at this step: short at first."""
+        return min(self.average, self.step / (self.step + 10.0))
+
+    def use_average(self) -> None:
+        """Make the running mean the weights of the network."""
+        with torch.no_grad():
+            for mean, value in zip(self.mean, self.parameters, strict=True):
+                value.copy_(mean)
+        self.network.eval()
 
     @abstractmethod
-    def _step(self, points: Sizes, rate: Tensor, *others: Tensor) -> Tensor:
+    def _step(self, points: Sizes, rate: Tensor, memory: Tensor) -> Tensor:
         """Do all work on the device, without waiting for it, so that it can be recorded."""
 
-    def _follow_gradient(self, rate: Tensor, loss: Tensor, total: Sequence[Tensor]) -> None:
-        """Take a step along the gradients, and note loss and totals on the device."""
+    def _follow_gradient(
+        self, rate: Tensor, memory: Tensor, loss: Tensor, total: Sequence[Tensor]
+    ) -> None:
+        """Take a step along the gradients, and note mean, loss and totals on the device."""
         length = nn.utils.clip_grad_norm_(self.parameters, self.clip)
         for group in self.optimiser.param_groups:
             if isinstance(group["lr"], Tensor):
@@ -162,6 +175,9 @@ class TrainingLoop(ABC):
             else:
                 group["lr"] = float(rate)
         self.optimiser.step()
+        with torch.no_grad():
+            for mean, value in zip(self.mean, self.parameters, strict=True):
+                mean.lerp_(value, 1 - memory)
         self.broken |= ~(torch.isfinite(loss) & torch.isfinite(length))
         self.total[: len(total)] += torch.stack([part.to(self.total.dtype) for part in total])
 
