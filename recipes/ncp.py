@@ -6,8 +6,7 @@ Data sets are drawn from a mixture of Gaussians with an unknown number of groups
 learns to place their points one after the other. Afterwards a new data set is grouped in the five
 most probable ways, and once more after it was told that two of its points are different.
 
-The weights that the package ships come from ``--profile vectors``: mixtures of many shapes, seen
-through the calibration that the estimator ``NCP`` applies to real vectors.
+The weights that the package ships come from `ncp_weights.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from typing import Any
 
 import torch
 
-from samekind.clusterers.ncp.amortized.calibration import Calibrated, general_vectors
 from samekind.clusterers.ncp.amortized.conditioning import Answers
 from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
@@ -37,20 +35,12 @@ PROFILES = {
 """What is drawn: not centred, so that the exact posterior is known; and as published."""
 
 
-def data_of(profile: str, points: tuple[int, int] | None, kinds: int) -> Any:
-    """The generator of a profile, with other numbers of points if they are given."""
-    if profile == "vectors":
-        return general_vectors(points or (4, 300), kinds)
-    return PROFILES[profile].of_size(*points) if points else PROFILES[profile]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add = parser.add_argument
-    add("--profile", default="exact", choices=(*PROFILES, "vectors"))
+    add("--profile", default="exact", choices=PROFILES)
     add("--sizes", default="default", choices=("default", "reference"))
     add("--points", type=int, nargs=2, default=None, help="smallest and largest data set")
-    add("--kinds", type=int, default=12, help="most groups of a data set (profile vectors)")
     add("--width", type=int, default=128, help="of every layer (sizes default)")
     add("--seconds", type=float, default=600.0)
     add("--batch", type=int, default=64)
@@ -62,7 +52,8 @@ def main() -> None:
     add("--plot", default=None, help="picture of the samples (needs matplotlib)")
     wanted = parser.parse_args()
     device = best_device(wanted.device).device
-    data = data_of(wanted.profile, wanted.points and tuple(wanted.points), wanted.kinds)
+    data = PROFILES[wanted.profile]
+    data = data.of_size(*wanted.points) if wanted.points else data
     torch.manual_seed(wanted.seed)
     w = wanted.width
     sizes = Sizes(inputs=data.dim, features=w, width=w, h_outputs=w, g_outputs=w)
@@ -74,8 +65,8 @@ def main() -> None:
     )  # fmt: skip
     facts = {
         "command": {k: v for k, v in vars(wanted).items() if k not in ("out", "plot")},
-        "calibrated": isinstance(data, Calibrated), "points": data.points,
-        "steps": history.steps[-1], "nll": median(history.nll_per_point[-10:]),
+        "calibrated": False, "points": data.points, "steps": history.steps[-1],
+        "nll": median(history.nll_per_point[-10:]),
     }  # fmt: skip
     save(wanted.out, network, facts)
     print(f"{wanted.out}: {history.steps[-1]} steps on {device}")

@@ -10,6 +10,7 @@ import pytest
 from safetensors import safe_open
 
 from recipes_here import run_here
+from samekind.clusterers.ncp.estimator import NCP
 
 
 def run_recipe(recipe: str, *options: str) -> str:
@@ -21,12 +22,27 @@ def names_in(file: Path) -> list[str]:
         return list(weights.keys())
 
 
-@pytest.mark.parametrize("profile", ["exact", "vectors"])
-def test_points_are_learnt_and_the_weights_are_kept(profile: str, tmp_path: Path) -> None:
+def test_points_are_learnt_and_the_weights_are_kept(tmp_path: Path) -> None:
     file = tmp_path / "ncp.safetensors"
     small = ("--seconds", "1", "--batch", "4", "--points", "4", "12", "--width", "16")
-    told = run_recipe("ncp", "--profile", profile, *small, "--out", str(file))
+    told = run_recipe("ncp", *small, "--out", str(file))
     assert names_in(file) and told.strip()
+
+
+@pytest.mark.parametrize("variant", ["pointwise", "acp-s"])
+def test_weights_of_every_variant_are_trained_continued_and_used(
+    variant: str, tmp_path: Path
+) -> None:
+    file, state = tmp_path / "ncp.safetensors", tmp_path / "ncp.state"
+    small = ("--batch", "2", "--points", "4", "16", "--width", "16", "--inducing", "4")
+    more = ("--variant", variant, "--checkpoint", str(state), "--out", str(file))
+    for seconds in ("1", "2"):
+        told = run_recipe("ncp_weights", *small, *more, "--seconds", seconds)
+        assert "100%" in told
+    with safe_open(str(file), "np") as weights:
+        assert {weights.get_slice(name).get_dtype() for name in weights.keys()} == {"F16"}  # noqa: SIM118
+    model = NCP(weights=file, n_samples=4, random_state=0, device="cpu").fit(np.eye(6, 3))
+    assert model.variant_ == variant
 
 
 def test_graphs_are_learnt_and_a_graph_from_a_file_is_grouped(tmp_path: Path) -> None:

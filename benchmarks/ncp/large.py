@@ -25,11 +25,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from samekind.clusterers.ncp.amortized.calibration import Calibration, general_vectors
+from samekind.clusterers.ncp.amortized.calibration import Calibration
 from samekind.clusterers.ncp.amortized.clusterwise import ClusterwiseNetwork, ClusterwiseSizes
 from samekind.clusterers.ncp.amortized.clusterwise_sampler import ClusterwiseSampler, reassigned
 from samekind.clusterers.ncp.amortized.clusterwise_training import train_clusterwise
 from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
+from samekind.clusterers.ncp.amortized.mixed_vectors import general_vectors
 from samekind.clusterers.ncp.amortized.priors import MFM
 from samekind.clusterers.ncp.amortized.weights import load_clusterwise, save
 from samekind.compute import best_device, synchronise
@@ -78,7 +79,7 @@ def network_of(wanted: argparse.Namespace, device: str) -> ClusterwiseNetwork:
     if wanted.weights:
         return load_clusterwise(wanted.weights, device=device).network
     torch.manual_seed(wanted.seed)
-    sizes = ClusterwiseSizes(kind=wanted.kind, inputs=8, width=wanted.width, features=wanted.width)
+    sizes = ClusterwiseSizes(kind=wanted.kind, inputs=16, width=wanted.width, features=wanted.width)
     network = ClusterwiseNetwork(sizes)
     low, high = wanted.train_points
     history = train_clusterwise(
@@ -168,7 +169,7 @@ def grouped(
 ) -> tuple[np.ndarray, float]:
     group, sweep = METHODS[name]
     began = time.perf_counter()
-    x = torch.from_numpy(Calibration.of(X, 8)(X)).to(device)[None]
+    x = torch.from_numpy(Calibration.of(X, network.sizes.inputs)(X)).to(device)[None]
     chance = torch.Generator(device).manual_seed(number)
     labels = group(network, x, wanted.samples, chance)
     if sweep:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from benchmarks.ncp.exact import DirichletGaussians
 from closed_form import small_network
-from samekind.clusterers.ncp.amortized import training, training_loop
+from samekind.clusterers.ncp.amortized import training_loop
 from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
 from samekind.clusterers.ncp.amortized.labelled_episodes import LabelledEpisodes
 from samekind.clusterers.ncp.amortized.likelihood import log_joint
@@ -59,7 +59,7 @@ def test_an_interrupted_training_goes_on_as_if_nothing_had_happened(
     def stop(step: int, done: float, loss: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(training, "SAVE_EVERY", 5)
+    monkeypatch.setattr(training_loop, "SAVE_EVERY", 5)
     monkeypatch.setattr(training_loop, "REPORT_EVERY", 8)
     file, settings = (
         tmp_path / "state.safetensors",

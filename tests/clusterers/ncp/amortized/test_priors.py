@@ -8,7 +8,7 @@ import torch
 
 from benchmarks.ncp.exact import DirichletGaussians, all_partitions
 from closed_form import VECTORS
-from samekind.clusterers.ncp.amortized.priors import CRP, MFM
+from samekind.clusterers.ncp.amortized.priors import CRP, MFM, EvenKinds, MixedPrior
 
 EXACT = VECTORS["exact"]
 
@@ -58,3 +58,16 @@ def test_every_partition_is_drawn_as_often_as_a_mixture_of_finite_mixtures_says(
     assert np.abs(frequencies(drawn, n) - expected).max() < 0.015
     many = prior.draw(500, 60, torch.Generator().manual_seed(3))
     assert int(many.max()) < 12
+
+
+def test_every_number_of_kinds_is_equally_likely() -> None:
+    labels = EvenKinds(most=4, gamma=50.0).draw(4000, 60, torch.Generator().manual_seed(0))
+    share = torch.bincount(labels.amax(1), minlength=4) / 4000
+    assert torch.allclose(share, torch.full((4,), 0.25), atol=0.04)
+
+
+def test_a_mixed_prior_draws_from_each_as_often_as_its_share_says() -> None:
+    one, many = MFM(most=1), EvenKinds(most=2, gamma=1e6)
+    labels = MixedPrior(one, many, share=0.75).draw(4000, 40, torch.Generator().manual_seed(0))
+    # Half of the second prior's draws have one kind as well.
+    assert float((labels.amax(1) == 0).float().mean()) == pytest.approx(0.875, abs=0.02)

@@ -10,7 +10,9 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from samekind.clusterers.ncp.amortized import training
+from samekind.clusterers.ncp.amortized.calibration import Calibrated
 from samekind.clusterers.ncp.amortized.generators import Episode, GaussianMixtures, Generator
+from samekind.clusterers.ncp.amortized.mixed_vectors import MixedVectors
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
 from samekind.clusterers.ncp.amortized.priors import MFM
 from samekind.clusterers.ncp.amortized.training import (
@@ -20,7 +22,9 @@ from samekind.clusterers.ncp.amortized.training import (
 )
 from samekind.clusterers.ncp.amortized.training_loop import doubling_ranges
 
-SMALL = Sizes(features=16, width=16, h_outputs=16, g_outputs=16)
+SMALL = Sizes(
+    features=16, width=16, h_outputs=16, g_outputs=16, attention=1, heads=2, inducing=3
+)  # fmt: skip
 DATA = GaussianMixtures(points=(3, 9), max_groups=5)
 
 
@@ -107,12 +111,13 @@ class NoWaiting(TorchDispatchMode):
 
 
 def test_a_recorded_step_never_waits_for_the_device() -> None:
-    made = work()
+    data = Calibrated(MixedVectors(dim=5, kinds=5, points=(3, 9)), 2)
+    made = work(data)
     made.network.float()
-    made.records, made.capacity = True, {DATA.points: made._room(DATA.points)}
+    made.records, made.capacity = True, {data.points: made._room(data.points)}
     with NoWaiting():
-        drawn, _ = made._that_fits(DATA.draw(made.batch, made.rng, DATA.points), DATA.points)
-        made._backward(drawn, DATA.points, drawn.mask.sum())
+        drawn, _ = made._that_fits(data.draw(made.batch, made.rng, data.points), data.points)
+        made._backward(drawn, data.points, drawn.mask.sum())
     assert bool(torch.isfinite(gradient(made)).all())
     with pytest.raises(AssertionError, match="waits"), NoWaiting():
         negative_log_likelihood(made.network, drawn)  # looks up the number of groups

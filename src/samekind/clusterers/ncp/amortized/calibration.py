@@ -15,14 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from samekind.clusterers.ncp.amortized.generators import (
-    Episode,
-    Generator,
-    draw_grouping,
-    of_group,
-    reflected,
-)
-from samekind.clusterers.ncp.amortized.priors import MFM, between
+from samekind.clusterers.ncp.amortized.generators import Episode, Generator
 from samekind.errors import InputError
 
 Floats = NDArray[Any]
@@ -31,6 +24,8 @@ SAMPLE = 20_000
 """Items from which axes and scale are found."""
 SWEEPS = 4
 """Rounds over all pairs of axes, after which they are principal to a few digits."""
+TRAINING_SWEEPS = 3
+"""The same for training draws: each round is many small launches, and two digits are enough."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +146,7 @@ def calibrated(x: Tensor, mask: Tensor, dim: int) -> Tensor:
     x = torch.where(there, x, 0.0)
     # Training may allow products in reduced precision; rotations would add up its errors.
     exact = x if x.device.type == "mps" else x.double()
-    found = principal_axes(exact.mT @ exact / n)
+    found = principal_axes(exact.mT @ exact / n, TRAINING_SWEEPS)
     values, axes = (part.to(x.dtype) for part in found)
     x = (x @ axes)[..., :dim]
     total = values[:, :dim].sum(1)
@@ -199,77 +194,3 @@ def principal_axes(covariance: Tensor, sweeps: int = SWEEPS) -> tuple[Tensor, Te
 def _turned(x: Tensor, dim: int) -> Tensor:
     first, others = x.narrow(dim, 0, 1), x.narrow(dim, 1, x.shape[dim] - 1)
     return torch.cat([first, others.roll(1, dim)], dim)
-
-
-@dataclass(frozen=True)
-class EvenKinds(MFM):
-    """All numbers of kinds up to `most` are equally likely."""
-
-    gamma: float = 3.0
-
-    def _levels(self) -> list[float]:
-        return [(k + 1) / self.most for k in range(self.most - 1)]
-
-
-@dataclass(frozen=True)
-class Vectors:
-    """Groups of vectors of many sizes, widths and shapes: what real vectors may look like.
-
-    How far groups are apart is measured in their own width, whatever the dimension: ten dimensions
-    in each of which groups hardly differ tell as much as one in which they differ clearly.
-
-    Parameters
-    ----------
-    dim : largest number of dimensions; each data set has one to so many.
-    kinds : largest number of groups; all numbers are equally likely.
-    points : smallest and largest number of points.
-    apart : typical distance of two centres, in standard deviations along an axis; drawn between.
-    fade : centres differ so much less on each further axis; drawn between.
-    uneven : largest ratio of widths: of axes, of groups, and of the axes of a group.
-    """
-
-    dim: int = 12
-    kinds: int = 12
-    points: tuple[int, int] = (4, 300)
-    apart: tuple[float, float] = (3.0, 20.0)
-    fade: tuple[float, float] = (0.6, 1.0)
-    uneven: float = 2.0
-
-    @property
-    def max_groups(self) -> int:
-        """None has more."""
-        return self.kinds
-
-    def draw(
-        self, batch: int, generator: torch.Generator, points: tuple[int, int] | None = None
-    ) -> Episode:
-        """A batch; nothing waits for the device, so it can be recorded."""
-        low, high = points or self.points
-        K, d, device = self.kinds, self.dim, generator.device
-        prior = EvenKinds(most=K)
-        labels, mask = draw_grouping(prior, batch, (low, high), K, generator)
-
-        def normal(*shape: int) -> Tensor:
-            return torch.randn(shape, generator=generator, device=device)
-
-        def widths(*shape: int) -> Tensor:
-            return between((self.uneven**-0.5, self.uneven**0.5), shape, generator)
-
-        axis = torch.arange(d, device=device)
-        count = torch.rand(batch, 1, 1, generator=generator, device=device) * d
-        there = (axis <= count).float()  # (B, 1, d) the axes in which points differ
-        fade = between(self.fade, (batch, 1, 1), generator) ** axis * there
-        apart = between(self.apart, (batch, 1, 1), generator)
-        centres = normal(batch, K, d) * fade * apart
-        centres = centres / (2 * fade.square().sum(2, keepdim=True)).sqrt()
-        scale = widths(batch, 1, d) * widths(batch, K, 1) * widths(batch, K, d) * there
-        noise = normal(batch, high, d) * widths(batch, high, 1) * of_group(scale, labels)
-        for _ in range(3):  # mirrors, one after the other, turn each group another way
-            noise = reflected(noise, of_group(normal(batch, K, d) * there, labels))
-        x = of_group(centres, labels) + noise
-        return Episode(torch.where(mask[..., None], x, 0.0), labels, mask)
-
-
-def general_vectors(points: tuple[int, int] = (4, 300), kinds: int = 12) -> Calibrated:
-    """Training data of the shipped weights: :class:`Vectors`, calibrated to 8 dimensions."""
-    return Calibrated(Vectors(points=points, kinds=kinds), 8)

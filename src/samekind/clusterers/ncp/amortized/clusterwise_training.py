@@ -9,6 +9,8 @@ whatever the number of groups.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -47,10 +49,11 @@ def train_clusterwise(
     draws: int = 8,
     average: float = 0.998,
     clip: float = 1.0,
-    ranges: int = 4,
+    ranges: int | Sequence[Sizes] = 4,
     device: str | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    checkpoint: str | Path | None = None,
     quick: bool = False,
 ) -> History:
     """Train a network in place on data sets from a generator.
@@ -67,7 +70,9 @@ def train_clusterwise(
     draws : of z for each pass; more make the bound tighter and cost as much more (40 in the
         published program).
     average : the weights in the end are a running mean with this memory per step; 0: the last ones.
-    ranges : sizes are drawn from so many ranges, one per step.
+    ranges : sizes are drawn from so many ranges, one per step; or ranges of your own.
+    checkpoint : file to which the state is written every thousand steps and from which an
+        interrupted training continues.
     quick : products in reduced precision (TF32) on a GPU that has it; sums stay as they are.
     """
     check_end(steps, seconds)
@@ -80,7 +85,7 @@ def train_clusterwise(
         network, generator, passes, draws, average=average, batch=batch, lr=lr,
         weight_decay=weight_decay, clip=clip, ranges=ranges, device=device,
     )  # fmt: skip
-    history = training.run(steps, seconds, schedule, seed, progress, quick=quick)
+    history = training.run(steps, seconds, schedule, seed, progress, checkpoint, quick=quick)
     training.use_average()
     return history
 

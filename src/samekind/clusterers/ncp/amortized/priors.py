@@ -79,11 +79,12 @@ class MFM:
     ----------
     rate : kinds are 1 + Poisson(rate).
     gamma : of the symmetric Dirichlet distribution of their weights; small means uneven groups.
+        Two values: drawn between them for each data set.
     most : largest number of kinds; the distribution is cut off there.
     """
 
     rate: float = 2.0
-    gamma: float = 1.0
+    gamma: float | tuple[float, float] = 1.0
     most: int = 12
 
     def draw(self, batch: int, n: int, generator: torch.Generator) -> Tensor:
@@ -94,7 +95,7 @@ class MFM:
         for level in self._levels():
             kinds = kinds + (uniform > level)
         # Dirichlet weights and independent labels, weights integrated out: an urn.
-        root = _roots(kinds * self.gamma, n, generator)
+        root = _roots(kinds * between(self.gamma, (batch, 1), generator), n, generator)
         fresh = torch.rand(batch, n, generator=generator, device=device) * kinds
         kind = fresh.floor().long().clamp_max(self.most - 1).gather(1, root)
         if n < self.most:  # names must be below n to be renamed
@@ -104,6 +105,31 @@ class MFM:
     def _levels(self) -> list[float]:
         chances = [math.exp(k * math.log(self.rate) - math.lgamma(k + 1)) for k in range(self.most)]
         return [sum(chances[: k + 1]) / sum(chances) for k in range(self.most - 1)]
+
+
+@dataclass(frozen=True)
+class EvenKinds(MFM):
+    """All numbers of kinds up to `most` are equally likely."""
+
+    gamma: float | tuple[float, float] = 3.0
+
+    def _levels(self) -> list[float]:
+        return [(k + 1) / self.most for k in range(self.most - 1)]
+
+
+@dataclass(frozen=True)
+class MixedPrior:
+    """Each data set from one of two priors, with probability `share` from the first."""
+
+    first: Prior
+    second: Prior
+    share: float = 0.5
+
+    def draw(self, batch: int, n: int, generator: torch.Generator) -> Tensor:
+        """Labels of `batch` data sets."""
+        of_first = torch.rand(batch, 1, generator=generator, device=generator.device) < self.share
+        first, second = (prior.draw(batch, n, generator) for prior in (self.first, self.second))
+        return torch.where(of_first, first, second)
 
 
 def between(

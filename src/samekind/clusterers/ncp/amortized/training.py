@@ -6,7 +6,7 @@ up.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,11 +30,7 @@ from samekind.clusterers.ncp.amortized.training_loop import (
     TrainingLoop,
     check_end,
 )
-from samekind.clusterers.ncp.amortized.weights import read_tensors, write_tensors
-from samekind.errors import InputError
 
-SAVE_EVERY = 1000
-"""Steps between two checkpoints."""
 CPU_POINTS = 1200
 """Points (each order counted) that a CPU scores at once: their rows stay in its caches."""
 SPARE_DEVIATIONS = 6.0
@@ -122,12 +118,10 @@ def train(
     """
     check_end(steps, seconds)
     training = PointwiseTraining(
-        network, generator, permutations, checkpoint, batch=batch, lr=lr, weight_decay=weight_decay,
+        network, generator, permutations, batch=batch, lr=lr, weight_decay=weight_decay,
         clip=clip, ranges=ranges, device=device, average=average,
     )  # fmt: skip
-    if checkpoint is not None and Path(checkpoint).exists():
-        training.resume(checkpoint)
-    history = training.run(steps, seconds, schedule, seed, progress, quick=quick)
+    history = training.run(steps, seconds, schedule, seed, progress, checkpoint, quick=quick)
     training.use_average()
     return history
 
@@ -142,21 +136,15 @@ class PointwiseTraining(TrainingLoop):
         network: NCPNetwork,
         generator: Generator,
         permutations: int,
-        checkpoint: str | Path | None = None,
         **settings: Any,
     ) -> None:
         super().__init__(network, generator, **settings)
-        self.permutations, self.checkpoint = permutations, checkpoint
-        self.room = 1
+        self.permutations = permutations
         self.capacity: dict[Sizes, int] = {}
 
     def _prepare(self, points: Sizes) -> None:
         if self.records:
             self.capacity[points] = self._room(points)
-
-    def _after_step(self, done: float) -> None:
-        if self.checkpoint is not None and (self.step % SAVE_EVERY == 0 or done >= 1):
-            self.save(self.checkpoint)
 
     def _make_room(self) -> None:
         """Batches need more room than expected: record again."""
@@ -219,40 +207,3 @@ class PointwiseTraining(TrainingLoop):
         fits = open_choices(labels, mask).cumsum(0) * self.permutations <= self.capacity[points]
         mask = mask & fits[:, None]
         return Episode(x, torch.where(mask, labels, 0), mask), (~fits).sum()
-
-    def save(self, path: str | Path) -> None:
-        """Write all that is needed to continue."""
-        tensors = {f"network.{name}": t for name, t in self.network.state_dict().items()}
-        for index, values in self.optimiser.state_dict()["state"].items():
-            tensors |= {f"optimiser.{index}.{key}": value for key, value in values.items()}
-        tensors |= {f"mean.{index}": value for index, value in enumerate(self.mean)}
-        sizes = self.network.sizes.as_json()
-        facts = {"sizes": sizes, "step": self.step, "spent": self.spent, "room": self.room}
-        write_tensors(path, tensors, facts)
-
-    def resume(self, path: str | Path) -> None:
-        """Continue from what :meth:`save` wrote."""
-        tensors, facts = read_tensors(path)
-        if facts.get("sizes") != self.network.sizes.as_json() or "step" not in facts:
-            raise InputError(
-                f"The checkpoint {str(path)!r} belongs to another network. Use the same sizes, or "
-                "give another file."
-            )
-        self.network.load_state_dict(_part(tensors, "network"))
-        moments: dict[int, dict[str, Tensor]] = {}
-        for name, value in _part(tensors, "optimiser").items():
-            index, _, key = name.partition(".")
-            moments.setdefault(int(index), {})[key] = value
-        groups = self.optimiser.state_dict()["param_groups"]
-        self.optimiser.load_state_dict({"state": moments, "param_groups": groups})
-        means = _part(tensors, "mean")
-        with torch.no_grad():
-            for place, mean in enumerate(self.mean):
-                mean.copy_(means[str(place)])
-        self.step, self.spent = int(facts["step"]), float(facts["spent"])
-        self.room = int(facts.get("room", 1))
-
-
-def _part(tensors: Mapping[str, Tensor], name: str) -> dict[str, Tensor]:
-    begin = f"{name}."
-    return {key[len(begin) :]: value for key, value in tensors.items() if key.startswith(begin)}

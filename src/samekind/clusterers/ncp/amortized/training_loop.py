@@ -9,19 +9,25 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from samekind.clusterers.ncp.amortized.clusterwise import ClusterwiseNetwork
 from samekind.clusterers.ncp.amortized.generators import Generator
+from samekind.clusterers.ncp.amortized.network import NCPNetwork
+from samekind.clusterers.ncp.amortized.weights import read_tensors, write_tensors
 from samekind.compute import Recorded, best_device, matmul_precision, quick_kernels
 from samekind.errors import InputError, SamekindError
 
+SAVE_EVERY = 1000
+"""Steps between two checkpoints."""
 REPORT_EVERY = 50
 """Steps between two reports of the loss, which wait for the device."""
 
@@ -54,7 +60,7 @@ class TrainingLoop(ABC):
 
     def __init__(
         self,
-        network: nn.Module,
+        network: NCPNetwork | ClusterwiseNetwork,
         generator: Generator,
         *,
         batch: int,
@@ -69,7 +75,8 @@ class TrainingLoop(ABC):
         network.to(self.device).train()
         self.parameters = list(network.parameters())
         self.generator, self.batch, self.lr, self.clip = generator, batch, lr, clip
-        self.network, self.average = network, average
+        self.network: NCPNetwork | ClusterwiseNetwork = network
+        self.average = average
         self.mean = [value.detach().clone() for value in self.parameters]
         self.rng = torch.Generator(self.device)
         self.records = self.device.type not in ("cpu", "mps")
@@ -88,6 +95,9 @@ class TrainingLoop(ABC):
         self.total = torch.zeros(3, device=self.device)
         self.recorded: dict[Sizes, Recorded] = {}
         self.step, self.spent = 0, 0.0
+        self.checkpoint: str | Path | None = None
+        self.room = 1
+        """By which subclasses enlarge what recorded steps have room for."""
 
     def run(
         self,
@@ -96,10 +106,17 @@ class TrainingLoop(ABC):
         schedule: str,
         seed: int,
         progress: Progress | None = None,
+        checkpoint: str | Path | None = None,
         *,
         quick: bool = False,
     ) -> History:
-        """Train for so many steps or seconds; `quick` allows products in reduced precision."""
+        """Train for so many steps or seconds, from a checkpoint if there is one.
+
+        `quick` allows products in reduced precision.
+        """
+        self.checkpoint = checkpoint
+        if checkpoint is not None and Path(checkpoint).exists():
+            self.resume(checkpoint)
         with matmul_precision("high" if quick else "highest"), quick_kernels():
             return self._run(steps, seconds, schedule, seed, progress)
 
@@ -130,7 +147,8 @@ class TrainingLoop(ABC):
                 history.nll_per_point.append(loss)
                 if progress is not None:
                     progress(self.step, min(done, 1.0), loss)
-            self._after_step(done)
+            if self.checkpoint is not None and (self.step % SAVE_EVERY == 0 or done >= 1):
+                self.save(self.checkpoint)
         return history
 
     def one_step(self, points: Sizes, rate: float) -> None:
@@ -145,9 +163,6 @@ class TrainingLoop(ABC):
 
     def _prepare(self, points: Sizes) -> None:  # noqa: B027  (an optional hook)
         """Called before a step with these sizes is recorded."""
-
-    def _after_step(self, done: float) -> None:  # noqa: B027  (an optional hook)
-        """Called after each step, when this share of the training is done."""
 
     def _memory(self) -> float:
         """Memory of the running mean at this step: short at first."""
@@ -197,6 +212,38 @@ class TrainingLoop(ABC):
     def _make_room(self) -> None:  # noqa: B027  (an optional hook)
         """Called when recorded steps had no room for some data sets."""
 
+    def save(self, path: str | Path) -> None:
+        """Write all that is needed to continue."""
+        tensors = {f"network.{name}": t for name, t in self.network.state_dict().items()}
+        for index, values in self.optimiser.state_dict()["state"].items():
+            tensors |= {f"optimiser.{index}.{key}": value for key, value in values.items()}
+        tensors |= {f"mean.{index}": value for index, value in enumerate(self.mean)}
+        sizes = self.network.sizes.as_json()
+        facts = {"sizes": sizes, "step": self.step, "spent": self.spent, "room": self.room}
+        write_tensors(path, tensors, facts)
+
+    def resume(self, path: str | Path) -> None:
+        """Continue from what :meth:`save` wrote."""
+        tensors, facts = read_tensors(path)
+        if facts.get("sizes") != self.network.sizes.as_json() or "step" not in facts:
+            raise InputError(
+                f"The checkpoint {str(path)!r} belongs to another network. Use the same sizes, or "
+                "give another file."
+            )
+        self.network.load_state_dict(_part(tensors, "network"))
+        moments: dict[int, dict[str, Tensor]] = {}
+        for name, value in _part(tensors, "optimiser").items():
+            index, _, key = name.partition(".")
+            moments.setdefault(int(index), {})[key] = value
+        groups = self.optimiser.state_dict()["param_groups"]
+        self.optimiser.load_state_dict({"state": moments, "param_groups": groups})
+        means = _part(tensors, "mean")
+        with torch.no_grad():
+            for place, mean in enumerate(self.mean):
+                mean.copy_(means[str(place)])
+        self.step, self.spent = int(facts["step"]), float(facts["spent"])
+        self.room = int(facts.get("room", 1))
+
 
 def check_end(steps: int | None, seconds: float | None) -> None:
     """Check that a training has exactly one end."""
@@ -242,3 +289,8 @@ def rate_at(done: float, schedule: str) -> float:
     if done < 0.02:
         return max(done / 0.02, 1e-2)
     return 0.5 * (1 + math.cos(math.pi * min(1.0, (done - 0.02) / 0.98)))
+
+
+def _part(tensors: Mapping[str, Tensor], name: str) -> dict[str, Tensor]:
+    begin = f"{name}."
+    return {key[len(begin) :]: value for key, value in tensors.items() if key.startswith(begin)}
