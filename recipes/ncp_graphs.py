@@ -2,10 +2,11 @@
 
     python recipes/ncp_graphs.py --seconds 600 --out graphs.safetensors --json graphs.json
 
-Graphs come from a stochastic block model with an unknown number of blocks (CRP), and each node is
-described by eigenvectors of the Laplacian and by its neighbours (GraphSAGE or GatedGCN). With
-`--keep 0.1 1` some of the graphs are as sparse as those of the real world; with `--graph` the
-nodes of your own graph (a text file, one edge per line) are grouped in the end.
+Graphs come from several laws (`--law mixed`: blocks, communities with hubs and triangles, nearest
+neighbours) or from the stochastic block model alone (`--law blocks`), with an unknown number of
+groups. Each node is described by eigenvectors and by the other nodes (attention; `--encoder sage`
+and `gated` are the published ones). With `--graph` the nodes of your own graph (a text file, one
+edge per line) are grouped in the end.
 """
 
 from __future__ import annotations
@@ -13,60 +14,83 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from statistics import median
 
 import torch
 
 from samekind.clusterers.ncp.amortized.graph_encoder import (
+    KINDS,
     GraphSizes,
     graph_network,
+    load_graph_network,
     save_graph_network,
 )
+from samekind.clusterers.ncp.amortized.graph_laws import MixedGraphs
 from samekind.clusterers.ncp.amortized.graphs import StochasticBlocks
-from samekind.clusterers.ncp.amortized.network import Sizes
+from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
 from samekind.clusterers.ncp.amortized.training import train
+from samekind.clusterers.ncp.amortized.training_loop import doubling_ranges
 from samekind.compute import best_device
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    add = parser.add_argument
-    add("--encoder", default="sage", choices=("sage", "gated"))
-    add("--width", type=int, default=None, help="of the encoder: 128, or 64 if gated")
-    add("--layers", type=int, default=4)
-    add("--points", type=int, nargs=2, default=(50, 299), help="smallest and largest graph")
-    add("--keep", type=float, nargs=2, default=(1.0, 1.0), help="part of the edges that stays")
-    add("--feed-point", action="store_true", help="f sees the node itself as well")
-    add("--seconds", type=float, default=600.0)
-    add("--batch", type=int, default=32)
-    add("--lr", type=float, default=1e-3)
-    add("--seed", type=int, default=0)
-    add("--device", default=None)
-    add("--out", default="ncp-graphs.safetensors")
-    add("--json", default=None, help="how the training went")
-    add("--graph", default=None, help="file of edges: two names per line, perhaps a weight")
-    wanted = parser.parse_args()
+    wanted = arguments()
     device = best_device(wanted.device).device
-    low, high = wanted.keep
-    data = StochasticBlocks(points=tuple(wanted.points), keep=low if low == high else (low, high))
-    width = wanted.width or {"sage": 128, "gated": 64}[wanted.encoder]
-    torch.manual_seed(wanted.seed)
-    network = graph_network(
-        GraphSizes(wanted.encoder, width, wanted.layers), Sizes(feed_point=wanted.feed_point)
-    )
+    low, high = wanted.points
+    data = {"mixed": MixedGraphs(), "blocks": StochasticBlocks()}[wanted.law].of_size(low, high)
+    network = made(wanted)
     history = train(
         network, data, seconds=wanted.seconds, batch=wanted.batch, lr=wanted.lr, device=device,
-        seed=wanted.seed, quick=True,
+        seed=wanted.seed, permutations=wanted.permutations, average=wanted.average,
+        ranges=doubling_ranges((low, high)), quick=True,
         progress=lambda step, done, nll: print(
             f"{done:5.0%} step {step} {nll:.4f} nats per node", flush=True
         ),
     )  # fmt: skip
-    facts = {"command": vars(wanted), "steps": history.steps[-1], "nll": history.nll_per_point[-1]}
-    save_graph_network(wanted.out, network, facts)
+    command = {k: v for k, v in vars(wanted).items() if k not in ("out", "json", "graph", "start")}
+    facts = {
+        "command": command | {"start": wanted.start and Path(wanted.start).name},
+        "points": data.points, "steps": history.steps[-1],
+        "nll": median(history.nll_per_point[-10:]),
+    }  # fmt: skip
+    save_graph_network(wanted.out, network, facts, half=True)
     print(f"{wanted.out}: {history.steps[-1]} steps on {device}")
     if wanted.json:
         Path(wanted.json).write_text(json.dumps({**facts, "history": vars(history)}, indent=1))
     if wanted.graph:
         show(wanted.graph, wanted.out)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    add = parser.add_argument
+    add("--law", default="mixed", choices=("mixed", "blocks"))
+    add("--encoder", default="attention", choices=KINDS)
+    add("--width", type=int, default=None, help="of all layers: 128, or 64 if gated")
+    add("--layers", type=int, default=5, help="of the encoder")
+    add("--points", type=int, nargs=2, default=(10, 200), help="smallest and largest graph")
+    add("--permutations", type=int, default=1, help="orders of each graph per step")
+    add("--average", type=float, default=0.999, help="memory of the running mean of weights")
+    add("--seconds", type=float, default=600.0)
+    add("--batch", type=int, default=32)
+    add("--lr", type=float, default=7e-4)
+    add("--seed", type=int, default=0)
+    add("--device", default=None)
+    add("--start", default=None, help="weights to begin with, of the same sizes")
+    add("--out", default="ncp-graphs.safetensors")
+    add("--json", default=None, help="how the training went")
+    add("--graph", default=None, help="file of edges: two names per line, perhaps a weight")
+    return parser.parse_args()
+
+
+def made(wanted: argparse.Namespace) -> NCPNetwork:
+    """The network: new, or as an earlier training left it."""
+    if wanted.start:
+        return load_graph_network(wanted.start)
+    torch.manual_seed(wanted.seed)
+    width = wanted.width or (64 if wanted.encoder == "gated" else 128)
+    sizes = Sizes(width=width, h_outputs=width, g_outputs=width, feed_point=True)
+    return graph_network(GraphSizes(wanted.encoder, width, wanted.layers), sizes)
 
 
 def show(file: str, weights: str) -> None:

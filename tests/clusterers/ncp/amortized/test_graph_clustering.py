@@ -163,11 +163,11 @@ def test_nodes_without_edges_are_groups_of_their_own() -> None:
 def test_a_graph_that_is_not_connected_is_grouped_as_one() -> None:
     both = sparse.csr_array(sparse.block_diag([blocks(10), blocks(10, 4)]))
     x = described(read_graph(both)[1], 6)
-    # The first vector that is left tells the two parts apart.
-    assert float(x.values[0, 0]) == pytest.approx(1, abs=1e-5)
+    # One of the first vectors tells the two parts apart.
     linked = np.asarray(both.sum(1)).ravel() > 0
-    signs = np.sign(x.vectors[0, :, 0].numpy())
-    assert set(signs[:10][linked[:10]]) != set(signs[10:][linked[10:]])
+    side = np.where(np.arange(20) < 10, 1.0, -1.0) * linked
+    agreement = np.abs(np.sign(x.vectors[0, :, :2].numpy()).T @ side) / linked.sum()
+    assert agreement.max() > 0.9
     assert len(group_nodes(both, network(), n_samples=4).labels) == 20
 
 

@@ -10,13 +10,17 @@ import torch
 
 from samekind.clusterers.ncp.amortized.generators import Episode
 from samekind.clusterers.ncp.amortized.graph_encoder import (
-    GatedLayer,
     GraphEncoder,
     GraphSizes,
-    SageLayer,
     graph_network,
     load_graph_network,
     save_graph_network,
+)
+from samekind.clusterers.ncp.amortized.graph_layers import (
+    AttentionLayer,
+    GatedLayer,
+    SageLayer,
+    pair_features,
 )
 from samekind.clusterers.ncp.amortized.graphs import Graphs, StochasticBlocks
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
@@ -24,14 +28,18 @@ from samekind.clusterers.ncp.amortized.training import negative_log_likelihood, 
 from samekind.clusterers.ncp.amortized.weights import save
 from samekind.errors import InputError
 
-KINDS: tuple[Literal["sage", "gated"], ...] = ("sage", "gated")
-both = pytest.mark.parametrize("kind", KINDS)
+Kind = Literal["attention", "sage", "gated"]
+KINDS: tuple[Kind, ...] = ("attention", "sage", "gated")
+every = pytest.mark.parametrize("kind", KINDS)
 
 
-def small(kind: Literal["sage", "gated"]) -> NCPNetwork:
+EVERYWHERE = torch.ones(1, 3, dtype=torch.bool)
+
+
+def small(kind: Kind) -> NCPNetwork:
     torch.manual_seed(0)
     few = Sizes(width=16, h_outputs=16, g_outputs=16, g_layers=2, f_layers=2)
-    return graph_network(GraphSizes(kind, 16, 2, 6), few).eval()
+    return graph_network(GraphSizes(kind, 16, 2, 6, 2), few).eval()
 
 
 def episode(points: tuple[int, int] = (6, 12), seed: int = 0) -> Episode:
@@ -39,9 +47,9 @@ def episode(points: tuple[int, int] = (6, 12), seed: int = 0) -> Episode:
     return data.draw(4, torch.Generator().manual_seed(seed))
 
 
-@both
+@every
 def test_other_names_of_the_nodes_only_permute_the_features(
-    kind: Literal["sage", "gated"],
+    kind: Kind,
 ) -> None:
     encoder, (x, _, mask) = small(kind).encoder, episode((12, 12))
     order = torch.randperm(12, generator=torch.Generator().manual_seed(1))
@@ -49,9 +57,9 @@ def test_other_names_of_the_nodes_only_permute_the_features(
     torch.testing.assert_close(encoder(renamed, mask[:, order]), encoder(x, mask)[:, order])
 
 
-@both
+@every
 def test_a_graph_means_the_same_alone_and_in_a_padded_batch(
-    kind: Literal["sage", "gated"],
+    kind: Kind,
 ) -> None:
     encoder, (x, _, mask) = small(kind).encoder, episode()
     together = encoder(x, mask)
@@ -70,7 +78,26 @@ def test_sage_takes_the_weighted_mean_of_the_neighbours() -> None:
     table = torch.tensor([[[0.0, 3.0, 1.0], [3.0, 0.0, 0.0], [1.0, 0.0, 0.0]]])
     mean = (3 * h[0, 1] + h[0, 2]) / 4
     expected = h[0, 0] + layer.norm(layer.own(h[0, 0]) + layer.near(mean)).relu()
-    torch.testing.assert_close(layer(h, None, table)[0][0, 0], expected)
+    torch.testing.assert_close(layer(h, None, table, EVERYWHERE)[0][0, 0], expected)
+
+
+def test_attention_follows_the_equation_for_one_node() -> None:
+    torch.manual_seed(0)
+    layer, h = AttentionLayer(4, heads=1), torch.randn(1, 3, 4)
+    table = torch.tensor([[[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]])
+    with torch.no_grad():
+        layer.pair.copy_(torch.tensor([[0.7, -0.2, 0.4]]))
+    pairs = pair_features(table)
+    # One edge between nodes of degree 1: it is all they have, and the first shares no neighbour.
+    assert pairs[0, :, 0, 1].tolist() == [1, 4, 0] and pairs[0, :, 0, 0].tolist() == [0, 0, 1]
+    x = layer.before(h)
+    q, k, v = (part[0] for part in layer.look(x).chunk(3, dim=2))
+    biased = torch.stack([q[0] @ k[j] / 2 + layer.pair[0] @ pairs[0, :, 0, j] for j in (0, 1)])
+    seen = biased.softmax(0) @ v[:2]  # the third node is padding
+    joined = h[0, 0] + layer.join(torch.cat([seen, layer.near(x[0, 1])]))
+    expected = joined + layer.think(layer.middle(joined))
+    mask = torch.tensor([[True, True, False]])
+    torch.testing.assert_close(layer(h, pairs, table, mask)[0][0, 0], expected)
 
 
 def test_gates_follow_the_equation_for_one_node() -> None:
@@ -82,22 +109,22 @@ def test_gates_follow_the_equation_for_one_node() -> None:
         gate = (layer.edge(e[0, 0, j]) + layer.there(h[0, j]) + layer.here(h[0, 0])).sigmoid()
         top, bottom = top + gate * layer.near(h[0, j]), bottom + gate
     expected = h[0, 0] + layer.norm(layer.own(h[0, 0]) + top / (bottom + 1e-6)).relu()
-    torch.testing.assert_close(layer(h, e, table)[0][0, 0], expected)
+    torch.testing.assert_close(layer(h, e, table, EVERYWHERE)[0][0, 0], expected)
 
 
-@both
+@every
 def test_training_as_it_is_makes_the_true_blocks_more_probable(
-    kind: Literal["sage", "gated"],
+    kind: Kind,
 ) -> None:
     data, network = StochasticBlocks(points=(12, 20), n_vectors=6), small(kind)
     fresh = data.draw(60, torch.Generator().manual_seed(99))
     before = negative_log_likelihood(network, fresh).mean()
     train(network, data, steps=60, batch=16, lr=3e-3, device="cpu", ranges=2)
-    assert negative_log_likelihood(network, fresh).mean() < 0.85 * before
+    assert negative_log_likelihood(network, fresh).mean() < 0.9 * before
 
 
-@both
-def test_fixed_shapes_give_the_same_likelihood(kind: Literal["sage", "gated"]) -> None:
+@every
+def test_fixed_shapes_give_the_same_likelihood(kind: Kind) -> None:
     network, drawn = small(kind), episode((10, 10), seed=5)
     torch.testing.assert_close(
         negative_log_likelihood(network, drawn, n_groups=10),
@@ -105,8 +132,8 @@ def test_fixed_shapes_give_the_same_likelihood(kind: Literal["sage", "gated"]) -
     )
 
 
-@both
-def test_a_network_comes_back_from_its_file(kind: Literal["sage", "gated"], tmp_path: Path) -> None:
+@every
+def test_a_network_comes_back_from_its_file(kind: Kind, tmp_path: Path) -> None:
     network, (x, _, mask) = small(kind), episode()
     save_graph_network(tmp_path / "graphs.safetensors", network, {"steps": 3})
     again = load_graph_network(tmp_path / "graphs.safetensors")
@@ -122,7 +149,7 @@ def test_weights_for_points_are_refused(tmp_path: Path) -> None:
 
 
 def test_an_unknown_kind_and_another_number_of_vectors_are_refused() -> None:
-    with pytest.raises(InputError, match="sage or gated"):
+    with pytest.raises(InputError, match="attention, sage, gated"):
         GraphEncoder(GraphSizes("gcn"))  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="eigenvectors, got 6"):
+    with pytest.raises(InputError, match="12 eigenvectors, got 6"):
         GraphEncoder()(episode().x)

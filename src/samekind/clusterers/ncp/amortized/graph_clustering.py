@@ -230,24 +230,28 @@ def described(table: Any, n_vectors: int, device: str = "cpu") -> Graphs:
     """
     n = table.shape[0]
     degree = np.asarray(table.sum(axis=1), dtype=np.float64).ravel()
-    scale = np.where(degree > 0, 1 / np.sqrt(np.where(degree > 0, degree, 1.0)), 0.0)
-    trivial = np.sqrt(degree / max(degree.sum(), 1e-12))
-    spread = sparse.diags_array(scale) @ table @ sparse.diags_array(scale)
+    extra = degree.mean()  # as in `leading_vectors`: a small edge more between any two nodes
+    full = degree + extra
+    scale = np.where(full > 0, 1 / np.sqrt(np.where(full > 0, full, 1.0)), 0.0)
+    trivial = np.sqrt(full / max(full.sum(), 1e-12))
+
+    def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The normalised adjacency without the trivial vector, times some vectors (n, m)."""
+        v = v.reshape(n, -1)
+        scaled = scale[:, None] * v
+        spread = scale[:, None] * (table @ scaled + extra / n * scaled.sum(0))
+        return np.asarray(spread - trivial[:, None] * (trivial @ v))
+
     k = min(n_vectors, n - 1)
-    # The trivial vector is moved to the lower end, where it is not looked for.
     if n <= DENSE:
-        moved = spread.toarray() - 2 * np.outer(trivial, trivial)
-        values, vectors = linalg.eigh(moved, subset_by_index=[n - max(k, 1), n - 1])
+        values, vectors = linalg.eigh(product(np.eye(n)))
     else:
-        operator = LinearOperator(
-            (n, n), lambda v: spread @ v - 2 * trivial * (trivial @ v.ravel()), dtype=np.float64
-        )
         start = np.random.default_rng(0).normal(size=n)
-        values, vectors = eigsh(operator, k=k, which="LA", v0=start)
-    best = values.argsort()[::-1][:k]
+        operator = LinearOperator((n, n), matvec=product, matmat=product, dtype=np.float64)
+        values, vectors = eigsh(operator, k=k, which="LM", v0=start)
+    best = np.argsort(-np.abs(values), kind="stable")[:k]
     values, vectors = values[best], vectors[:, best]
-    vectors = vectors * np.where((vectors**3).sum(0) < 0, -1.0, 1.0)
-    vectors = vectors * math.sqrt(max(1, int((degree > 0).sum()))) * (degree > 0)[:, None]
+    vectors = vectors * np.where((vectors**3).sum(0) < 0, -1.0, 1.0) * math.sqrt(n)
     missing = n_vectors - k
     full = [
         table.toarray(), np.pad(vectors, ((0, 0), (0, missing))), np.pad(values, (0, missing)),

@@ -1,7 +1,7 @@
 """Graph encoders: what the process sees of a node depends on its neighbours, layer by layer.
 
 Graphs come padded and dense. Norms are taken over the features of one node, never over a batch: a
-graph means the same whatever lies beside it.
+graph means the same whatever lies beside it. The layers are in `graph_layers`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,14 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from samekind.clusterers.ncp.amortized.graphs import N_VECTORS, Graphs
+from samekind.clusterers.ncp.amortized.graph_layers import (
+    AttentionLayer,
+    GatedLayer,
+    SageLayer,
+    pair_features,
+)
+from samekind.clusterers.ncp.amortized.graph_spectrum import N_VECTORS
+from samekind.clusterers.ncp.amortized.graphs import Graphs
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
 from samekind.clusterers.ncp.amortized.weights import load, read_tensors, save
 from samekind.errors import InputError
@@ -23,95 +30,87 @@ FACT = "graph_encoder"
 """Under which name a weights file tells the sizes of the encoder."""
 
 
+KINDS = ("attention", "sage", "gated")
+N_SCALARS = 5
+"""Numbers that describe a node besides its entries in eigenvectors."""
+
+
 @dataclass(frozen=True)
 class GraphSizes:
     """How large a graph encoder is, as plain values that go into a weights file.
 
     Parameters
     ----------
-    kind : ``sage`` takes means over neighbours (GraphSAGE); ``gated`` learns how much each
+    kind : ``attention`` lets a node look at all others, by what they are and whether they are
+        neighbours; ``sage`` takes means over neighbours (GraphSAGE); ``gated`` learns how much each
         neighbour counts (GatedGCN) and keeps `width` numbers for each pair of nodes.
     n_vectors : eigenvectors that describe a node.
+    heads : of attention.
     """
 
-    kind: Literal["sage", "gated"] = "sage"
+    kind: Literal["attention", "sage", "gated"] = "attention"
     width: int = 128
-    layers: int = 4
+    layers: int = 5
     n_vectors: int = N_VECTORS
+    heads: int = 4
 
 
 class GraphEncoder(nn.Module):
     """Graphs to features of their nodes (B, N, width).
 
     A node starts with its entries in the eigenvectors, the eigenvalues (which tell vectors of
-    blocks from vectors of noise), its share of possible edges, and the size of the graph.
+    blocks from vectors of noise), what its degree and its neighbourhood are like, and the size of
+    the graph.
     """
 
     def __init__(self, sizes: GraphSizes | None = None) -> None:
         super().__init__()
         self.sizes = s = sizes or GraphSizes()
-        if s.kind not in ("sage", "gated"):
-            raise InputError(f"Expected the kind sage or gated, got {s.kind!r}.")
-        self.first = nn.Linear(2 * s.n_vectors + 2, s.width)
+        if s.kind not in KINDS:
+            raise InputError(f"Expected the kind {', '.join(KINDS)}, got {s.kind!r}.")
+        self.first = nn.Linear(2 * s.n_vectors + N_SCALARS, s.width)
         self.edge = nn.Linear(1, s.width) if s.kind == "gated" else None
-        layer = SageLayer if s.kind == "sage" else GatedLayer
-        self.steps = nn.ModuleList(layer(s.width) for _ in range(s.layers))
+        attention = s.kind == "attention"
+        self.last = nn.LayerNorm(s.width) if attention else nn.Identity()
+        make = {"sage": SageLayer, "gated": GatedLayer}
+        self.steps = nn.ModuleList(
+            AttentionLayer(s.width, s.heads) if attention else make[s.kind](s.width)
+            for _ in range(s.layers)
+        )
 
     def forward(self, x: Graphs, mask: Tensor | None = None) -> Tensor:
-        """Features of each node; what comes out in the padding means nothing."""
+        """Features of each node; zero in the padding."""
         if x.vectors.shape[2] != self.sizes.n_vectors:
             raise InputError(
                 f"Expected graphs with {self.sizes.n_vectors} eigenvectors, got "
                 f"{x.vectors.shape[2]}. Use the same number in both."
             )
         B, N, _ = x.vectors.shape
-        there = x.vectors.new_ones(B, N) if mask is None else mask.to(x.vectors.dtype)
-        n = there.sum(1)[:, None, None].clamp_min(1)
-        degree = x.adjacency.sum(2, keepdim=True)
-        told = [x.values[:, None].expand(B, N, -1), n.log().expand(B, N, 1)]
-        h = self.first(torch.cat([x.vectors, degree / n, *told], dim=2))
-        edge = None if self.edge is None else self.edge(x.adjacency[..., None])
+        there = mask if mask is not None else x.vectors.new_ones(B, N, dtype=torch.bool)
+        values = x.values[:, None].expand(B, N, -1)
+        h = self.first(torch.cat([x.vectors, values, node_scalars(x.adjacency, there)], dim=2))
+        pairs: Tensor | None = None
+        if self.sizes.kind == "attention":
+            pairs = pair_features(x.adjacency)
+        elif self.edge is not None:
+            pairs = self.edge(x.adjacency[..., None])
         for step in self.steps:
-            h, edge = step(h, edge, x.adjacency)
-        return torch.where(there[..., None] > 0, h, 0.0)
+            h, pairs = step(h, pairs, x.adjacency, there)
+        return torch.where(there[..., None], self.last(h), 0.0)
 
 
-class SageLayer(nn.Module):
-    """A node and the mean of its neighbours. The layer norm takes the place of unit length."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.own, self.near = nn.Linear(width, width), nn.Linear(width, width, bias=False)
-        self.norm = nn.LayerNorm(width)
-
-    def forward(
-        self, h: Tensor, edge: Tensor | None, adjacency: Tensor
-    ) -> tuple[Tensor, Tensor | None]:
-        """Features (B, N, width) after one step to the neighbours."""
-        degree = adjacency.sum(2, keepdim=True).clamp_min(1e-6)
-        mean = (adjacency @ self.near(h)) / degree
-        return h + self.norm(self.own(h) + mean).relu(), edge
-
-
-class GatedLayer(nn.Module):
-    """Neighbours by gates that follow from both ends and from what the edge was before."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.own, self.near = nn.Linear(width, width), nn.Linear(width, width)
-        self.edge, self.here, self.there = (nn.Linear(width, width) for _ in range(3))
-        self.norm = nn.LayerNorm(width)
-
-    def forward(
-        self, h: Tensor, edge: Tensor | None, adjacency: Tensor
-    ) -> tuple[Tensor, Tensor | None]:
-        """Features (B, N, width) of nodes and (B, N, N, width) of pairs after one step."""
-        assert edge is not None
-        edge = self.edge(edge) + self.there(h)[:, None] + self.here(h)[:, :, None]
-        gate = edge.sigmoid() * adjacency[..., None]
-        total = torch.einsum("bijw,bjw->biw", gate, self.near(h))
-        mean = total / (gate.sum(2) + 1e-6)
-        return h + self.norm(self.own(h) + mean).relu(), edge
+def node_scalars(adjacency: Tensor, mask: Tensor) -> Tensor:
+    """(B, N, 5) size of the graph, and degree, neighbours' degree and triangles of each node."""
+    n = mask.sum(1)[:, None, None].clamp_min(1).to(adjacency.dtype)
+    degree = adjacency.sum(2, keepdim=True)
+    mean = degree.sum(1, keepdim=True) / n
+    around = (adjacency @ degree) / degree.clamp_min(1e-6)
+    triangles = ((adjacency @ adjacency) * adjacency).sum(2, keepdim=True)
+    parts = (
+        n.log().expand_as(degree), degree / n, (degree + 1).log() - (mean + 1).log(),
+        (around + 1).log() - (mean + 1).log(), triangles / (degree * (degree - 1)).clamp_min(1.0),
+    )  # fmt: skip
+    return torch.cat(parts, dim=2)
 
 
 def graph_network(graph: GraphSizes | None = None, sizes: Sizes | None = None) -> NCPNetwork:
@@ -127,10 +126,18 @@ def graph_network(graph: GraphSizes | None = None, sizes: Sizes | None = None) -
 
 
 def save_graph_network(
-    path: str | Path, network: NCPNetwork, facts: Mapping[str, Any] | None = None
+    path: str | Path,
+    network: NCPNetwork,
+    facts: Mapping[str, Any] | None = None,
+    *,
+    half: bool = False,
 ) -> None:
-    """Write a network of :func:`graph_network`; `facts` say how it was trained."""
-    save(path, network, {**(facts or {}), FACT: asdict(encoder_of_graphs(network).sizes)})
+    """Write a network of :func:`graph_network`; `facts` say how it was trained.
+
+    `half` stores 16 bits per number, half the size; they are read back as 32.
+    """
+    sizes = asdict(encoder_of_graphs(network).sizes)
+    save(path, network, {**(facts or {}), FACT: sizes}, half=half)
 
 
 def load_graph_network(path: str | Path, *, device: str = "cpu") -> NCPNetwork:
