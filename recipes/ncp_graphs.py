@@ -42,7 +42,7 @@ def main() -> None:
     history = train(
         network, data, seconds=wanted.seconds, batch=wanted.batch, lr=wanted.lr, device=device,
         seed=wanted.seed, permutations=wanted.permutations, average=wanted.average,
-        ranges=doubling_ranges((low, high)), quick=True,
+        schedule=wanted.schedule, ranges=doubling_ranges((low, high)), quick=True,
         progress=lambda step, done, nll: print(
             f"{done:5.0%} step {step} {nll:.4f} nats per node", flush=True
         ),
@@ -74,6 +74,7 @@ def arguments() -> argparse.Namespace:
     add("--seconds", type=float, default=600.0)
     add("--batch", type=int, default=32)
     add("--lr", type=float, default=7e-4)
+    add("--schedule", default="cosine", choices=("cosine", "constant"))
     add("--seed", type=int, default=0)
     add("--device", default=None)
     add("--start", default=None, help="weights to begin with, of the same sizes")

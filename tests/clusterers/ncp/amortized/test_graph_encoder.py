@@ -90,12 +90,11 @@ def test_attention_follows_the_equation_for_one_node() -> None:
     pairs = pair_features(table)
     # One edge between nodes of degree 1: it is all they have, and the first shares no neighbour.
     assert pairs[0, :, 0, 1].tolist() == [1, 4, 0] and pairs[0, :, 0, 0].tolist() == [0, 0, 1]
-    x = layer.before(h)
-    q, k, v = (part[0] for part in layer.look(x).chunk(3, dim=2))
-    biased = torch.stack([q[0] @ k[j] / 2 + layer.pair[0] @ pairs[0, :, 0, j] for j in (0, 1)])
-    seen = biased.softmax(0) @ v[:2]  # the third node is padding
-    joined = h[0, 0] + layer.join(torch.cat([seen, layer.near(x[0, 1])]))
-    expected = joined + layer.think(layer.middle(joined))
+    q, k, v = (part[0] for part in layer.look(h).chunk(3, dim=2))
+    alike = torch.cosine_similarity(q[:1], k[:2])
+    share = (4 * alike + layer.pair[0] @ pairs[0, :, 0, :2]).softmax(0)  # the third is padding
+    total = layer.own(h[0, 0]) + layer.near(h[0, 1]) + layer.seen(share @ v[:2])
+    expected = h[0, 0] + layer.norm(total).relu()
     mask = torch.tensor([[True, True, False]])
     torch.testing.assert_close(layer(h, pairs, table, mask)[0][0, 0], expected)
 

@@ -71,7 +71,6 @@ class GraphEncoder(nn.Module):
         self.first = nn.Linear(2 * s.n_vectors + N_SCALARS, s.width)
         self.edge = nn.Linear(1, s.width) if s.kind == "gated" else None
         attention = s.kind == "attention"
-        self.last = nn.LayerNorm(s.width) if attention else nn.Identity()
         make = {"sage": SageLayer, "gated": GatedLayer}
         self.steps = nn.ModuleList(
             AttentionLayer(s.width, s.heads) if attention else make[s.kind](s.width)
@@ -96,7 +95,7 @@ class GraphEncoder(nn.Module):
             pairs = self.edge(x.adjacency[..., None])
         for step in self.steps:
             h, pairs = step(h, pairs, x.adjacency, there)
-        return torch.where(there[..., None], self.last(h), 0.0)
+        return torch.where(there[..., None], h, 0.0)
 
 
 def node_scalars(adjacency: Tensor, mask: Tensor) -> Tensor:

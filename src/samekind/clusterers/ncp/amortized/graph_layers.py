@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import normalize
 
 from samekind.clusterers.ncp.amortized.layers import masked_softmax
 from samekind.errors import InputError
@@ -23,10 +22,10 @@ def pair_features(adjacency: Tensor) -> Tensor:
 
 
 class AttentionLayer(nn.Module):
-    """A node looks at all others, and takes the mean of its neighbours.
+    """A node, the mean of its neighbours, and what it sees of all others.
 
-    How much it looks at another follows from what both are, and from the pair: an edge, an edge
-    among few, common neighbours. Nodes of one group that are no neighbours find each other so.
+    How much it looks at another follows from how alike both are, and from the pair: an edge, an
+    edge among few, common neighbours. Nodes of one group that are no neighbours find each other so.
     """
 
     def __init__(self, width: int, heads: int = 4) -> None:
@@ -34,28 +33,24 @@ class AttentionLayer(nn.Module):
         if heads < 1 or width % heads:
             raise InputError(f"Expected a width that is a multiple of {heads} heads, got {width}.")
         self.heads = heads
-        self.before, self.middle = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.own, self.near = nn.Linear(width, width), nn.Linear(width, width, bias=False)
         self.look = nn.Linear(width, 3 * width, bias=False)
-        self.near = nn.Linear(width, width, bias=False)
+        self.seen = nn.Linear(width, width, bias=False)
+        self.sharpness = nn.Parameter(torch.full((heads, 1, 1), 4.0))
         self.pair = nn.Parameter(torch.zeros(heads, N_PAIR_FEATURES))
-        self.join = nn.Linear(2 * width, width)
-        self.think = nn.Sequential(
-            nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width)
-        )
+        self.norm = nn.LayerNorm(width)
 
     def forward(
         self, h: Tensor, pairs: Tensor | None, adjacency: Tensor, mask: Tensor
     ) -> tuple[Tensor, Tensor | None]:
         """Features (B, N, width) after one step; `pairs` (B, 3, N, N) stay as they are."""
         assert pairs is not None
-        x = self.before(h)
-        q, k, v = (self._split(part) for part in self.look(x).chunk(3, dim=2))
-        scores = q @ k.mT / math.sqrt(q.shape[-1])  # (B, heads, N, N)
-        scores = scores + torch.einsum("hp,bpij->bhij", self.pair, pairs)
+        q, k, v = (self._split(part) for part in self.look(h).chunk(3, dim=2))
+        alike = normalize(q, dim=3) @ normalize(k, dim=3).mT  # (B, heads, N, N) cosines
+        scores = self.sharpness * alike + torch.einsum("hp,bpij->bhij", self.pair, pairs)
         seen = (masked_softmax(scores, mask[:, None, None]) @ v).transpose(1, 2).flatten(2)
-        mean = neighbour_mean(adjacency, self.near(x))
-        h = h + self.join(torch.cat([seen, mean], dim=2))
-        return h + self.think(self.middle(h)), pairs
+        mean = neighbour_mean(adjacency, self.near(h))
+        return h + self.norm(self.own(h) + mean + self.seen(seen)).relu(), pairs
 
     def _split(self, values: Tensor) -> Tensor:
         B, N, _ = values.shape
