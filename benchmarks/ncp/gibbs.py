@@ -99,6 +99,15 @@ def sample(
     )  # fmt: skip
 
 
+def log_joint(x: Floats, labels: Ints, model: Model) -> Floats:
+    """(P,) log p(grouping, points) of groupings (P, N) of the points (N, d)."""
+    table = _Table(np.repeat(np.asarray(x, np.float64)[None], len(labels), axis=0), model,
+                   np.random.default_rng(0))  # fmt: skip
+    for i in range(labels.shape[1]):
+        table._place(i, labels[:, i])
+    return table.log_joint()
+
+
 @dataclass
 class _Table:
     """The state of R chains: labels, and of each group its size, sum and squares."""

@@ -19,13 +19,11 @@ a stopped benchmark continues; other weights have another digest, so they are ru
 from __future__ import annotations
 
 import argparse
-import hashlib
 import time
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,7 +45,7 @@ from benchmarks.ncp.rivals import (
     hdbscan,
     variational,
 )
-from benchmarks.ncp.summaries import FILE_OF, Row, read_rows, summary
+from benchmarks.ncp.summaries import FILE_OF, Row, digest, read_rows, summary
 from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
 from samekind.clusterers.ncp.weights import FILES, shipped
 from samekind.evaluation import ari
@@ -126,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def pieces(wanted: argparse.Namespace) -> Iterator[Piece]:
     """All that is wanted, large sets last."""
-    files = {f"ncp {v}": str(shipped(v)) for v in FILES}
+    files = {f"ncp {v}": str(shipped(v)) for v in FILES if shipped(v).is_file()}
     files |= {f"ncp {name}": file for name, _, file in (w.partition("=") for w in wanted.weights)}
     names = wanted.methods or [*files, *OTHERS, "gibbs"]
     for n in sorted(wanted.sizes):
@@ -150,12 +148,6 @@ def key_of(row: Row) -> tuple[Any, ...]:
     return tuple(row[name] for name in names)
 
 
-@cache
-def digest(file: str) -> str:
-    """The first digits of the SHA-256 of a file of weights."""
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12]
-
-
 def run(some: Sequence[Piece], jobs: int) -> Iterator[list[Row]]:
     """The rows of each piece as it ends, in so many processes."""
     if jobs < 2:
@@ -170,12 +162,14 @@ def measured(piece: Piece) -> list[Row]:
     """Group all data sets of a piece; Gibbs sampling makes two rows."""
     x, truth = drawn(WORLDS[piece.world], piece.n, piece.first + piece.sets, piece.seed)
     x, truth = x[piece.first :], truth[piece.first :]
+    by_method: dict[str, Sequence[Labels]]
     began = time.process_time()
     if piece.method == "gibbs":
         rng = np.random.default_rng((piece.seed, piece.n))
         model = WORLDS[piece.world].model
         found = gibbs.sample(x, model, rng, sweeps=piece.sweeps, keep=25)
-        by_method = dict(zip(GIBBS, (found.best, [central(d) for d in found.draws]), strict=True))
+        estimates = ([*found.best], [central(draws) for draws in found.draws])
+        by_method = dict(zip(GIBBS, estimates, strict=True))
         more = {"chains_agree": float((found.spread < 1e-6).mean()), "sweeps": piece.sweeps}
     else:
         method = method_of(piece)

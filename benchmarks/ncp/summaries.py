@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,6 +41,11 @@ def read_rows(file: Path) -> list[Row]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line]
 
 
+def digest(file: str) -> str:
+    """The first digits of the SHA-256 of a file of weights."""
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12]
+
+
 def half_interval(values: Sequence[float]) -> float:
     """Half of the 95 % interval of a mean (Student)."""
     if len(values) < 2:
@@ -49,7 +55,7 @@ def half_interval(values: Sequence[float]) -> float:
 
 def summary(rows: Sequence[Row]) -> list[Quality]:
     """Rows of the quality benchmark, pieces put together, in the order in which they came."""
-    by: dict[tuple[Any, ...], list[Row]] = {}
+    by: dict[tuple[str, int, str, str | None], list[Row]] = {}
     for row in sorted(rows, key=lambda r: r["first"]):
         by.setdefault((row["world"], row["N"], row["method"], row["sha256"]), []).append(row)
     return [_quality(*key, some) for key, some in sorted(by.items(), key=lambda p: p[0][:2])]
