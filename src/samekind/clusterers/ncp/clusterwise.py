@@ -19,7 +19,8 @@ from samekind.clusterers.ncp.amortized.clusterwise_sampler import (
 )
 from samekind.clusterers.ncp.amortized.conditioning import ClusterwiseAnswers
 from samekind.clusterers.ncp.amortized.samples import Samples, merged
-from samekind.clusterers.ncp.pointwise import Scored, central_costs
+from samekind.clusterers.ncp.central import central_costs
+from samekind.clusterers.ncp.pointwise import Scored
 from samekind.constraints import Constraints
 
 Floats = NDArray[Any]
@@ -194,4 +195,5 @@ def _costs(found: Tensor, firm: Samples, generator: torch.Generator) -> Tensor:
     """(C,) pairs of some items in which each grouping differs from the firm ones."""
     order = torch.randperm(found.shape[1], generator=generator, device=generator.device)
     some = found[:, order[:MAX_COMPARED_ITEMS]]
-    return central_costs(some, Samples(some, firm.log_prob, firm.count, firm.log_weight * 0))
+    alike = Samples(some, firm.log_prob, firm.count, firm.log_weight * 0)
+    return central_costs(some, alike.co_membership())

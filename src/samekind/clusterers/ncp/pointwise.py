@@ -15,6 +15,7 @@ from samekind.clusterers.ncp.amortized.likelihood import random_order
 from samekind.clusterers.ncp.amortized.network import NCPNetwork
 from samekind.clusterers.ncp.amortized.sampler import Sampler
 from samekind.clusterers.ncp.amortized.samples import Samples, averaged, merged
+from samekind.clusterers.ncp.central import central_costs, linkage_cuts
 from samekind.constraints import Constraints
 
 Floats = NDArray[Any]
@@ -69,7 +70,8 @@ class Pointwise:
         """Choose one grouping, among those that sampling or a greedy search find.
 
         ``probable``: of largest mean probability over orders. ``central``: the one that is wrong
-        about the fewest pairs on average over the draws (Binder's loss).
+        about the fewest pairs on average over the draws (Binder's loss), also among groupings by
+        linkage of the draws.
         """
         x, generator, answers = self._ready()
         n = x.shape[1]
@@ -81,8 +83,10 @@ class Pointwise:
             x.expand(GREEDY_ORDERS, -1, -1), order=order, allowed=answers
         )
         if estimate == "central":
-            found = torch.cat([drawn.labels, *(one.labels for one in greedy)])
-            top = found[int(central_costs(found, drawn).argmin())][None]
+            together = drawn.co_membership()
+            cuts = linkage_cuts(drawn, together, self.known)
+            found = torch.cat([drawn.labels, *(one.labels for one in greedy), cuts])
+            top = found[int(central_costs(found, together).argmin())][None]
         else:
             top = _first(merged([*greedy, _first(drawn, MAX_CANDIDATES)]), MAX_CANDIDATES).labels
         orders = int(np.clip(MAX_SCORED_CHOICES // (top.numel() * (int(top.max()) + 2)), 2, 16))
@@ -161,19 +165,6 @@ def _first(samples: Samples, count: int) -> Samples:
         samples.labels[:count], samples.log_prob[:count], samples.count[:count],
         samples.log_weight[:count],
     )  # fmt: skip
-
-
-def central_costs(candidates: Tensor, drawn: Samples) -> Tensor:
-    """(C,) expected number of wrong pairs of each candidate (C, N), by the draws.
-
-    Up to a constant that all candidates share.
-    """
-    lean = 1 - 2 * drawn.co_membership()  # cost of putting two items together
-    cost = lean.new_zeros(len(candidates))
-    for k in range(int(candidates.max()) + 1):
-        inside = (candidates == k).to(lean.dtype)
-        cost += ((inside @ lean) * inside).sum(1)
-    return cost
 
 
 def _numbers(labels: Tensor) -> Ints:
