@@ -11,6 +11,7 @@ from safetensors import safe_open
 
 from recipes_here import run_here
 from samekind.clusterers.ncp.estimator import NCP
+from samekind.clusterers.ncp.readers import load_with_reader
 
 
 def run_recipe(recipe: str, *options: str) -> str:
@@ -65,12 +66,30 @@ def test_graphs_are_learnt_and_a_graph_from_a_file_is_grouped(tmp_path: Path) ->
     assert "n19" in told or "group" in told.lower()
 
 
-def test_images_are_learnt_from_some_classes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("what", ["images", "vectors"])
+def test_images_and_frozen_vectors_are_learnt_from_some_classes(what: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    data, file = tmp_path / "pictures.npz", tmp_path / "images.safetensors"
-    labels = np.arange(90) % 3
-    images = (rng.integers(0, 80, (90, 14, 14)) + 80 * labels[:, None, None]).astype(np.uint8)
-    np.savez(data, images=images, labels=labels)
-    small = ("--seconds", "1", "--batch", "2", "--points", "6", "10")
-    run_recipe("ncp_images", "--data", str(data), "--train", "0", "1", *small, "--out", str(file))
-    assert names_in(file)
+    data, file = tmp_path / "data.npz", tmp_path / "images.safetensors"
+    labels = np.arange(90) % 6
+    given: dict[str, np.ndarray] = {
+        "images": rng.integers(0, 80, (90, 14, 14)).astype(np.uint8) + 20 * labels[:, None, None]
+    }
+    if what == "vectors":
+        axes, mean = rng.normal(size=(10, 7)), rng.normal(size=10)
+        rows = rng.normal(size=(90, 7)) + 3 * np.eye(6, 7)[labels]
+        given = {"vectors": rows, "axes": axes, "mean": mean, "features": np.array("mine")}
+    else:
+        given["images"] = given["images"].astype(np.uint8)
+    np.savez(data, labels=labels, **given)
+    small = ("--seconds", "1", "--batch", "2", "--points", "6", "10", "--most", "4", "--axes", "3")
+    how = ("--distort", "strokes", "--views", "turn") if what == "images" else ("--moved", "0.2")
+    told = run_recipe(
+        "ncp_images", "--data", str(data), "--held-out", "2", *small, *how, "--out", str(file)
+    )
+    assert "60 items of 4 classes, 2 held out" in told
+    assert "nats per held-out item" in told
+    _, reader, facts = load_with_reader(file)
+    assert reader is not None
+    points = reader(given["images"] if what == "images" else rng.normal(size=(5, 10)))
+    assert points.shape == (90, 128) if what == "images" else points.shape == (5, 3)
+    assert len(facts["held_out"]) == 2

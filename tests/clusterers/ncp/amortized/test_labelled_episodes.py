@@ -116,3 +116,48 @@ def test_what_has_no_views_is_refused_with_a_sentence() -> None:
         LabelledEpisodes(np.zeros((4, 1, 2, 2)), np.arange(4), views=["invert"])
     with pytest.raises(InputError, match="mirror and invert, got 'flip'"):
         LabelledEpisodes(images(), CLASSES, views=["flip"])  # type: ignore[list-item]
+
+
+def test_distorted_images_are_different_images_of_the_same_classes() -> None:
+    def darker(images: Tensor, generator: torch.Generator) -> Tensor:
+        assert images.shape[1:] == (1, 3, 3)
+        return images * torch.rand(len(images), 1, 1, 1, generator=generator)
+
+    plain, other = (
+        LabelledEpisodes(
+            images(), CLASSES, points=(12, 12), distort=distort, mean=0.0, std=1.0
+        ).draw(4, chance())
+        for distort in (None, darker)
+    )
+    assert torch.equal(plain.labels, other.labels)
+    ratio = other.x.sum((2, 3, 4)) / plain.x.sum((2, 3, 4))
+    assert bool((ratio < 1).all())
+    assert len(ratio.unique()) > 20
+    assert torch.allclose(plain.x * ratio[..., None, None, None], other.x, atol=1e-5)
+
+
+def test_moved_classes_have_other_means_and_the_same_members() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 2)).astype(np.float32) + np.repeat(
+        [[0, 0], [40, 0], [0, 40]], 20, 0
+    )
+    kinds = np.repeat([0, 1, 2], 20)
+    plain, moved = (
+        LabelledEpisodes(rows.astype(np.float32), kinds, points=(30, 30), moved=part).draw(
+            20, chance()
+        )
+        for part in (0.0, 0.5)
+    )
+    assert torch.equal(plain.labels, moved.labels)
+    shift = moved.x - plain.x
+    for b in range(20):
+        for k in plain.labels[b].unique():
+            mine = shift[b, plain.labels[b] == k]
+            assert torch.allclose(mine, mine[:1].expand_as(mine), atol=1e-3)  # members stay
+    assert float(shift.norm(dim=-1).max()) > 5
+    assert float(shift.norm(dim=-1).max()) <= 0.5 * 40 * 2**0.5 + 1
+
+
+def test_only_vectors_are_moved() -> None:
+    with pytest.raises(InputError, match="Omit moved for images"):
+        LabelledEpisodes(images(), CLASSES, moved=0.5)

@@ -1,7 +1,8 @@
 """Episodes from labelled items: N images (or frozen vectors) of K classes, drawn at random.
 
 A network that has seen five classes has learnt five classes, not what a class is. Turned, mirrored
-and inverted images are classes of their own here, so that a few classes give many.
+and inverted images are classes of their own here, so that a few classes give many; of vectors,
+classes that are moved towards others. Distortions make many images of few.
 """
 
 from __future__ import annotations
@@ -15,7 +16,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from samekind.clusterers.ncp.amortized.generators import Episode, checked_points, draw_grouping
+from samekind.clusterers.ncp.amortized.distortions import Distortion
+from samekind.clusterers.ncp.amortized.generators import (
+    Episode,
+    checked_points,
+    draw_grouping,
+    of_group,
+)
 from samekind.clusterers.ncp.amortized.priors import CRP, Prior
 from samekind.errors import InputError
 
@@ -43,6 +50,9 @@ class LabelledEpisodes:
         by a mirror or a half turn only. An 0 cannot be told from itself upside down, so by default
         each data set has one of such views, at random.
     mean, std : uint8 images are divided by 255 and then normalised by these.
+    distort : of uint8 images, applied to each before they are normalised.
+    moved : of vectors: each group is moved towards (or away from) another class by up to this part
+        of the distance between their means, so that no two data sets have quite the same classes.
     device : where the items lie.
     """
 
@@ -58,6 +68,8 @@ class LabelledEpisodes:
         look_alikes: bool = False,
         mean: float = 0.5,
         std: float = 0.25,
+        distort: Distortion | None = None,
+        moved: float = 0.0,
         device: str | torch.device = "cpu",
     ) -> None:
         self.items = torch.as_tensor(items, device=device)
@@ -72,7 +84,7 @@ class LabelledEpisodes:
         self._pixels = _pixel_table(self.items, views)
         families = len(names) * len(self._views)
         self.max_groups = min(max_groups or families, families)
-        self.mean, self.std = mean, std
+        self.mean, self.std, self.distort, self.moved = mean, std, distort, moved
         members = [np.flatnonzero(number == k) for k in range(len(names))]
         rng = np.random.default_rng(0)
         table = np.zeros((len(names), max(map(len, members))), dtype=np.int64)
@@ -86,6 +98,14 @@ class LabelledEpisodes:
         self._strides = torch.from_numpy(strides).to(self.items.device)
         sizes = np.array([len(mine) for mine in members])
         self._sizes = torch.from_numpy(sizes).to(self.items.device)
+        if moved and self.items.ndim != 2:
+            raise InputError(
+                f"Expected vectors (M, d) whose classes are moved, got items of shape "
+                f"{tuple(self.items.shape)}. Omit moved for images."
+            )
+        self._means = torch.stack(
+            [self.items[torch.from_numpy(mine)].float().mean(0) for mine in members]
+        ) if moved else None  # (C, d)  # fmt: skip
 
     def draw(
         self, batch: int, generator: torch.Generator, points: tuple[int, int] | None = None
@@ -110,10 +130,14 @@ class LabelledEpisodes:
         rank = inside.gather(2, labels[..., None])[..., 0] - 1  # among the members of its group
         step = self._strides[kind, stride.gather(1, labels)]
         index = (start.gather(1, labels) + rank * step) % self._sizes[kind]
-        found = self._values(self._members[kind, index], view.gather(1, labels))
+        found = self._values(self._members[kind, index], view.gather(1, labels), generator)
+        if self._means is not None:
+            part = self.moved * (2 * uniform() - 1)  # (B, C)
+            other = self._means[group_class.roll(1, 1)] - self._means[group_class]  # (B, C, d)
+            found = found + of_group(part[..., None] * other, labels)
         return Episode(found, labels, mask)
 
-    def _values(self, index: Tensor, view: Tensor) -> Tensor:
+    def _values(self, index: Tensor, view: Tensor, generator: torch.Generator) -> Tensor:
         found = self.items[index]
         if self._pixels is not None:
             flat = found.flatten(3)  # (B, N, channels, pixels)
@@ -123,7 +147,10 @@ class LabelledEpisodes:
             return found.float()
         if self._pixels is not None:
             found = torch.where((view >= 8)[..., None, None, None], 255 - found, found)
-        return (found.float() / 255 - self.mean) / self.std
+        found = found.float() / 255
+        if self.distort is not None:
+            found = self.distort(found.flatten(0, 1), generator).view_as(found)
+        return (found - self.mean) / self.std
 
 
 def _view_table(views: Sequence[View], look_alikes: bool) -> Tensor:

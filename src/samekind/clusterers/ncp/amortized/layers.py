@@ -107,11 +107,15 @@ def encoder_of(kind: str, inputs: int, width: int, layers: int, activation: str)
         return PointEncoder(inputs, width, layers, activation)
     if kind == "images":
         return ImageEncoder(inputs, width)
+    if kind == "residual":
+        from samekind.clusterers.ncp.amortized.residual_encoder import ResidualEncoder
+
+        return ResidualEncoder(inputs, width, layers)
     if kind == "none":
         return None
     raise InputError(
-        f"Expected an encoder among points, images, none and given (a module of your own), got "
-        f"{kind!r}."
+        "Expected an encoder among points, images, residual, none and given (a module of your "
+        f"own), got {kind!r}."
     )
 
 
