@@ -18,13 +18,18 @@ import { OrientationsPage } from "./views/orientations/orientations";
 import { ProgressPage } from "./views/progress/progress";
 import { QuestionsPage } from "./views/questions/questions";
 import { StartPage } from "./views/start/start";
+import { UncertaintyPage } from "./views/uncertainty/uncertainty";
 import { useWorkspace, type Workspace } from "./workspace/use-workspace";
 import "./app.css";
+
+/** Linked where the method knows how sure it is. */
+const UNCERTAINTY = "/uncertainty";
 
 const NAVIGATION: [path: string, label: string][] = [
   ["/", "Questions"],
   ["/groups", "Groups"],
   ["/map", "Map"],
+  [UNCERTAINTY, "Uncertainty"],
   ["/progress", "Progress"],
   ["/answers", "Answers"],
   ["/orientations", "Orientations"],
@@ -40,6 +45,7 @@ function View({ path, workspace }: { path: string; workspace: Workspace }) {
   if (path === "/progress") return <ProgressPage workspace={workspace} />;
   if (path === "/conflicts") return <ConflictsPage workspace={workspace} />;
   if (path === "/compare") return <ComparePage workspace={workspace} />;
+  if (path === UNCERTAINTY) return <UncertaintyPage workspace={workspace} />;
   if (path === "/orientations") return <OrientationsPage workspace={workspace} />;
   if (path === "/finish") return <FinishPage workspace={workspace} />;
   return <QuestionsPage workspace={workspace} />;
@@ -100,7 +106,7 @@ function WorkspaceFrame({ path, session, pile, remount }: Route & { remount: () 
           </span>
         </span>
         <nav aria-label="Views">
-          {NAVIGATION.map(([to, label]) => (
+          {NAVIGATION.filter(([to]) => to !== UNCERTAINTY || about?.posterior).map(([to, label]) => (
             <Link key={to} to={to} current={to === "/" ? path === "/" : path.startsWith(to)}>
               {label}
             </Link>

@@ -45,7 +45,7 @@ test.each(rules)("%s uses only tokens that exist", (name) => {
   // Set by components in `style` attributes.
   for (const token of [
     "--dx", "--n", "--columns", "--across", "--cell", "--heat", "--desktop-columns", "--desktop-rows",
-    "--phone-columns",
+    "--phone-columns", "--share",
   ]) known.add(token); // prettier-ignore
   const used = [...text(name).matchAll(/var\((--[\w-]+)/g)].map(([, token]) => token);
   expect(used.filter((token) => !known.has(token))).toEqual([]);

@@ -79,6 +79,7 @@ if TYPE_CHECKING:
         Question,
         SameGroups,
         SamePair,
+        SeparateKinds,
         WhichGroup,
     )  # fmt: skip
     from samekind.session import Session
@@ -98,7 +99,7 @@ _HOMES = {
     "ledger.store": "open_store",
     "questions": (
         "AllLike Answer Belongs Elsewhere Link OddOnes OneKind OwnKind Question SameGroups "
-        "SamePair WhichGroup"
+        "SamePair SeparateKinds WhichGroup"
     ),
     "session": "Session",
     "simulation": "simulate",
@@ -115,10 +116,10 @@ __all__ = [
     "ExportError", "FixMatch", "ForeignFile", "Infeasible", "InputError", "Item", "KMeans", "Link",
     "Live", "Logistic", "MPCKMeans", "MiCE", "MissingExtra", "NoSpace", "NotFound", "OddOnes",
     "OneKind", "OwnKind", "PCKMeans", "Pile", "Polish", "Preview", "ProPos", "Propagation",
-    "Question", "SameGroups", "SamePair", "SamekindError", "SeededKMeans", "ServerError",
-    "Session", "SimCLR", "Skipped", "SourceError", "StateError", "StoreError", "UnknownName",
-    "VectorError", "WhichGroup", "__version__", "open_labelled", "open_pile", "open_source",
-    "open_store", "simulate",
+    "Question", "SameGroups", "SamePair", "SamekindError", "SeededKMeans", "SeparateKinds",
+    "ServerError", "Session", "SimCLR", "Skipped", "SourceError", "StateError", "StoreError",
+    "UnknownName", "VectorError", "WhichGroup", "__version__", "open_labelled", "open_pile",
+    "open_source", "open_store", "simulate",
 ]  # fmt: skip
 
 

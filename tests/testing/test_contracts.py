@@ -21,6 +21,7 @@ from samekind.questions import (
     Question,
     SameGroups,
     SamePair,
+    SeparateKinds,
     WhichGroup,
 )
 from samekind.registry import find, first_line, registered
@@ -62,6 +63,7 @@ EXAMPLES: list[Question] = [
     OwnKind(((4, 7), (2, 5)), why="put by the person"),
     Belongs(((9,), (4, 7), (2,)), why="put by the person"),
     Elsewhere(((4, 1), (7, 8)), why="put by the person"),
+    SeparateKinds(((4, 1), (7,), (9, 2, 3)), why="put by the person"),
 ]
 
 

@@ -6,7 +6,15 @@ branch on its kind. Start with ``question.py``; each kind has a file; ``answers.
 
 from samekind.questions.all_like import AllLike
 from samekind.questions.answers import KINDS, Answer, question_from_json
-from samekind.questions.by_hand import YES, Belongs, ByHand, Elsewhere, OneKind, OwnKind
+from samekind.questions.by_hand import (
+    YES,
+    Belongs,
+    ByHand,
+    Elsewhere,
+    OneKind,
+    OwnKind,
+    SeparateKinds,
+)
 from samekind.questions.odd_ones import OddOnes
 from samekind.questions.pairs import SameGroups, SamePair
 from samekind.questions.question import (
@@ -42,6 +50,7 @@ __all__ = [
     "Same",
     "SameGroups",
     "SamePair",
+    "SeparateKinds",
     "WhichGroup",
     "joined",
     "named",

@@ -8,7 +8,7 @@ from typing import Any
 
 from samekind.errors import UnknownName
 from samekind.questions.all_like import AllLike
-from samekind.questions.by_hand import Belongs, Elsewhere, OneKind, OwnKind
+from samekind.questions.by_hand import Belongs, Elsewhere, OneKind, OwnKind, SeparateKinds
 from samekind.questions.odd_ones import OddOnes
 from samekind.questions.pairs import SameGroups, SamePair
 from samekind.questions.question import Link, Question
@@ -18,7 +18,7 @@ KINDS: dict[str, type[Question]] = {
     kind.kind: kind
     for kind in (
         *(SamePair, WhichGroup, SameGroups, OddOnes, AllLike),
-        *(OneKind, OwnKind, Belongs, Elsewhere),  # changes by hand
+        *(OneKind, OwnKind, Belongs, Elsewhere, SeparateKinds),  # changes by hand
     )
 }
 """Every kind of question by its name. A new kind is one class and one entry here."""

@@ -1,4 +1,4 @@
-"""Questions behind changes that a person makes by hand: merge, split, move, take out.
+"""Questions behind changes that a person makes by hand: merge, split, move, take out, choose.
 
 Merging two groups answers a question that was not asked. It is stored like any other question, so
 that the change can be shown, edited and undone.
@@ -154,6 +154,25 @@ class Elsewhere(ByHand):
     def stated(self) -> tuple[Link, ...]:
         pairs = zip(self.given[::2], self.given[1::2], strict=True)
         return tuple(Link(i, e, False) for group, odd in pairs for i in odd for e in group)
+
+
+@dataclass(frozen=True, slots=True)
+class SeparateKinds(ByHand):
+    """Is each part a kind of its own? For a whole grouping that the person chooses.
+
+    >>> SeparateKinds(((4, 7), (2,))).links("yes")
+    (Link(a=7, b=4, same=True), Link(a=4, b=2, same=False))
+    """
+
+    kind: ClassVar[str] = "separate-kinds"
+    prompt: ClassVar[str] = "Is each of these a kind of its own?"
+    words: ClassVar[Mapping[str, str]] = {YES: "Each is its own kind", NO: "Not like this"}
+
+    def stated(self) -> tuple[Link, ...]:
+        firsts = [part[0] for part in self.given]
+        tied = (link for part in self.given for link in _tied(part))
+        apart = (Link(a, b, False) for k, a in enumerate(firsts) for b in firsts[k + 1 :])
+        return (*tied, *apart)
 
 
 def _tied(items: Sequence[int]) -> tuple[Link, ...]:

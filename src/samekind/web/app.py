@@ -36,6 +36,7 @@ VIEWS = (
     "/answers",
     "/orientations",
     "/progress",
+    "/uncertainty",
     "/conflicts",
     "/compare",
     "/map",

@@ -176,6 +176,7 @@ def session_view(
         progress=progress_view(workspace, session),
         person=person,
         hidden=workspace.people.hidden,
+        posterior=session.clustering.draws is not None,
     )
 
 

@@ -13,18 +13,20 @@ from samekind.errors import (
     AnswerError,
     OrientationExists,
     SamekindError,
+    StateError,
     UnknownAnswer,
     UnknownOrientation,
     UnknownQuestion,
 )
 from samekind.items import Collection
 from samekind.protocols import Store
+from samekind.questions import UNSURE
 from samekind.session.people import ALONE, People
 from samekind.workspace.refitter import EventBus, Refitter
 
 if TYPE_CHECKING:
     from samekind.ledger.fold import Asked
-    from samekind.questions import Answer
+    from samekind.questions import Answer, Question
     from samekind.session import Session
     from samekind.session.acts import Act
     from samekind.workspace.map import Maps
@@ -214,6 +216,28 @@ class Workspace:
             self.asked(session, number).question.check(choice)
             session.tell(number, choice, by=by, seconds=seconds, name=name)
         self.refitter.nudge(session)
+
+    def tell_now(
+        self, session: Session, question: Question, choice: str, by: str, person: str | None = None
+    ) -> int:
+        """Ask a question that the person looks at already, and store the answer; its number.
+
+        The same answer sent twice is stored once. `person` is one of several named people.
+        """
+        with self._acting:
+            question.check(choice)
+            for answer in reversed(session.answers):
+                if (answer.question, answer.choice, answer.by) == (question, choice, by):
+                    return answer.number
+            if question.truthful(session.constraints.same) != UNSURE:
+                raise StateError(
+                    "Your answers have settled this question in the meantime, so nothing was "
+                    "saved. Reload to see which are still open."
+                )
+            asked = session.put_first(question, by=person)
+            session.tell(asked.number, choice, by=by)
+        self.refitter.nudge(session)
+        return asked.number
 
     def name_choice(self, session: Session, number: int, choice: str, name: str) -> None:
         """Name the group that a choice of a question stands for; an empty name removes it."""

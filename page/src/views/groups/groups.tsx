@@ -10,6 +10,7 @@ import { count } from "../../format";
 import { isHandledByControl, isPlainPress, useKeys } from "../../keyboard/keys";
 import { useActs } from "../../workspace/use-acts";
 import type { Workspace } from "../../workspace/use-workspace";
+import { GROUPINGS_HASH } from "../uncertainty/uncertainty";
 import { Card } from "./card";
 import type { Dragged } from "./drag";
 import { useGroups } from "./use-groups";
@@ -128,6 +129,14 @@ export function GroupsPage({ workspace }: { workspace: Workspace }) {
               {count(session.items, "item")} in {count(groups.length, "group")}, based on{" "}
               {count(now?.progress.answers ?? 0, "answer")}. {now?.progress.quality}{" "}
               <Link to="/map">Show on the map</Link>
+              {session.posterior && (
+                <>
+                  {" · "}
+                  <Link to="/uncertainty" hash={GROUPINGS_HASH}>
+                    Show another plausible grouping
+                  </Link>
+                </>
+              )}
             </p>
           )}
         </div>

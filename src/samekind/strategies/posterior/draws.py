@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.protocols import View
 from samekind.strategies.exemplars import soft
@@ -43,17 +44,21 @@ class Draws(NamedTuple):
         at = np.searchsorted(self.items, items).clip(0, len(self.items) - 1)
         return np.where(self.items[at] == items, at, -1)
 
+    def contradictions(self, known: Constraints) -> Ints:
+        """(S,) number of links that each draw contradicts."""
+        links = known.links()
+        a, b = self.places(links.a), self.places(links.b)
+        here = (a >= 0) & (b >= 0)
+        wrong = (self.labels[:, a[here]] == self.labels[:, b[here]]) != links.same[here]
+        return np.asarray(wrong.sum(axis=1), dtype=np.intp)
+
     def given(self, known: Constraints) -> NDArray[np.float64]:
         """(S,) weights given all answers, including those after the draws were made.
 
         Draws that contradict an answer are dropped. If hardly any would be left, those with few
         contradictions stay until the next refit draws again.
         """
-        links = known.links()
-        a, b = self.places(links.a), self.places(links.b)
-        here = (a >= 0) & (b >= 0)
-        wrong = (self.labels[:, a[here]] == self.labels[:, b[here]]) != links.same[here]
-        count = wrong.sum(axis=1)
+        count = self.contradictions(known)
         if not count.any():
             return self.weight
         strict = np.where(count == 0, self.weight, 0.0)
@@ -96,9 +101,31 @@ def _draw(view: View, n_draws: int) -> Draws:
         chance = rng.random((n_draws, len(items), 1))
         labels = (chance > bars).sum(axis=2).astype(np.int16)
         return Draws(items, labels, np.full(n_draws, 1 / n_draws), False)
+    return _part(given, view.constraints, rng, max(n_draws, MAX_DRAWS))
+
+
+def all_draws(clustering: Clustering) -> Draws | None:
+    """All draws that the method made; None if it makes none."""
+    if clustering.draws is None:
+        return None
+    items, labels, weight = clustering.draws
+    share = np.asarray(weight, dtype=np.float64)
+    return Draws(items, labels, share / share.sum(), True)
+
+
+def some_draws(clustering: Clustering, known: Constraints, seed: int) -> Draws | None:
+    """At most `MAX_DRAWS` of them, about at most `MAX_ITEMS` items; None if there are none."""
+    if clustering.draws is None:
+        return None
+    rng = np.random.default_rng((seed, clustering.snapshot))
+    return _part(clustering.draws, known, rng, MAX_DRAWS)
+
+
+def _part(given: Any, known: Constraints, rng: np.random.Generator, n_draws: int) -> Draws:
+    """The draws of largest weight, about some of the items, the answered ones among them."""
     items, labels, weight = given
-    kept = np.sort(np.argsort(-weight, kind="stable")[: max(n_draws, MAX_DRAWS)])
-    some = _some(items, np.intersect1d(items, view.constraints.touched), rng)
+    kept = np.sort(np.argsort(-weight, kind="stable")[:n_draws])
+    some = _some(items, np.intersect1d(items, known.touched), rng)
     columns = np.searchsorted(items, some)
     share = np.asarray(weight, dtype=np.float64)[kept]
     return Draws(some, labels[np.ix_(kept, columns)], share / share.sum(), True)

@@ -9,6 +9,7 @@ from samekind.web.routes import (
     more,
     orientations,
     polish,
+    posterior,
     progress,
     questions,
     start,
@@ -25,6 +26,7 @@ ROUTERS = (
     more.router,
     events.router,
     progress.router,
+    posterior.router,
     orientations.router,
 )
 """All routers, in the order in which their paths are tried."""

@@ -188,6 +188,8 @@ class SessionView(Schema):
     """Who uses this page; None: people are not told apart."""
     hidden: bool
     """Whether people do not see each other's answers."""
+    posterior: bool
+    """Whether the method draws whole groupings, so that uncertainty can be shown."""
 
 
 class Orientations(Schema):
