@@ -101,7 +101,7 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         n_samples: int = 128,
         orders: int = 8,
         estimate: str = "central",
-        max_placed: int = 400,
+        max_placed: int = 500,
         weights: str | Path | None = None,
         variant: str = "auto",
         device: str | None = None,

@@ -168,29 +168,23 @@ def principal_axes(covariance: Tensor, sweeps: int = SWEEPS) -> tuple[Tensor, Te
     D = d + odd
     eye = torch.eye(D, device=A.device, dtype=A.dtype)
     V = eye.expand(len(A), D, D)
-    half = D // 2
-    sign = torch.cat([eye.new_ones(half), -eye.new_ones(half)])
+    half, across = D // 2, -eye.flip(1)
+    # Next round: all but the first change places, so that every two meet once per sweep.
+    places = torch.arange(D, device=A.device)
+    places = torch.cat([places[:1], places[1:].roll(1)])
     for _ in range(sweeps * (D - 1) if D > 1 else 0):
         # Axis i meets axis D - 1 - i; a rotation in that plane makes their covariance zero.
         a = A.diagonal(dim1=1, dim2=2)
         p, q = a[:, :half], a.flip(1)[:, :half]
-        r = A.flip(2).diagonal(dim1=1, dim2=2)[:, :half]
+        r = 2 * A.flip(2).diagonal(dim1=1, dim2=2)[:, :half]
         # The smaller of the two angles that do so, at most 45 degrees: the larger one may cycle.
-        angle = 0.5 * torch.atan2(torch.where(p < q, -2 * r, 2 * r), (p - q).abs())
-        c, s = angle.cos(), angle.sin()
-        c, s = torch.cat([c, c.flip(1)], 1), torch.cat([s, s.flip(1)], 1)
-        J = torch.diag_embed(c) + torch.diag_embed(-s * sign).flip(2)
+        angle = 0.5 * torch.atan2(torch.where(p < q, -r, r), (p - q).abs())
+        angle = torch.cat([angle, -angle.flip(1)], 1)[:, None]  # (B, 1, D)
+        J = (eye * angle.cos() - across * angle.sin()).index_select(2, places)
         A, V = J.mT @ A @ J, V @ J
-        # Next round: all but the first change places, so that every two meet once per sweep.
-        A, V = _turned(_turned(A, 1), 2), _turned(V, 2)
     values = A.diagonal(dim1=1, dim2=2)
     if odd:  # the axis that was added has no variance and no share in the others
         values = values - V[:, -1].square() * 2 * values.abs().amax(1, keepdim=True).clamp_min(1)
     values, order = values.sort(dim=1, descending=True)
     axes = V.gather(2, order[:, None].expand_as(V))
     return values[:, :d], axes[:, :d, :d]
-
-
-def _turned(x: Tensor, dim: int) -> Tensor:
-    first, others = x.narrow(dim, 0, 1), x.narrow(dim, 1, x.shape[dim] - 1)
-    return torch.cat([first, others.roll(1, dim)], dim)

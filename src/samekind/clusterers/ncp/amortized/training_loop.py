@@ -191,8 +191,9 @@ class TrainingLoop(ABC):
                 group["lr"] = float(rate)
         self.optimiser.step()
         with torch.no_grad():
-            for mean, value in zip(self.mean, self.parameters, strict=True):
-                mean.lerp_(value, 1 - memory)
+            latest = torch._foreach_mul([p.detach() for p in self.parameters], 1 - memory)
+            torch._foreach_mul_(self.mean, memory)
+            torch._foreach_add_(self.mean, latest)
         self.broken |= ~(torch.isfinite(loss) & torch.isfinite(length))
         self.total[: len(total)] += torch.stack([part.to(self.total.dtype) for part in total])
 
