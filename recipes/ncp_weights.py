@@ -38,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--axes", type=int, default=16, help="principal axes that the network sees")
     add("--width", type=int, default=128, help="of every layer")
     add("--attention", type=int, default=2, help="blocks before h and u (pointwise)")
+    add("--feed-point", action="store_true", help="f sees the point to be placed (pointwise)")
     add("--inducing", type=int, default=32, help="points through which a set is seen")
     add("--passes", type=int, default=4, help="groups of each data set per step (others)")
     add("--draws", type=int, default=8, help="of z for each of them (others)")
@@ -77,7 +78,7 @@ def trained(wanted: argparse.Namespace) -> tuple[NCPNetwork | ClusterwiseNetwork
     if wanted.variant == "pointwise":
         network = NCPNetwork(Sizes(
             inputs=wanted.axes, features=w, width=w, h_outputs=w, g_outputs=w,
-            attention=wanted.attention, inducing=wanted.inducing,
+            attention=wanted.attention, inducing=wanted.inducing, feed_point=wanted.feed_point,
         ))  # fmt: skip
         return network, train(network, data, **settings)
     kind: Any = KINDS[wanted.variant]
