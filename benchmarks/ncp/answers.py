@@ -1,43 +1,46 @@
-"""What answers are worth to the clustering process when nobody knows the number of groups.
+"""What answers are worth when nobody knows the number of groups: the clustering process and `live`.
 
-    python -m benchmarks.ncp.answers --json ncp_answers.json
-    samekind plot curves ncp_answers.json --metric ari --by strategy --out ncp_answers.png
+    python -m benchmarks.ncp.answers --json                  # what is missing in answers.jsonl
+    python -m benchmarks.ncp.answers --table                 # the table of the kept rows
+    samekind plot curves benchmarks/ncp/answers.jsonl --metric ari --by system --out answers.png
 
-A simulated person, who sees only the items shown, answers up to 80 questions. The method ``ncp``
-takes the answers into its posterior; three strategies choose the questions: ``posterior`` (largest
-expected gain of information under posterior samples), ``random`` and ``placement``. Sets: 2-D
-mixtures whose groups overlap (ncp_quality.py, world ``overlapping``), and scikit-learn's digits
-(64 pixels; the method reduces them by PCA). The number of groups is never given. All strategies
-see the same items and begin with the same groups, since the seed is the same.
+A simulated person, who sees only the items shown, answers up to 20 questions, by the same ask and
+tell for all. A system is a method and a strategy: ``ncp`` takes answers into its posterior, whose
+strategy is ``posterior`` (largest expected gain of information); ``live`` is the default learner
+with its own strategy; ``placement`` asks both where items belong. Sets: 2-D mixtures with clear and
+with overlapping groups (quality.py), and scikit-learn's digits (64 pixels). The number of groups is
+never given. All systems see the same items.
 
     python -m benchmarks.ncp.answers --sets exact --weights weights-clear.safetensors
 
 compares averages given answers with the exact posterior given the same answers, by enumeration
-(N = 5, 6, 7). Its weights must be trained on the world ``clear`` of ncp_quality.py.
+(N = 5, 6, 7). Its weights must be trained on the world ``clear`` (`recipes/ncp.py` does that).
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy import stats
 
+from benchmarks.measuring import arguments as common_arguments
 from benchmarks.measuring import provenance, table
 from benchmarks.ncp.exact import DirichletGaussians
+from benchmarks.ncp.quality import WORLDS
+from benchmarks.ncp.quality import drawn as draw_mixtures
+from benchmarks.ncp.summaries import FILE_OF, digest, half_interval, read_rows
 from samekind.clusterers.ncp.amortized.conditioning import Answers
 from samekind.clusterers.ncp.amortized.network import NCPNetwork
 from samekind.clusterers.ncp.amortized.sampler import Sampler
 from samekind.clusterers.ncp.amortized.weights import load
+from samekind.clusterers.ncp.weights import shipped
 from samekind.constraints import Constraints
 from samekind.evaluation import ari
 from samekind.items import Collection
@@ -45,11 +48,14 @@ from samekind.registry import find
 from samekind.session import Session
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
+from samekind.simulation.rows import append_row
 from samekind.sources import open_labelled, vectors_collection
 
-AT = (0, 5, 10, 20, 40, 80)
-STRATEGIES = ("posterior", "random", "placement")
-SETS = ("mixtures", "digits", "exact")
+AT = (0, 5, 10, 20)
+SYSTEMS = ("ncp+posterior", "ncp+placement", "live+live", "live+placement")
+SETS = ("clear", "overlapping", "digits", "exact")
+FRESH = 300
+"""First seed of the kept rows: no settings were chosen on these sets."""
 EXACT = DirichletGaussians(alpha=0.7, scale=1.0, spread=10.0)
 Row = dict[str, Any]
 
@@ -64,45 +70,50 @@ class Pile(NamedTuple):
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = common_arguments(__doc__ or "", FILE_OF["answers"])
+    parser.set_defaults(seed=FRESH)
     add = parser.add_argument
     add("--sets", nargs="+", default=list(SETS[:2]), choices=SETS)
-    add("--strategies", nargs="+", default=list(STRATEGIES))
-    add("--runs", type=int, default=10, help="per set: other mixtures, other digits")
-    add("--points", type=int, default=200, help="of a mixture")
+    add("--systems", nargs="+", default=list(SYSTEMS), help="METHOD+STRATEGY")
+    add("--runs", type=int, default=20, help="per set: other mixtures, other digits")
+    add("--points", type=int, default=100, help="of a mixture")
     add("--digits", type=int, default=300, help="that are drawn from the 1,797")
     add("--at", type=int, nargs="+", default=list(AT), help="numbers of answers")
     add("--refit-every", type=int, default=5)
-    add("--weights", default=None, help="for mixtures and exact; None: those of the package")
-    add("--digits-weights", default=None, help="for digits; None: those of the package")
+    add("--weights", default=None, help="of ncp; None: those of the package")
     add("--exact-draws", type=int, default=200, help="data sets per number of points")
-    add("--seed", type=int, default=0, help="of the first run; the others follow")
-    add("--json", type=Path, default=None, help="one row per run")
+    add("--table", action="store_true", help="run nothing, print the table of the kept rows")
     wanted = parser.parse_args(arguments)
-    rows: list[Row] = []
-    for name in wanted.sets:
+    rows = read_rows(wanted.json or FILE_OF["answers"]) if wanted.json or wanted.table else []
+    done = {key_of(row) for row in rows}
+    for name in [] if wanted.table else wanted.sets:
         if name == "exact":
             rows += against_enumeration(wanted)
             continue
         for seed in range(wanted.seed, wanted.seed + wanted.runs):
-            pile = drawn(name, seed, wanted.points, wanted.digits)
-            for strategy in wanted.strategies:
-                rows.append(asked(pile, strategy, seed, wanted))
+            for system in wanted.systems:
+                sha = digest(str(wanted.weights or shipped())) if system.startswith("ncp") else None
+                if (name, system, seed, sha, max(wanted.at)) in done:
+                    continue
+                pile = drawn(name, seed, wanted.points, wanted.digits)
+                rows.append({**asked(pile, system, seed, wanted), "sha256": sha})
                 print(line(rows[-1]), flush=True)
-                if wanted.json:  # after each run, so that a stopped benchmark keeps its rows
-                    wanted.json.write_text(json.dumps(rows, indent=1))
-        show(name, rows, wanted.at)
-    if wanted.json:
-        wanted.json.write_text(json.dumps(rows, indent=1))
+                if wanted.json:  # after each run, so that a stopped benchmark continues
+                    append_row(wanted.json, rows[-1])
+    for name in dict.fromkeys(row["set"] for row in rows if "curve" in row):
+        show(name, rows)
+
+
+def key_of(row: Row) -> tuple[Any, ...]:
+    """What tells runs apart."""
+    names = ("set", "system", "seed", "sha256", "budget")
+    return tuple(row.get(name) for name in names)
 
 
 def drawn(name: str, seed: int, points: int, digits: int) -> Pile:
     """One pile: a mixture, or a sample of the digits."""
-    if name == "mixtures":
-        from benchmarks.ncp.quality import WORLDS
-        from benchmarks.ncp.quality import drawn as draw_mixtures
-
-        x, truth = draw_mixtures(WORLDS["overlapping"], points, 1, 100 + seed)
+    if name in WORLDS:
+        x, truth = draw_mixtures(WORLDS[name], points, 1, seed)
         X = x[0].astype(np.float32)
         return Pile(name, vectors_collection(f"mixture {seed}", X, name), X, truth[0])
     labelled = open_labelled("digits")
@@ -112,10 +123,11 @@ def drawn(name: str, seed: int, points: int, digits: int) -> Pile:
     return Pile(name, labelled.collection.take(some.tolist()), matrix[some], truth[some])
 
 
-def asked(pile: Pile, strategy: str, seed: int, wanted: argparse.Namespace) -> Row:
-    """One person and one strategy: ARI at each number of answers."""
-    weights = wanted.weights if pile.name == "mixtures" else wanted.digits_weights
-    model = find("method", "ncp")(weights=weights)
+def asked(pile: Pile, system: str, seed: int, wanted: argparse.Namespace) -> Row:
+    """One person and one system: ARI at each number of answers."""
+    method, _, strategy = system.partition("+")
+    weights = wanted.weights if method == "ncp" else None
+    model = find("method", method)(**({"weights": weights} if weights else {}))
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -136,8 +148,9 @@ def asked(pile: Pile, strategy: str, seed: int, wanted: argparse.Namespace) -> R
     kinds = Counter(answer.question.kind for answer in session.answers)
     known = session.constraints
     return {
-        "set": pile.name, "orientation": "kind", "method": "ncp", "strategy": strategy,
-        "weights": Path(weights).name if weights else "package", "seed": seed,
+        "set": pile.name, "orientation": "kind", "system": system, "method": method,
+        "strategy": strategy, "seed": seed, "budget": max(wanted.at),
+        "groups_given": None,
         "items": len(pile.truth), "true_groups": len(np.unique(pile.truth)),
         "whole_draws": getattr(session.clustering, "draws", None) is not None,
         "questions": log.n_answers, "kinds": dict(kinds), "conflicts": len(known.conflicts),
@@ -206,25 +219,24 @@ def exact_errors(
 def line(row: Row) -> str:
     values = " ".join(f"{point['questions']}:{point['ari']:.3f}" for point in row["curve"])
     return (
-        f"{row['set']} seed {row['seed']} {row['strategy']:>10}  {values}  "
+        f"{row['set']} seed {row['seed']} {row['system']:>15}  {values}  "
         f"K {row['curve'][-1]['groups']} (true {row['true_groups']}), "
         f"{row['questions']} answers {row['kinds']}, "
         f"refit {row['refit_seconds']:.2f} s, ask {1000 * row['ask_seconds']:.0f} ms"
     )
 
 
-def show(name: str, rows: Sequence[Row], at: Sequence[int]) -> None:
-    """Mean ARI with its 95 % interval (Student) by strategy and number of answers."""
+def show(name: str, rows: Sequence[Row]) -> None:
+    """Mean ARI with its 95 % interval by system and number of answers."""
+    mine = [row for row in rows if row["set"] == name]
+    at = [point["questions"] for point in mine[0]["curve"]]
     print(f"\n{name}: ARI by number of answers")
-    lines = [("strategy", *(str(count) for count in at))]
-    for strategy in dict.fromkeys(row["strategy"] for row in rows):
-        mine = [row for row in rows if (row["set"], row["strategy"]) == (name, strategy)]
-        scores = np.array([[point["ari"] for point in row["curve"]] for row in mine])
-        half = np.zeros(len(at))
-        if len(mine) > 1:
-            half = stats.t.ppf(0.975, len(mine) - 1) * stats.sem(scores, axis=0)
-        cells = [f"{m:.3f} +- {h:.3f}" for m, h in zip(scores.mean(axis=0), half, strict=True)]
-        lines.append((strategy, *cells))
+    lines = [("system", "weights", "runs", *(str(count) for count in at))]
+    for system, sha in dict.fromkeys((row["system"], row["sha256"]) for row in mine):
+        some = [row for row in mine if (row["system"], row["sha256"]) == (system, sha)]
+        scores = np.array([[point["ari"] for point in row["curve"]] for row in some])
+        cells = [f"{col.mean():.3f} +- {half_interval(col.tolist()):.3f}" for col in scores.T]
+        lines.append((system, sha or "", str(len(some)), *cells))
     table(lines)
 
 

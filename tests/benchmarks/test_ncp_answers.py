@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +30,7 @@ def test_piles_follow_the_seed_and_keep_the_truth_beside_them() -> None:
     assert pile.X.shape == (25, 64) and pile.truth.shape == (25,)
     other = answers.drawn("digits", 4, 20, 25)
     assert list(other.collection.ids()) != list(pile.collection.ids())
-    mixture = answers.drawn("mixtures", 3, 20, 25)
+    mixture = answers.drawn("overlapping", 3, 20, 25)
     assert mixture.X.shape == (20, 2) and len(mixture.collection) == 20
 
 
@@ -43,12 +42,16 @@ def test_scores_are_read_at_the_last_refit_before_each_number_of_answers() -> No
 
 
 def test_with_all_pairs_answered_any_network_finds_the_truth(weights: str, tmp_path: Path) -> None:
-    file = tmp_path / "rows.json"
-    answers.main([
-        "--sets", "mixtures", "--runs", "1", "--points", "8", "--at", "0", "4", "28", "--weights",
-        weights, "--refit-every", "2", "--strategies", "random", "placement", "--json", str(file),
-    ])  # fmt: skip
+    file = tmp_path / "rows.jsonl"
+    wanted = [
+        "--sets", "overlapping", "--runs", "1", "--points", "8", "--at", "0", "4", "28",
+        "--weights", weights, "--refit-every", "2", "--json", str(file), "--systems",
+    ]  # fmt: skip
+    answers.main([*wanted, "ncp+random"])
+    answers.main([*wanted, "ncp+random", "ncp+placement"])
     rows = read_runs([file])
+    assert [row["system"] for row in rows] == ["ncp+random", "ncp+placement"], "none runs twice"
+    assert rows[0]["sha256"] == answers.digest(weights)
     assert set(lines(rows, by=["strategy"])) == {"random", "placement"}
     for row in rows:
         assert [point["questions"] for point in row["curve"]] == [0, 4, 28]
@@ -75,10 +78,21 @@ def test_without_weights_the_exact_comparison_says_what_it_needs() -> None:
 
 
 def test_rows_of_a_stopped_benchmark_are_kept(weights: str, tmp_path: Path) -> None:
-    file = tmp_path / "rows.json"
+    file = tmp_path / "rows.jsonl"
     with pytest.raises(Exception, match="nonsense"):
         answers.main([
-            "--sets", "mixtures", "--runs", "1", "--points", "6", "--at", "0", "2", "--weights",
-            weights, "--strategies", "random", "nonsense", "--json", str(file),
+            "--sets", "overlapping", "--runs", "1", "--points", "6", "--at", "0", "2", "--weights",
+            weights, "--systems", "ncp+random", "ncp+nonsense", "--json", str(file),
         ])  # fmt: skip
-    assert [row["strategy"] for row in json.loads(file.read_text())] == ["random"]
+    assert [row["strategy"] for row in read_runs([file])] == ["random"]
+
+
+def test_other_learners_answer_the_same_questions_and_have_no_weights(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    answers.main([
+        "--sets", "clear", "--runs", "1", "--points", "12", "--at", "0", "5", "--systems",
+        "live+live", "--json", str(file),
+    ])  # fmt: skip
+    (row,) = read_runs([file])
+    assert (row["method"], row["sha256"], row["questions"]) == ("live", None, 5)
+    assert row["groups_given"] is None
