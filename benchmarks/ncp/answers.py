@@ -197,7 +197,8 @@ def exact_errors(
 ) -> list[float]:
     """The error before any answer, and after a true answer about the most doubtful pair, twice."""
     listed, n = EXACT.posterior(x), len(x)
-    prob, links, errors = listed.prob, [], []
+    prob, errors = listed.prob, []
+    links: list[tuple[int, int, bool]] = []
     upper = np.triu_indices(n, 1)
     given = torch.from_numpy(x[None]).float()
     for _ in range(3):

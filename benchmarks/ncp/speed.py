@@ -2,6 +2,7 @@
 
     python -m benchmarks.ncp.speed --json ncp_speed.json
     python -m benchmarks.ncp.speed --batch 16 --points 40 --iterations 2     # on a small machine
+    python -m benchmarks.ncp.speed --shipped --json FILE     # only draws of shipped weights
 
 Both train the network of the published sizes on 2-D mixtures with several orders of each batch and
 one step of the optimiser. The published loop is written anew from its description: all data sets
@@ -13,6 +14,9 @@ The cost of the published loop grows with the square of the number of groups. So
 iterations are enough, their groupings are spread evenly over the law of that cost; what they cost
 on average, as a part of the expectation, is told. On a CPU that others use as well, the rates per
 second of processor time say more than those per second.
+
+``--shipped`` times ``NCP(variant=...).sample_posterior`` from raw vectors to groupings, for each
+shipped file, on data sets of the quality benchmark.
 """
 
 from __future__ import annotations
@@ -20,13 +24,17 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from benchmarks.measuring import emit
+from benchmarks.ncp import quality
+from benchmarks.ncp.summaries import digest
 from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
 from samekind.clusterers.ncp.amortized.layers import PReLU
 from samekind.clusterers.ncp.amortized.likelihood import log_joint, relabel
@@ -35,10 +43,12 @@ from samekind.clusterers.ncp.amortized.priors import CRP
 from samekind.clusterers.ncp.amortized.sampler import Sampler
 from samekind.clusterers.ncp.amortized.training import train
 from samekind.clusterers.ncp.amortized.weights import load
+from samekind.clusterers.ncp.estimator import NCP
+from samekind.clusterers.ncp.weights import FILES, shipped
 from samekind.compute import best_device, n_threads, synchronise
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add = parser.add_argument
     add("--batch", type=int, default=64)
@@ -49,8 +59,16 @@ def main() -> None:
     add("--weights", default=None, help="network to sample from; None: trained for 20 seconds")
     add("--device", default=None)
     add("--seed", type=int, default=0)
+    add("--shipped", action="store_true", help="only time draws of the shipped weights")
+    add("--sets", type=int, default=3, help="data sets of each world, with --shipped")
+    add("--variants", nargs="+", default=[v for v in FILES if shipped(v).is_file()])
     add("--json", default=None)
-    wanted = parser.parse_args()
+    wanted = parser.parse_args(arguments)
+    if wanted.shipped:
+        for variant in wanted.variants:
+            for world in quality.WORLDS:
+                emit(shipped_row(variant, world, wanted), wanted.json and Path(wanted.json))
+        return
     device = best_device(wanted.device).device
     result: dict[str, Any] = {"settings": vars(wanted), "device": device, "threads": n_threads()}
     result["largest difference of NLL per point"] = difference(wanted, device)
@@ -221,6 +239,30 @@ def sampling(wanted: argparse.Namespace, device: str) -> dict[str, float]:
         f"{wanted.samples} samples at N = {wanted.points}, seconds": 1 / rate,
         "different groupings among them": float(len(found[0].labels)),
     }
+
+
+def shipped_row(variant: str, world: str, wanted: argparse.Namespace) -> dict[str, Any]:
+    """Seconds for many groupings of one data set, from raw vectors on: medians over data sets.
+
+    Draws that have made the same choices so far cost as much as one, so the number of different
+    groupings among them says why one data set takes longer than another.
+    """
+    model = NCP(variant=variant, device=wanted.device, random_state=wanted.seed)
+    sets, _ = quality.drawn(quality.WORLDS[world], wanted.points, wanted.sets, wanted.seed)
+    model.sample_posterior(sets[0], 10)  # reads the weights
+    spent, different = [], []
+    for x in sets:
+        began = np.array([time.perf_counter(), time.process_time()])
+        found = model.sample_posterior(x, wanted.samples)
+        spent.append(np.array([time.perf_counter(), time.process_time()]) - began)
+        different.append(len(np.unique(found, axis=0)))
+    wall, processor = np.median(spent, axis=0).tolist()
+    return {
+        "check": "sampling", "variant": variant, "world": world, "seed": wanted.seed,
+        "sha256": digest(str(shipped(variant))), "N": wanted.points, "samples": wanted.samples,
+        "sets": len(sets), "threads": n_threads(), "seconds": wall, "processor_seconds": processor,
+        "different": float(np.median(different)),
+    }  # fmt: skip
 
 
 if __name__ == "__main__":
