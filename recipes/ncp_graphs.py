@@ -5,8 +5,8 @@
 Graphs come from several laws (`--law mixed`: blocks, communities with hubs and triangles, nearest
 neighbours) or from the stochastic block model alone (`--law blocks`), with an unknown number of
 groups. Each node is described by eigenvectors and by the other nodes (attention; `--encoder sage`
-and `gated` are the published ones). With `--graph` the nodes of your own graph (a text file, one
-edge per line) are grouped in the end.
+and `gated` are the published ones). With `--graph` the nodes of your own graph (an .edges
+file, one edge per line) are grouped in the end.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def arguments() -> argparse.Namespace:
     add("--start", default=None, help="weights to begin with, of the same sizes")
     add("--out", default="ncp-graphs.safetensors")
     add("--json", default=None, help="how the training went")
-    add("--graph", default=None, help="file of edges: two names per line, perhaps a weight")
+    add("--graph", default=None, help=".edges, .gml or .graphml")
     return parser.parse_args()
 
 
@@ -96,14 +96,17 @@ def made(wanted: argparse.Namespace) -> NCPNetwork:
 
 def show(file: str, weights: str) -> None:
     """The groups of a graph of one's own."""
-    from samekind.clusterers.ncp.amortized.graph_clustering import group_nodes
+    from samekind.clusterers import NCPGraph
+    from samekind.sources import open_source
 
-    lines = Path(file).read_text("utf-8").splitlines()
-    found = group_nodes([line.split() for line in lines if line.strip()], weights)
-    law = {k: round(float(p), 3) for k, p in enumerate(found.n_groups_distribution()) if p > 0}
-    print(f"{len(found.nodes)} nodes; probability of each number of groups: {law}")
-    for number, group in enumerate(found.groups):
-        print(f"group {number}:", " ".join(map(str, group)))
+    items = open_source(file)
+    model = NCPGraph(weights=weights, random_state=0).fit(items.matrix)
+    law = {k: round(float(p), 3) for k, p in enumerate(model.n_clusters_posterior_) if p > 0}
+    print(f"{len(items)} nodes; probability of each number of groups: {law}")
+    for number in range(model.n_clusters_):
+        print(
+            f"group {number}:", *(items.id(int(i)) for i in (model.labels_ == number).nonzero()[0])
+        )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,10 @@ DEEP: dict[str, dict[str, Any]] = {
     **{name: {"steps": 4} for name in ("dec", "idec", "sdec", "dcc", "dc-gmm")},
 }
 """Deep methods that train, for one epoch or a few steps."""
-SHORT: dict[str, dict[str, Any]] = {**DEEP, "ncp": {"n_samples": 16, "orders": 2}}
+SHORT: dict[str, dict[str, Any]] = {
+    **DEEP,
+    **{name: {"n_samples": 16, "orders": 2} for name in ("ncp", "ncp-graph")},
+}
 
 
 def made(name: str) -> Any:

@@ -171,6 +171,7 @@ def test_methods_ask_the_questions_of_their_papers() -> None:
         "occ": "csd",
         "idc": "value",
         "ncp": "posterior",
+        "ncp-graph": "posterior",
     }
     for name in registered("method"):
         find("strategy", strategy_of(name))

@@ -47,7 +47,7 @@ def test_weights_of_every_variant_are_trained_continued_and_used(
 
 
 def test_graphs_are_learnt_and_a_graph_from_a_file_is_grouped(tmp_path: Path) -> None:
-    file, edges = tmp_path / "graphs.safetensors", tmp_path / "edges.txt"
+    file, edges = tmp_path / "graphs.safetensors", tmp_path / "friends.edges"
     rng = np.random.default_rng(0)
     half = np.arange(20) // 10
     pairs = [

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from samekind.clusterers.live.propagation import Propagation
     from samekind.clusterers.logistic import Logistic
     from samekind.clusterers.ncp.estimator import NCP
+    from samekind.clusterers.ncp.graph import NCPGraph
     from samekind.clustering import Clustering
     from samekind.constraints import Conflict, Constraints
     from samekind.errors import (
@@ -114,12 +115,12 @@ __all__ = [
     "Belongs", "COPKMeans", "ChangedCollection", "Clustering", "Collection", "Conflict",
     "ConstrainedSeededKMeans", "Constraints", "Corrected", "CorruptedLedger", "Elsewhere",
     "ExportError", "FixMatch", "ForeignFile", "Infeasible", "InputError", "Item", "KMeans", "Link",
-    "Live", "Logistic", "MPCKMeans", "MiCE", "MissingExtra", "NoSpace", "NotFound", "OddOnes",
-    "OneKind", "OwnKind", "PCKMeans", "Pile", "Polish", "Preview", "ProPos", "Propagation",
-    "Question", "SameGroups", "SamePair", "SamekindError", "SeededKMeans", "SeparateKinds",
-    "ServerError", "Session", "SimCLR", "Skipped", "SourceError", "StateError", "StoreError",
-    "UnknownName", "VectorError", "WhichGroup", "__version__", "open_labelled", "open_pile",
-    "open_source", "open_store", "simulate",
+    "Live", "Logistic", "MPCKMeans", "MiCE", "MissingExtra", "NCPGraph", "NoSpace", "NotFound",
+    "OddOnes", "OneKind", "OwnKind", "PCKMeans", "Pile", "Polish", "Preview", "ProPos",
+    "Propagation", "Question", "SameGroups", "SamePair", "SamekindError", "SeededKMeans",
+    "SeparateKinds", "ServerError", "Session", "SimCLR", "Skipped", "SourceError", "StateError",
+    "StoreError", "UnknownName", "VectorError", "WhichGroup", "__version__", "open_labelled",
+    "open_pile", "open_source", "open_store", "simulate",
 ]  # fmt: skip
 
 

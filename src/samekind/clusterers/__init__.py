@@ -38,6 +38,7 @@ CLUSTERERS: dict[str, str] = {
     "spice": "samekind.clusterers.deep.spice:SPICE",
     "polish": "samekind.clusterers.deep.polish:Polish",
     "ncp": "samekind.clusterers.ncp.estimator:NCP",
+    "ncp-graph": "samekind.clusterers.ncp.graph:NCPGraph",
     "corrected": "samekind.clusterers.corrected:Corrected",
     "dec": "samekind.clusterers.deep.dec:DEC",
     "idec": "samekind.clusterers.deep.dec:IDEC",

@@ -77,6 +77,9 @@ FILE_READERS = {
         "arrays:open_npz",
         "ready vectors in an array 'X'; other arrays of that length are label columns",
     ),
+    ".edges": ("graphs:open_edges", "a graph: one edge per line, two names and perhaps a weight"),
+    ".gml": ("graphs:open_graph", "a graph; attributes of its nodes are label columns"),
+    ".graphml": ("graphs:open_graph", "the same"),
 }
 """By suffix: a function ``(path, exclude) -> Collection`` of ``files/``, and a description."""
 

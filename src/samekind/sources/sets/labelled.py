@@ -17,6 +17,7 @@ from samekind.errors import InputError, SourceError, UnknownName
 from samekind.items import Collection
 from samekind.sources.files.columns import SPLIT, check_names, collect_rows
 from samekind.sources.files.folders import natural
+from samekind.sources.files.graphs import GRAPH_SUFFIXES, open_labelled_graph
 
 Labels = NDArray[np.intp]
 _INSIDE = ("train", "training", "val", "valid", "validation", "dev", "0", "false")
@@ -208,8 +209,11 @@ def _read(path: Path, labels: Sequence[str]) -> tuple[Collection, dict[str, NDAr
         check_names(path, columns, wanted)
         collection = collect_rows(path, columns, notes, [n for n in wanted if n != SPLIT])
         return collection, {name: np.asarray(columns[name]) for name in wanted}
+    if suffix in GRAPH_SUFFIXES:
+        return open_labelled_graph(path)
     raise SourceError(
-        f"Expected a .csv, .tsv, .parquet or .npz file with labels, got {str(path)!r}."
+        f"Expected a .csv, .tsv, .parquet, .npz, .gml or .graphml file with labels, got "
+        f"{str(path)!r}."
     )
 
 

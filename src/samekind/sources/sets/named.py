@@ -14,6 +14,7 @@ from samekind.sources.sets import picture_sets as pictures
 from samekind.sources.sets.avatars import avatars
 from samekind.sources.sets.charts import charts
 from samekind.sources.sets.fashion import fashion_mnist
+from samekind.sources.sets.graphs import karate, sbm_edges
 from samekind.sources.sets.labelled import LabelledSet
 from samekind.sources.sets.leaves import leaves
 from samekind.sources.sets.sensors import sensors
@@ -55,6 +56,8 @@ WITHIN: dict[str, Callable[..., LabelledSet]] = {
     "gaussian-mixtures-unequal": drawn.gaussian_mixtures_unequal,
     "sbm-graphs": drawn.sbm_graphs,
     "sbm-crossed": drawn.sbm_crossed,
+    "sbm-edges": sbm_edges,
+    "karate": karate,
     "cifar10-frozen": frozen.cifar10_frozen,
     "cifar20-frozen": frozen.cifar20_frozen,
     "fashion-frozen": frozen.fashion_frozen,

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from samekind.clusterers.ncp.amortized.graph_clustering import described
 from samekind.clusterers.ncp.amortized.graph_laws import MixedGraphs
+from samekind.clusterers.ncp.amortized.graph_reading import described
 from samekind.clusterers.ncp.amortized.graph_spectrum import leading_vectors
 
 
