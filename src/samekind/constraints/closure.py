@@ -101,23 +101,24 @@ class Closure:
         found: list[int] = self.members.get(self.find(item), [item])
         return found
 
-    def clash(self, links: Sequence[Link]) -> set[int]:
+    def clash(self, links: Sequence[Link], before: int) -> set[int]:
         """The smallest set of accepted answers that contradict these links of one more answer.
 
+        Only answers with an index below `before` count: those that were there at its time.
         Exact (fewest answers) if the same-links of each answer are connected, as they are for
         every kind of question in this package.
         """
         blocks = connected(link for link in links if link.same)
         clashes: list[tuple[int, _Reach, tuple[int, ...], tuple[int, ...]]] = []
         for a, b, same in links:
-            reach = {} if same else self._reach({a}, blocks)
+            reach = {} if same else self._reach({a}, blocks, before)
             if b in reach:
                 clashes.append((reach[b][0], reach, (b,), ()))
         for block in blocks:
-            reach = self._reach(block, blocks)
+            reach = self._reach(block, blocks, before)
             for item, (cost, _, _) in reach.items():
                 for other, answer in self.different.get(item, ()):
-                    if item < other and other in reach:
+                    if answer < before and item < other and other in reach:
                         total = cost + reach[other][0] + 1
                         clashes.append((total, reach, (item, other), (answer,)))
         if not clashes:
@@ -125,7 +126,7 @@ class Closure:
         _, reach, ends, answers = min(clashes, key=lambda clash: clash[0])
         return {*answers, *(answer for end in ends for answer in _answers_on_path(reach, end))}
 
-    def _reach(self, start: Iterable[int], free: Sequence[frozenset[int]]) -> _Reach:
+    def _reach(self, start: Iterable[int], free: Sequence[frozenset[int]], before: int) -> _Reach:
         """Fewest answers that tie each reachable item to `start`; ties in `free` cost nothing."""
         reached: _Reach = {item: (0, None, item) for item in start}
         queue = deque(reached)
@@ -140,7 +141,7 @@ class Closure:
                             reached[other] = (cost, None, item)
                             queue.appendleft(other)
             for tie in self.ties.get(item, ()):
-                if tie in used:
+                if tie[0] >= before or tie in used:
                     continue
                 used.add(tie)
                 for other in tie[1]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, NamedTuple, Self
 
@@ -27,15 +26,37 @@ class Links(NamedTuple):
     weight: NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
 class Conflict:
     """An answer that contradicts earlier ones, with the smallest set of contradicting answers.
 
-    `clash` includes `answer` itself. Without any one of them the others are consistent.
+    Of a long ledger the set is looked for when it is first needed, since few are ever shown.
     """
 
-    answer: Answer
-    clash: tuple[Answer, ...]
+    __slots__ = ("_clash", "_find", "answer")
+
+    def __init__(self, answer: Answer, find: Callable[[], tuple[Answer, ...]]) -> None:
+        self.answer = answer
+        self._find: Callable[[], tuple[Answer, ...]] | None = find
+        self._clash: tuple[Answer, ...] = ()
+
+    @property
+    def clash(self) -> tuple[Answer, ...]:
+        """The answer and those that it contradicts; without any one the others are consistent."""
+        find = self._find
+        if find is not None:
+            self._clash, self._find = find(), None
+        return self._clash
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Conflict):
+            return NotImplemented
+        return self.answer == other.answer and self.clash == other.clash
+
+    def __hash__(self) -> int:
+        return hash(self.answer)
+
+    def __repr__(self) -> str:
+        return f"Conflict({self.answer!r}, {self.clash!r})"
 
 
 class Constraints:
@@ -237,7 +258,7 @@ class Constraints:
         grown = type(self)(self.n_items, n_gone=self.n_gone)
         explicit = self._explicit.copy()
         everything, in_force = list[Answer](), list[Answer]()
-        conflicts = list(self.conflicts)
+        conflicts = list[Conflict]()
         earlier, omissions = self._in_force, self._explicit is not self._closure
         for answer in answers:
             links = answer.links
@@ -249,11 +270,9 @@ class Constraints:
                 explicit.add(links, len(earlier) + len(in_force))
                 in_force.append(answer)
             else:
-                places = sorted(explicit.clash(links))
-                clash = [earlier[k] for k in places if k < len(earlier)]
-                clash += [in_force[k - len(earlier)] for k in places if k >= len(earlier)]
-                conflicts.append(Conflict(answer, (*clash, answer)))
-        grown.conflicts, grown._explicit = tuple(conflicts), explicit
+                before = len(earlier) + len(in_force)
+                conflicts.append(Conflict(answer, partial(grown._clash_of, answer, before)))
+        grown.conflicts, grown._explicit = (*self.conflicts, *conflicts), explicit
         grown._answers = self._answers + tuple(everything)
         grown._in_force = self._in_force + tuple(in_force)
         grown._closure = explicit
@@ -261,7 +280,15 @@ class Constraints:
             known = extended(Folded(self._closure, self._set_aside), in_force, len(earlier))
             known = known or refolded(explicit, grown._in_force.joined())
             grown._closure, grown._set_aside = known
+        if len(everything) == 1:  # look now: a conflict that is not looked for keeps all this alive
+            _ = [conflict.clash for conflict in conflicts]
         return grown
+
+    def _clash_of(self, answer: Answer, before: int) -> tuple[Answer, ...]:
+        """An answer that was set aside, after those of the first ones in force it contradicts."""
+        links = answer.explicit if answer.omitted else answer.links
+        places = sorted(self._explicit.clash(links, before))
+        return (*(self._in_force[k] for k in places), answer)
 
     def _check(self, answer: Answer, links: Sequence[Link]) -> None:
         for a, b, _ in links:

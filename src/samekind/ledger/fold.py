@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from samekind.clustering import Clustering
@@ -101,7 +103,7 @@ class LedgerState:
     volunteered: dict[int, int] = field(default_factory=dict)
     """Questions that were answered without being asked, with the number of the event."""
     told_at: dict[int, int] = field(default_factory=dict)
-    """The event in which each question in `answers` was answered first."""
+    """The event in which each question in `answers` was answered first, ascending."""
     reservations: dict[int, Reservation] = field(default_factory=dict)
     """For whom each open question was asked last; also second opinions on answered ones."""
     second: dict[tuple[int, str], Answer] = field(default_factory=dict)
@@ -218,10 +220,11 @@ class LedgerState:
     def _refitted(self, data: Mapping[str, Any], seq: int) -> None:
         marks = {int(k): tuple(ids) for k, ids in data["marks"].items()}
         after = int(data["after"])
-        known = sum(1 for at in self.told_at.values() if at <= after)
+        late = takewhile(lambda at: at > after, reversed(self.told_at.values()))
+        known = len(self.told_at) - sum(1 for _ in late)
         numbers = int(data["snapshot"]), after, int(data["last"])
         self.refits.append(Refitted(*numbers, marks, known, data.get("moved")))
-        self.changes = sum(1 for at in self.changed_at if at > after)
+        self.changes = len(self.changed_at) - bisect_right(self.changed_at, after)
 
     def _named(self, data: Mapping[str, Any], seq: int) -> None:
         name = Name(seq, str(data["name"]))
