@@ -62,7 +62,7 @@ def cifar100(folder: Path, each: int, *, unseen: bool) -> tuple[NDArray[np.uint8
     images, labels, count = [], [], np.zeros(100, dtype=int)
     wanted = np.isin(np.arange(100), unseen_classes()) == unseen
     names = ("cifar100-test",) if unseen else ("cifar100-test", "cifar100-train-0")
-    for image, label in (row for name in names for row in rows(folder / f"{name}.parquet")):
+    for image, label in (row for name in names for row in encoded_rows(folder / f"{name}.parquet")):
         if wanted[label] and count[label] < each:
             count[label] += 1
             images.append(read(image))
@@ -70,20 +70,20 @@ def cifar100(folder: Path, each: int, *, unseen: bool) -> tuple[NDArray[np.uint8
     return np.stack(images), np.array(labels)
 
 
-def rows(path: Path) -> Iterator[tuple[bytes, int]]:
-    """Encoded images and their fine labels."""
+def encoded_rows(path: Path, label: str = "fine_label") -> Iterator[tuple[bytes, int]]:
+    """Encoded images and their labels."""
     from pyarrow.parquet import ParquetFile
 
     for part in ParquetFile(path).iter_batches(
-        batch_size=1000, columns=["image", "fine_label"], use_threads=False
+        batch_size=1000, columns=["image", label], use_threads=False
     ):
         yield from zip(*(column.to_pylist() for column in part.columns), strict=True)
 
 
-def read(image: bytes) -> NDArray[np.uint8]:
+def read(image: bytes, mode: str = "RGB") -> NDArray[np.uint8]:
     from PIL import Image
 
-    return np.asarray(Image.open(io.BytesIO(image)).convert("RGB"))
+    return np.asarray(Image.open(io.BytesIO(image)).convert(mode))
 
 
 def frozen_vectors(images: NDArray[np.uint8]) -> NDArray[np.float32]:

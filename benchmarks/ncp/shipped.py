@@ -104,7 +104,7 @@ def check_steps(variant: str, wanted: argparse.Namespace) -> Iterator[Row]:
     """The most probable choice of each step, given the true choices before it."""
     if variant != "pointwise":
         return
-    network, _ = network_of(None, "cpu", variant)
+    network = network_of(None, "cpu", variant).network
     for n in wanted.sizes:
         x, truth = TrainingLaw().draw(wanted.sets, n, np.random.default_rng((wanted.seed, n, 1)))
         said, right = [], []
@@ -141,7 +141,7 @@ def check_effective(variant: str, wanted: argparse.Namespace) -> Iterator[Row]:
     """Effective draws of the network and of Gibbs sampling on the same data sets."""
     if variant != "pointwise":
         return
-    network, _ = network_of(None, "cpu", variant)
+    network = network_of(None, "cpu", variant).network
     for name, world in quality.WORLDS.items():
         for n in (10, *wanted.sizes):
             x, _ = quality.drawn(world, n, wanted.known_sets, wanted.seed)

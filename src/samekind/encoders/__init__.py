@@ -34,6 +34,7 @@ ENCODERS: dict[str, str] = {
     "mixed-images-fast": "samekind.encoders.mixed:FastMixedImages",
     "efficientnet-lite2": "samekind.encoders.frozen.efficientnet:EfficientNetLite2",
     "efficientnet-lite0": "samekind.encoders.frozen.efficientnet:EfficientNetLite0",
+    "efficientnet-lite0-features": "samekind.encoders.frozen.features:Lite0Features",
     "pixels": "samekind.encoders.pixels:Pixels",
     "images": "samekind.encoders.pixels:Images",
     "simclr": "samekind.encoders.learned.encoder:SimCLR",

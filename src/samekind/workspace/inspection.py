@@ -25,6 +25,8 @@ N_WARM_UP, N_TIMED = 4, 24
 """Items that an encoder warms up on, and items on which it is timed."""
 LEARN_MINUTES = 10.0
 """How long an encoder learns from the pictures by default."""
+FOR_METHODS = ("images", "efficientnet-lite0-features")
+"""Encoders for methods that read pictures, or what one network gives, by themselves."""
 LEARNERS = ("simclr", "byol")
 """Encoders that are trained on the pictures and need no number of groups."""
 
@@ -192,8 +194,8 @@ def encoders_for(collection: Collection) -> Iterator[EncoderOption]:
     ready = bool(getattr(collection, "ready", False))
     for name in ENCODERS:
         learns = name in LEARNERS
-        if name == "images" or (name in ("cc", "tcl", "propos") and not learns):
-            continue  # for deep methods, or in need of a number of groups
+        if name in FOR_METHODS or (name in ("cc", "tcl", "propos") and not learns):
+            continue  # or in need of a number of groups
         if name == "vectors" and not ready:
             continue
         encoder = make_encoder(name)

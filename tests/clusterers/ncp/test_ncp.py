@@ -162,7 +162,7 @@ def test_a_stratified_sample_holds_what_it_must_and_something_of_every_region() 
 
 def test_the_shipped_weights_are_small_and_know_how_they_were_trained() -> None:
     assert sum(shipped(name).stat().st_size for name in ("pointwise", "clusterwise")) < 3_000_000
-    network, is_calibrated = network_of(None, "cpu")
+    network, is_calibrated, _ = network_of(None, "cpu")
     assert is_calibrated and network.sizes.inputs == 8
     assert network_of(None, "cpu").network is network, "read once"
 

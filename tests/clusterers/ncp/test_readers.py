@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
+from samekind.clusterers.ncp.estimator import NCP
 from samekind.clusterers.ncp.readers import (
     PictureReader,
     VectorReader,
@@ -17,6 +18,7 @@ from samekind.clusterers.ncp.readers import (
     load_with_reader,
     save_with_reader,
 )
+from samekind.constraints import Constraints
 from samekind.errors import InputError, VectorError
 
 PICTURES = {
@@ -101,3 +103,39 @@ def test_vectors_keep_their_projection_in_16_bits(tmp_path: Path) -> None:
     assert np.allclose(points, wanted, atol=0.02)
     with pytest.raises(VectorError, match=r"of the encoder 'some-encoder'.* shape \(9, 5\)"):
         reader(X[:, :5])
+
+
+def test_ncp_takes_pictures_with_answers_and_places_further_ones(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "p.safetensors", PICTURES, encoder="residual", inputs=1, attention=1, heads=2
+    )
+    rng = np.random.default_rng(0)
+    pile = rng.integers(0, 256, (14, 9, 9, 3), dtype=np.uint8)
+    told = Constraints.from_links(14, [(0, 1, False), (0, 2, True), (3, 9, True)])
+    model = NCP(weights=path, n_samples=16, max_placed=10, random_state=0, device="cpu")
+    with pytest.warns(UserWarning, match="so a sample of 10 is"):
+        model.fit(pile, constraints=told)
+    assert model.labels_.shape == (14,)
+    assert model.space_.shape == (14, 16)
+    assert model.labels_[0] == model.labels_[2] != model.labels_[1]
+    assert model.labels_[3] == model.labels_[9]
+    assert model.predict(pile[:3]).shape == (3,)
+    few = pile[:6].transpose(0, 3, 1, 2).reshape(6, -1)  # as the encoder `images` gives them
+    assert model.sample_posterior(few, 5).shape == (5, 6)
+    assert model.score_partition(few, [0, 0, 1, 1, 2, 2]) < 0
+    with pytest.raises(VectorError, match="Give pictures"):
+        model.predict(np.zeros((4, 243)))
+
+
+def test_ncp_takes_vectors_of_the_named_encoder_only(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    kept = {
+        "kind": "vectors", "features": "some-encoder", "mean": np.zeros(6, np.float32),
+        "axes": rng.normal(size=(6, 3)).astype(np.float32),
+    }  # fmt: skip
+    path = written(tmp_path / "v.safetensors", kept, encoder="points", inputs=3)
+    model = NCP(weights=path, n_samples=8, random_state=0, device="cpu")
+    model.fit(rng.normal(size=(9, 6)))
+    assert model.space_.shape == (9, 3)
+    with pytest.raises(VectorError, match="Encode with 'some-encoder', or give other weights"):
+        model.fit(rng.normal(size=(9, 5)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -59,7 +60,8 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     max_placed : largest number of items placed one by one. Of larger sets a stratified sample with
         all answered items is placed; the others join their most probable group, with a warning.
     weights : file that :meth:`train` wrote; None: the weights for general vectors that come with
-        the package.
+        the package. ``glyphs`` takes pictures of drawn signs, (n, height, width), and ``photos``
+        vectors of photographs by the encoder ``efficientnet-lite0-features``.
     variant : ``pointwise`` places items one by one; ``clusterwise`` takes out one whole group per
         pass and groups all items of a large set, with fewer draws. ``acp-s`` does so after all
         items looked at each other once, ``acp`` lets those that are left do so in every pass,
@@ -117,12 +119,12 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
-        """Group the rows of X. `y` is ignored."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
-        known = checked_constraints(constraints, len(X))
+        """Group the rows of X, or pictures if the weights are for pictures. `y` is ignored."""
         rng = self._checked_rng()
         self.variant_ = self._which()
         trained = self._trained(self.variant_)
+        X = trained.points(X, partial(validate_data, self))
+        known = checked_constraints(constraints, len(X))
         self._calibration = self._calibrated(X, trained, rng)
         self.space_ = self._calibration(X)
         rows = self._rows(self.space_, known, rng, self.variant_)
@@ -141,8 +143,9 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Ints:
         """The groups of other items: one more step each, after the items that were fitted."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        found = self._predictor(self._trained(self.variant_).network, self._calibration(X))
+        trained = self._trained(self.variant_)
+        X = trained.points(X, partial(validate_data, self, reset=False))
+        found = self._predictor(trained.network, self._calibration(X))
         return np.asarray(found.argmax(axis=1), dtype=np.intp)
 
     def sample_posterior(
@@ -154,12 +157,12 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         from sklearn.utils import check_array
 
-        X = check_array(X, dtype=[np.float64, np.float32])
         if n < 1:
             raise InputError(f"Expected at least 1 grouping to draw, got n={n}.")
-        known = checked_constraints(constraints, len(X))
         rng, variant = self._checked_rng(), self._which()
         trained = self._trained(variant)
+        X = trained.points(X, check_array)
+        known = checked_constraints(constraints, len(X))
         space = self._calibrated(X, trained, rng)(X)
         rows = self._rows(space, known, rng, variant)
         posterior = self._posterior(trained, space[rows], known, rows, rng, variant)
@@ -184,7 +187,9 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         from sklearn.utils import check_array
 
-        X, groups = check_array(X, dtype=[np.float64, np.float32]), np.asarray(labels)
+        rng, variant = self._checked_rng(), self._which()
+        trained = self._trained(variant)
+        X, groups = trained.points(X, check_array), np.asarray(labels)
         if groups.shape != (len(X),):
             raise InputError(
                 f"Expected one label for each of {len(X)} items, got labels of shape "
@@ -195,8 +200,6 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 f"Expected at most {MAX_SCORED_ITEMS} items, got {len(X)}: a probability needs all "
                 "of them at once. Score a sample of them."
             )
-        rng, variant = self._checked_rng(), self._which()
-        trained = self._trained(variant)
         space = self._calibrated(X, trained, rng)(X)
         posterior = self._posterior(trained, space, None, np.arange(len(X)), rng, variant)
         return float(posterior.score(groups, orders).log_prob)
@@ -281,6 +284,8 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _calibrated(self, X: Floats, trained: Trained, rng: np.random.Generator) -> Calibration:
         from samekind.clusterers.ncp.amortized.calibration import Calibration
 
+        if trained.reader is not None:
+            return Calibration.unchanged(trained.reader.width)
         dim = trained.network.sizes.inputs
         if trained.calibrated:
             return Calibration.of(X, dim, rng)

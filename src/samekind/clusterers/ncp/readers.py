@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
@@ -35,6 +35,11 @@ class Reader(Protocol):
     """Makes points of what a user has."""
 
     @property
+    def takes_pictures(self) -> bool:
+        """Whether X is pictures, else vectors."""
+        ...
+
+    @property
     def width(self) -> int:
         """Numbers per point."""
         ...
@@ -55,6 +60,7 @@ class VectorReader:
     axes : (D, d) onto which they are projected.
     """
 
+    takes_pictures: ClassVar[bool] = False
     features: str
     mean: Floats
     axes: Floats
@@ -94,6 +100,7 @@ class PictureReader:
         whole picture is used as it is.
     """
 
+    takes_pictures: ClassVar[bool] = True
     encoder: Any
     width: int
     side: int

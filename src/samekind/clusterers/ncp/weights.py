@@ -8,13 +8,16 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from samekind.clusterers.ncp.amortized.calibration import Calibrated
 from samekind.clusterers.ncp.amortized.clusterwise import ClusterwiseNetwork
 from samekind.clusterers.ncp.amortized.generators import Generator
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
 from samekind.clusterers.ncp.amortized.training import train
 from samekind.clusterers.ncp.amortized.training_loop import History
-from samekind.clusterers.ncp.amortized.weights import load, load_clusterwise, read_tensors, save
+from samekind.clusterers.ncp.amortized.weights import load_clusterwise, read_tensors, save
+from samekind.clusterers.ncp.readers import Reader, load_with_reader
 from samekind.errors import InputError
 
 TrainingReport = Callable[[int, float, float], None]
@@ -27,18 +30,38 @@ FILES = {
 """Shipped files by variant."""
 
 
+NAMED = {"glyphs": "glyphs.safetensors", "photos": "photos.safetensors"}
+"""Shipped files for pictures, by the name that is given as weights."""
+
+
 class Trained(NamedTuple):
-    """A network, and whether it was trained on calibrated vectors."""
+    """A network, whether it was trained on calibrated vectors, and what makes points of the items.
+
+    A `reader` of None takes vectors as they are.
+    """
 
     network: NCPNetwork | ClusterwiseNetwork
     calibrated: bool
+    reader: Reader | None = None
+
+    def points(self, X: Any, check: Callable[..., Any]) -> Any:
+        """(n, d) vectors, checked by a function of scikit-learn; of pictures and frozen vectors
+        what their reader makes of them."""
+        if self.reader is not None and self.reader.takes_pictures:
+            return self.reader(X)
+        X = check(X, dtype=[np.float64, np.float32])
+        return X if self.reader is None else self.reader(X)
 
 
 def shipped(variant: str = "pointwise") -> Path:
     """The weights for general vectors that come with the package."""
+    return _folder() / FILES[variant]
+
+
+def _folder() -> Path:
     import samekind.clusterers.ncp.amortized.trained as folder
 
-    return Path(folder.__file__ or "").parent / FILES[variant]
+    return Path(folder.__file__ or "").parent
 
 
 def variant_of(weights: str | Path) -> str:
@@ -60,11 +83,11 @@ def network_of(weights: str | Path | None, device: str, variant: str = "pointwis
 
 
 def _there(weights: str | Path) -> Path:
-    path = Path(weights)
+    path = _folder() / NAMED[str(weights)] if str(weights) in NAMED else Path(weights)
     if not path.is_file():
         raise InputError(
             f"Expected a file of weights, found none at {str(path)!r}. Give a file that NCP.train "
-            "wrote, or None for the weights that come with the package."
+            f"wrote, one of {', '.join(NAMED)}, or None for the weights for general vectors."
         )
     return path
 
@@ -81,13 +104,17 @@ def _variant(path: str, changed: int) -> str:
 @lru_cache(maxsize=4)
 def _read(path: str, changed: int, device: str, variant: str) -> Trained:
     network: NCPNetwork | ClusterwiseNetwork
-    network, facts = (load if variant == "pointwise" else load_clusterwise)(path, device=device)
-    if network.sizes.encoder not in ("points", "none"):
+    reader: Reader | None = None
+    if variant == "pointwise":
+        network, reader, facts = load_with_reader(path, device=device)
+    else:
+        network, facts = load_clusterwise(path, device=device)
+    if reader is None and network.sizes.encoder not in ("points", "none"):
         raise InputError(
             f"Expected weights for vectors, got weights for {network.sizes.encoder!r} in {path!r}. "
             "Give weights that were trained on vectors."
         )
-    return Trained(network.requires_grad_(False), bool(facts.get("calibrated", False)))
+    return Trained(network.requires_grad_(False), bool(facts.get("calibrated", False)), reader)
 
 
 def train_network(
