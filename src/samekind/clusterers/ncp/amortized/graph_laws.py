@@ -174,6 +174,13 @@ class NearestNeighbours:
         return (near | near.mT).float()
 
 
+FEW_OR_MANY = EitherPrior(
+    CRP(0.7), EitherPrior(MFM(2.0, 2.0), MFM(rate=7.0, gamma=3.0, most=16), 0.5), 0.5
+)
+"""Half of the groupings by a Chinese restaurant process; a quarter with about three even groups,
+a quarter with about eight."""
+
+
 @dataclass(frozen=True)
 class MixedGraphs:
     """Graphs of several laws, one of them for each.
@@ -195,9 +202,9 @@ class MixedGraphs:
     (torch.Size([3, 10, 10]), torch.Size([3, 10]))
     """
 
-    prior: Prior = EitherPrior(CRP(0.7), MFM(rate=2.0, gamma=2.0), 0.6)
+    prior: Prior = FEW_OR_MANY
     points: tuple[int, int] = (10, 200)
-    max_groups: int = 12
+    max_groups: int = 16
     plain: StochasticBlocks = StochasticBlocks()  # noqa: RUF009
     communities: Communities = Communities()
     nearest: NearestNeighbours = NearestNeighbours()
