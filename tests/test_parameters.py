@@ -90,7 +90,12 @@ def test_parameters_are_read_from_the_signature_and_the_docstring() -> None:
         ("fast=False", False),
     ],
 )
-def test_texts_become_values_of_the_right_type(word: str, value: Any) -> None:
+def test_texts_become_values_of_the_right_type(
+    word: str, value: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a=b.safetensors", "2024"):
+        (tmp_path / name).touch()
     (read,) = read_parameters(HERE, parse_assignments([word])).values()
     assert read == value and type(read) is type(value)
     again = read_parameters(HERE, json.loads(json.dumps({word.partition("=")[0]: read})))
@@ -108,12 +113,20 @@ def test_texts_become_values_of_the_right_type(word: str, value: Any) -> None:
         ("sides=3,x", "a list"),
         ("rule=middle", "near or far, got 'middle'"),
         ("fast=1", "true or false, got 1"),
-        ("weights=[1]", "a text or none"),
+        ("weights=[1]", "a file or none"),
+        ("weights=gone", "a file or none, found no file at 'gone'"),
     ],
 )
 def test_a_value_of_another_type_is_refused_with_what_is_expected(word: str, wanted: str) -> None:
     with pytest.raises(InputError, match=wanted):
         read_parameters(HERE, parse_assignments([word]))
+
+
+def test_a_file_is_found_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "w").touch()
+    assert read_parameters(HERE, {"weights": "w"}, absolute=True) == {"weights": f"{tmp_path}/w"}
+    assert read_parameters(HERE, {"weights": None}, absolute=True) == {"weights": None}
 
 
 def test_an_unknown_parameter_is_refused_with_those_that_exist() -> None:

@@ -34,7 +34,7 @@ class Parameter:
     Parameters
     ----------
     kinds : types of its values, of :data:`KINDS`. choices : all values, if it takes only some.
-    optional : whether it can be None.
+    optional : whether it can be None. file : whether it is the path of a file that has to exist.
     line : its description in the docstring.
     """
 
@@ -45,6 +45,7 @@ class Parameter:
     optional: bool = False
     element: type = str
     line: str = ""
+    file: bool = False
 
     @property
     def words(self) -> str:
@@ -53,7 +54,8 @@ class Parameter:
         >>> Parameter("epochs", (int,), None, optional=True).words
         'a whole number or none'
         """
-        found = [str(choice) for choice in self.choices] or [KINDS[kind] for kind in self.kinds]
+        kinds = ["a file"] if self.file else [KINDS[kind] for kind in self.kinds]
+        found = [str(choice) for choice in self.choices] or kinds
         found += ["none"] if self.optional else []
         return " or ".join([*([", ".join(found[:-1])] if found[1:] else []), found[-1]])
 
@@ -72,8 +74,18 @@ class Parameter:
         for kind in self.kinds:
             value = _converted(given, kind, self.element)
             if value is not None:
-                return value
+                return self._found(value) if self.file else value
         raise self._unusable(given)
+
+    def _found(self, value: str) -> str:
+        """Return the path of a file that exists, also one that begins with ~."""
+        path = Path(value).expanduser()
+        if not path.is_file():
+            raise InputError(
+                f"Expected {self.name} to be {self.words}, found no file at {value!r}. Check the "
+                "path."
+            )
+        return str(path)
 
     def as_json(self) -> dict[str, Any]:
         """Return everything about it as plain JSON."""
@@ -134,12 +146,18 @@ def parameters_of(kind: str, name: str) -> dict[str, Parameter]:
         kinds, choices, optional, element = _kinds(hint)
         if kinds:
             default, line = _default(made, each), lines.get(each, "")
-            found[each] = Parameter(each, kinds, default, choices, optional, element, line)
+            file = Path in get_args(hint) or hint is Path
+            found[each] = Parameter(each, kinds, default, choices, optional, element, line, file)
     return found
 
 
-def read_parameters(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given parameters of a method in their types; raise on an unknown one."""
+def read_parameters(
+    method: str, given: Mapping[str, Any], *, absolute: bool = False
+) -> dict[str, Any]:
+    """Return the given parameters of a method in their types; raise on an unknown one.
+
+    With `absolute` the paths of files no longer depend on the current folder.
+    """
     known = parameters_of("method", method) if given else {}
     for name in given:
         if name not in known:
@@ -147,7 +165,9 @@ def read_parameters(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
                 f"The method {method!r} has no parameter {name!r}.{did_you_mean(name, known)} "
                 f"It has: {', '.join(known)}. See `samekind list --method {method}`."
             )
-    return {name: known[name].read(value) for name, value in given.items()}
+    found = {name: known[name].read(value) for name, value in given.items()}
+    files = [name for name in found if absolute and known[name].file and found[name] is not None]
+    return {**found, **{name: str(Path(found[name]).absolute()) for name in files}}
 
 
 def describe(kind: str, name: str) -> dict[str, Any]:

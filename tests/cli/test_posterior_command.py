@@ -1,9 +1,10 @@
-"""``samekind plot posterior``: from a set, a table or chance to a picture, and what it refuses."""
+"""``samekind posterior`` and ``plot posterior``: what they show, and what they refuse."""
 
 # ruff: noqa: F811 (fixtures are imported by their names)
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +67,7 @@ def test_what_cannot_be_drawn_is_told_before_long_work(cli: Cli, tmp_path: Path)
 
 
 def test_every_grouping_that_is_drawn_honours_the_answers(weights: Path) -> None:
-    pile, beliefs = random_points(10, seed=3), Beliefs(200, weights, "random", 0)
+    pile, beliefs = random_points(10, seed=3), Beliefs(200, "random", 0, {"weights": str(weights)})
     known = Constraints.from_links(10, [(0, 1, True), (1, 2, False), (3, 4, False)])
     belief = beliefs.believe("told", pile, known)
     together = belief.together()
@@ -82,3 +83,81 @@ def test_the_same_seed_draws_the_same_items() -> None:
     assert np.array_equal(some.X, pile.at_most(8, seed=1).X)
     assert (some.name, pile.at_most(30, 0).name) == ("8 of 30 points", "30 points")
     assert len(some.collection) == len(some.truth) == 8
+
+
+def test_how_sure_the_groups_are_is_shown_with_the_answers_and_nothing_is_written(
+    cli: Cli, weights: Path, table: Path
+) -> None:
+    given = ("--method", "ncp", "--with", f"weights={weights}", "--with", "n_samples=40")
+    asked = cli("ask", table, *given, "--questions", 2, typed="p\ny\nn\n")
+    assert asked.code == 0 and "p How sure?" in " ".join(asked.out.split()), asked.err
+    assert "Strategy: posterior, NCP's own." in asked.err
+    assert asked.out.count("Most likely") == 2, "on p, and at the end"
+    ledger = next((weights.parent / "home" / "sessions").iterdir())
+    before = ledger.read_bytes()
+    shown = cli("posterior", table)
+    assert "Most likely" in shown.out and "Uncertain pairs" in shown.out, shown.err
+    assert ", now" in shown.out and "same kind" in shown.out
+    found = json.loads(cli("posterior", table, "--json", "--pairs", 3).out)
+    assert sum(found["n_groups"].values()) == pytest.approx(1, abs=1e-4)
+    assert len(found["pairs"]) <= 3 and found["items"] == found["placed"] == 40
+    assert ledger.read_bytes() == before
+
+
+def test_a_pile_without_answers_is_reported_on_and_a_method_without_draws_refused(
+    cli: Cli, weights: Path, table: Path
+) -> None:
+    few = ("--with", f"weights={weights}", "--with", "n_samples=20")
+    shown = cli("posterior", table, "--method", "ncp", *few)
+    assert shown.code == 0 and "Most likely" in shown.out
+    refused = cli("posterior", table, "--method", "kmeans")
+    assert (
+        refused.code == 2 and "Expected a method that draws groupings, such as ncp" in refused.err
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "wrong", "says"),
+    [
+        (("cluster", "digits"), "variant=acps", "Expected variant to be auto, pointwise"),
+        (("simulate", "digits"), "estimate=mean", "Expected estimate to be central or probable"),
+        (("ask", "digits"), "weights=gone.safetensors", "found no file at 'gone.safetensors'"),
+        (("serve", "digits"), "weight=x", "Did you mean 'weights'?"),
+        (("plot", "posterior"), "variant=acps", "Expected variant to be auto, pointwise"),
+        (("plot", "picks", "digits"), "weights=gone.safetensors", "found no file"),
+        (("plot", "evolution", "digits"), "estimate=mean", "Expected estimate to be central"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, tuple) else "",
+)
+def test_weights_variant_and_estimate_are_checked_before_any_long_work(
+    cli: Cli, command: tuple[str, ...], wrong: str, says: str
+) -> None:
+    method = () if command == ("plot", "posterior") else ("--method", "ncp")
+    done = cli(*command, *method, "--with", wrong)
+    assert done.code == 2 and says in done.err and "Encod" not in done.err
+
+
+def test_a_simulated_person_is_asked_by_the_strategy_of_the_method(
+    cli: Cli, weights: Path, table: Path
+) -> None:
+    few = ("--with", f"weights={weights}", "--with", "n_samples=20", "--with", "estimate=probable")
+    done = cli(
+        "simulate", table, "--orientation", "side", "--method", "ncp", *few, "--questions", 4
+    )
+    assert done.code == 0 and "+ posterior" in done.out and "estimate=probable" in done.out
+    drawn = cli(
+        "plot", "posterior", table, "--with", f"weights={weights}", "--with", "estimate=probable",
+        "--items", 8, "--samples", 20, "--questions", 0, "--out", weights.parent / "one.svg",
+    )  # fmt: skip
+    assert drawn.code == 0 and "estimate probable" in (weights.parent / "one.svg").read_text()
+
+
+def test_the_file_of_weights_is_found_again_from_another_folder(
+    cli: Cli, weights: Path, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(weights.parent)
+    given = ("--method", "ncp", "--with", "weights=w.safetensors", "--with", "n_samples=20")
+    assert cli("ask", table, *given, "--questions", 1, typed="y\n").code == 0
+    monkeypatch.chdir(weights.parent / "home")
+    again = cli("posterior", table)
+    assert again.code == 0 and "left out" not in again.err, again.err

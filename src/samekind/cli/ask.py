@@ -8,6 +8,7 @@ import typer
 
 from samekind.cli import options
 from samekind.cli.console import note, progress_bar, say, screen, show_table
+from samekind.cli.posterior import show_certainty
 from samekind.questions.wording import plural
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def ask(
         say("There are no more questions worth asking.")
     count = session.progress()["answers"]
     say(f"{plural(count, 'answer is', 'answers are')} saved in {request.shown_target}.")
+    show_certainty(session, request.arguments())
     say(f"Continue:           samekind ask {request.arguments()}")
     say(f"Export the groups:  samekind export {request.arguments()} groups.csv")
 
@@ -95,6 +97,7 @@ def cluster(
     with progress_bar("Encoding") as progress:
         session = request.session(request.pile(collection, progress), MemoryStore())
     show_groups(session)
+    show_certainty(session, request.arguments())
     if out is not None:
         write_groups(session, out, None, "copy", yes=True)
 

@@ -20,6 +20,7 @@ from samekind.cli.learn import learn
 from samekind.cli.list import list_all
 from samekind.cli.more import more
 from samekind.cli.plot import plot
+from samekind.cli.posterior import posterior
 from samekind.cli.predict import predict
 from samekind.cli.report import report
 from samekind.cli.serve import demo, serve
@@ -48,7 +49,7 @@ app = typer.Typer(
     help="Sort a pile of things your way: answer a few questions, get the groups you had in mind.",
     epilog="Try it: samekind ask tiles, or samekind demo for a page in your browser.",
 )
-sorting = (serve, demo, ask, cluster, export, predict, check, learn, embed, more)
+sorting = (serve, demo, ask, cluster, posterior, export, predict, check, learn, embed, more)
 for command in (*sorting, simulate, bench, report):
     panel = "Sort your things" if command in sorting else "Measure with simulated people"
     app.command(rich_help_panel=panel)(command)

@@ -35,6 +35,7 @@ def evolution(
     ] = None,
     method: options.Method = "pcl",
     strategy: options.Strategy = None,
+    parameters: options.With = None,
     encoder: options.Encoder = None,
     questions: Annotated[int, typer.Option(min=1, help="Answers for each orientation.")] = 40,
     groups: options.Groups = None,
@@ -59,12 +60,14 @@ def evolution(
         found = Snapshots.load(saved)
         found = found.under(orientation) if orientation else found
     elif saved is None and source is not None:
+        from samekind.parameters import parse_assignments
         from samekind.reports.plots.simulated import Evolution
         from samekind.workspace.pile import chosen_names
 
         check_new([save])
-        names = chosen_names(method, strategy, encoder, on_notice=note)
-        plan = Evolution(*names, encoder, questions, groups, refit_every, seed)
+        given = parse_assignments(parameters or [])
+        names = chosen_names(method, strategy, encoder, given, note)
+        plan = Evolution(*names, encoder, questions, groups, refit_every, seed, given)
         with progress_bar("Encoding") as progress:
             found = plan.run(source, orientation or [], on_notice=note, progress=progress)
     else:
@@ -118,6 +121,7 @@ def picks(
         list[str] | None, typer.Option(help="A strategy whose picks are drawn; repeatable.")
     ] = None,
     method: options.Method = "kmeans",
+    parameters: options.With = None,
     encoder: options.Encoder = None,
     questions: Annotated[int, typer.Option(min=1, help="Number of items picked.")] = 50,
     groups: options.Groups = None,
@@ -126,6 +130,7 @@ def picks(
     out: options.Picture = Path("picks.png"),
 ) -> None:
     """Draw which items each strategy would ask about first, before any answer."""
+    from samekind.parameters import parse_assignments, read_parameters
     from samekind.reports.plots.canvas import check_picture, new_figure, write_picture
     from samekind.reports.plots.picks import draw_picks
     from samekind.reports.plots.simulated import FirstPicks
@@ -133,7 +138,8 @@ def picks(
     check_picture(out)
     new_figure(1, 1)  # a missing package fails early, before any long work
     strategies = {name: name for name in choice} if choice else STRATEGIES
-    plan = FirstPicks(str(method), encoder, questions, groups, seed)
+    given = read_parameters(str(method), parse_assignments(parameters or []))
+    plan = FirstPicks(str(method), encoder, questions, groups, seed, given)
     with progress_bar("Encoding") as progress:
         found = plan.run(source, orientation, strategies, progress)
     say(f"Drew {write_picture(draw_picks(found, most=items, seed=seed), out)}.")
@@ -149,15 +155,15 @@ def posterior(
     questions: Annotated[int, typer.Option(min=0, help="Number of answers.")] = 3,
     strategy: options.Strategy = "posterior",
     encoder: options.Encoder = None,
-    weights: Annotated[
-        Path | None, typer.Option(help="Weights of the network; default: those of the package.")
-    ] = None,
+    parameters: options.With = None,
+    weights: Annotated[Path | None, typer.Option(help="The same as --with weights=FILE.")] = None,
     items: Annotated[int, typer.Option(min=1, help="Number of items, chosen at random.")] = 40,
     samples: Annotated[int, typer.Option(min=1, help="Number of groupings sampled.")] = 2000,
     seed: options.Seed = 0,
     out: options.Picture = Path("posterior.png"),
 ) -> None:
-    """Draw the most probable groupings of a few items, before and after answers."""
+    """Draw the most probable groupings of a few items by ncp, before and after answers."""
+    from samekind.parameters import parse_assignments, read_parameters
     from samekind.reports.plots.beliefs import Beliefs, labelled_items, random_points
     from samekind.reports.plots.canvas import check_picture, new_figure, write_picture
     from samekind.reports.plots.posterior import MAX_ITEMS, draw_posterior
@@ -166,13 +172,15 @@ def posterior(
     new_figure(1, 1)  # a missing package fails early, before any long work
     if items > MAX_ITEMS:
         raise InputError(f"Expected --items from 1 to {MAX_ITEMS}, got {items:,}.")
+    given = {} if weights is None else {"weights": str(weights)}
+    given = read_parameters("ncp", given | parse_assignments(parameters or []))
     if source is None:
         pile = random_points(items, seed)
     else:
         with progress_bar("Encoding") as progress:
             pile = labelled_items(source, orientation, encoder, progress)
     pile = pile.at_most(items, seed)
-    plan = Beliefs(samples, weights, str(strategy), seed)
+    plan = Beliefs(samples, str(strategy), seed, given)
     beliefs = plan.run(pile, questions, note)
     figure = draw_posterior(
         pile.X, beliefs, truth=pile.truth, name=pile.name, note=plan.note(), seed=seed

@@ -14,6 +14,7 @@ from rich.text import Text
 from samekind.cli.console import at_terminal
 from samekind.cli.drawings import drawn, drawn_group
 from samekind.cli.group_names import LARGE_GROUPS, NAME, NEW, SHOW, GroupNames
+from samekind.cli.posterior import live_report
 from samekind.errors import InputError
 from samekind.questions import NONE, Question, wording
 from samekind.session import Session
@@ -22,11 +23,14 @@ from samekind.session.review import describe_doubt, doubtful_answers
 from samekind.session.search import find_like
 from samekind.session.visibility import WHAT_HELPS, describe_unseen
 from samekind.simulation.people import AGAIN, BACK, SKIP, STOP
+from samekind.workspace.posterior import describe_n_groups, has_posterior, posterior_report
 
 COMMANDS = {BACK: ("back", "Back"), SKIP: ("skip", "Skip for now"), STOP: ("finish", "Finish")}
 """Commands beside answering: the names of their keys in `wording.ACTS`, and their labels."""
 LIKE_KEY, LIKE_LABEL = "f", "Find more like this"
 """The key that begins a search for more items like the first one shown."""
+POSTERIOR_KEY, POSTERIOR_LABEL = "p", "How sure?"
+"""The key that shows how sure the groups are, where the method knows."""
 FINISH = wording.ACTS["finish"][0][0]
 TYPE = "Type the numbers of"
 """How several items are named in a terminal."""
@@ -135,7 +139,7 @@ class TerminalPerson:
         collection, width = self._session.collection, self._screen.width
         if self._groups is None:
             self._screen.print(drawn(collection, question, width, height))
-            self._screen.print(menu(question))
+            self._screen.print(self._menu(question))
         else:
             listed = self._groups.listed(width)
             height = max(height // 2, height - len(self._screen.render_lines(listed)) - 1)
@@ -152,6 +156,8 @@ class TerminalPerson:
         self._screen.print(f"After {answered}: groups of {shown} items{more}.")
         if quality := describe_quality(progress):
             self._screen.print(quality)
+        if (report := posterior_report(self._session, 0)) is not None:
+            self._screen.print(describe_n_groups(report.n_groups))
         if unseen := describe_unseen(progress):
             self._screen.print(f"{unseen} {WHAT_HELPS}", markup=False, highlight=False)
         for doubt in doubtful_answers(self._session)[:3]:
@@ -161,6 +167,9 @@ class TerminalPerson:
     def _refuse(self, typed: str, question: Question) -> None:
         if typed.strip() == "?":
             self._screen.print(NAMING_HELP if self._groups else explained(question))
+        elif typed.strip().lower() == POSTERIOR_KEY and not self._groups:
+            self._screen.print(live_report(self._session))
+            self._screen.print(self._menu(question))
         elif self._groups and (found := self._groups.read(typed)):
             said = found.message or f"Group {found.renamed} has the name {found.name!r} now."
             shown: RenderableType = said
@@ -174,7 +183,10 @@ class TerminalPerson:
             if question.many and len(typed) > 1:
                 message = f"Expected numbers from {span(question)}, got {given}."
             self._screen.print(message, markup=False, highlight=False)
-            self._screen.print(menu(question))
+            self._screen.print(self._menu(question))
+
+    def _menu(self, question: Question) -> Text:
+        return menu(question, certainty=has_posterior(self._session))
 
 
 class Keyboard:
@@ -279,8 +291,8 @@ def span(question: Question) -> str:
     return "-".join(dict.fromkeys((numbers[0], numbers[-1]))) if numbers else ""
 
 
-def menu(question: Question) -> Text:
-    """Return all keys in one line."""
+def menu(question: Question, *, certainty: bool = False) -> Text:
+    """Return all keys in one line; with `certainty` also the one that shows what is uncertain."""
     numbers = span(question)
     parts = [
         ((*given, choice)[0], wording.label(choice, question.words))
@@ -289,6 +301,7 @@ def menu(question: Question) -> Text:
     ]
     parts += [(wording.ACTS[act][0][0], label) for act, label in COMMANDS.values()]
     parts += [] if question.many else [(LIKE_KEY, LIKE_LABEL)]
+    parts += [(POSTERIOR_KEY, POSTERIOR_LABEL)] if certainty else []
     parts.append(("?", "Help"))
     if numbers:
         one = "-" not in numbers
@@ -357,5 +370,6 @@ def explained(question: Question) -> Text:
         "  u, space you are not sure              s  not now, ask me later",
         "  z        take the last answer back     q  finish (continue any time)",
         "  f        look for more items like the first one shown",
+        "  p        see how sure the groups are, if the method knows",
     ]
     return Text("\n".join(lines))

@@ -7,7 +7,8 @@ of every group that changes, which can be undone. Earlier answers stay, and ever
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +43,8 @@ MIN_SHARE = 0.05
 """Share of the draws that a grouping has to stand for: a single draw is mostly chance."""
 MAX_MOVED = 24
 """Items of each change that choosing the grouping names."""
+MAX_NAMES = 3
+"""Groups that are named where several become one."""
 N_EXEMPLARS = 5
 """Items that stand for those that stay, in each group that changes."""
 MAX_QUESTIONS = 3
@@ -53,31 +56,42 @@ class Change:
 
     Parameters
     ----------
-    items : (m,) positions. source, target : group numbers; a target of 0 is a new group.
-    whole : whether they are all items of their group, so that it disappears.
-    target_name : the group's name, or "a new group".
+    items : (m,) positions. target : the number of the group that they join; 0: a new group.
+    sources : names of the groups that they leave. target_name : its name, or "a new group".
+    whole : whether they are all items of those groups, so that these disappear.
     question : a pair that tells the two groupings apart.
     """
 
     items: Ints
-    source: int
     target: int
-    whole: bool
-    source_name: str
+    sources: tuple[str, ...]
     target_name: str
+    whole: bool
     question: SamePair | None
 
     @property
     def words(self) -> str:
         """The change in one sentence."""
-        count = plural(len(self.items), "item")
+        count, source = plural(len(self.items), "item"), listed_names(self.sources)
         if self.target == 0:
-            verb = "becomes" if len(self.items) == 1 else "become"
-            return f"{count} of {self.source_name} {verb} {self.target_name}."
+            return f"{count} of {source} become {self.target_name}."
         if self.whole:
-            return f"{self.source_name} ({count}) becomes part of {self.target_name}."
-        verb = "moves" if len(self.items) == 1 else "move"
-        return f"{count} {verb} from {self.source_name} to {self.target_name}."
+            verb = "becomes" if len(self.sources) == 1 else "become"
+            return f"{source} ({count}) {verb} part of {self.target_name}."
+        return f"{count} move from {source} to {self.target_name}."
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """Name groups in one phrase; of many only some.
+
+    >>> listed_names(["Group 2"]), listed_names(["Group 2", "cats", "Group 9"])
+    ('Group 2', 'Group 2, cats and Group 9')
+    >>> listed_names([f"Group {k}" for k in range(2, 9)])
+    'Group 2, Group 3, Group 4 and 4 other groups'
+    """
+    if len(names) > MAX_NAMES + 1:
+        names = [*names[:MAX_NAMES], f"{len(names) - MAX_NAMES} other groups"]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 @dataclass(frozen=True)
@@ -179,9 +193,7 @@ def _alternative(
     then = now.followed_by(labels, space).labels  # with the numbers of the present groups
     pairs, count = np.unique(np.stack([present, then]), axis=1, return_counts=True)
     moved = np.flatnonzero(pairs[0] != pairs[1])
-    least = max(MIN_ITEMS, MIN_PART * count[moved].max(initial=0))
-    listed = moved[np.argsort(-count[moved], kind="stable")]
-    listed = listed[count[listed] >= least][:MAX_CHANGES]
+    listed = moved[np.argsort(-count[moved], kind="stable")][: 4 * MAX_CHANGES]
     new = [int(k) for k in dict.fromkeys(pairs[1, listed].tolist()) if k not in now.numbers]
     cells = {(int(c), int(g)): items[(present == c) & (then == g)] for c, g in pairs.T}
     changes = []
@@ -192,14 +204,33 @@ def _alternative(
         gone = not (present == source)[then != target].any()
         changes.append(
             Change(
-                cells[source, target], source, 0 if target in new else target, gone,
-                clustering.name(source), name,
+                cells[source, target], 0 if target in new else target, (clustering.name(source),),
+                name, gone and target not in new,
                 _question(clustering.space, known, cells, (source, target), joined=gone),
             )
         )  # fmt: skip
-    more = int(count[moved].sum() - count[listed].sum())
-    kinds = _kinds(clustering, cells, pairs[:, listed].T.tolist())
-    return Alternative(share, int(labels.max()) + 1, tuple(changes), more, kinds)
+    shown = _combined(changes)[:MAX_CHANGES]
+    least = max(MIN_ITEMS, MIN_PART * len(shown[0].items)) if shown else 0
+    shown = [change for change in shown if len(change.items) >= least]
+    more = int(count[moved].sum()) - sum(len(change.items) for change in shown)
+    named = np.concatenate([change.items for change in shown]) if shown else items[:0]
+    told = [cell for cell in cells if cell[0] != cell[1] and np.isin(cells[cell], named).all()]
+    kinds = _kinds(clustering, cells, told)
+    return Alternative(share, int(labels.max()) + 1, tuple(shown), more, kinds)
+
+
+def _combined(changes: list[Change]) -> list[Change]:
+    """Changes in which whole groups join the same one, as one change; largest first."""
+    found: dict[tuple[bool, int], Change] = {}
+    for place, change in enumerate(changes):
+        key = (True, change.target) if change.whole else (False, -place - 1)
+        if key in found:
+            items = np.concatenate([found[key].items, change.items])
+            sources = (*found[key].sources, *change.sources)
+            found[key] = replace(found[key], items=items, sources=sources)
+        else:
+            found[key] = change
+    return sorted(found.values(), key=lambda change: -len(change.items))
 
 
 def _question(
@@ -226,11 +257,10 @@ def _question(
 
 
 def _kinds(
-    clustering: Clustering, cells: dict[tuple[int, int], Ints], listed: list[list[int]]
+    clustering: Clustering, cells: dict[tuple[int, int], Ints], moves: list[tuple[int, int]]
 ) -> tuple[tuple[int, ...], ...]:
     """Items of each group that gains or loses some: of those that move, and of those that stay."""
-    involved = {number for change in listed for number in change}
-    moves = {(c, g) for c, g in listed}
+    involved = {number for move in moves for number in move}
     kinds = []
     for group in sorted(involved):
         parts = [

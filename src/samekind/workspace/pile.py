@@ -173,7 +173,7 @@ class Request:
     def remembered(self) -> Request:
         """Fill in missing settings: as chosen the last time, or else the defaults."""
         kept: dict[str, Any] = {}
-        if self._has_ledger():
+        if self.has_ledger():
             kept = last_header(self.store(), self.orientation).get("settings", {})
         names: dict[str, Any] = {s: getattr(self, s) or kept.get(s) for s in SETTINGS}
         if self.method and self.method != (kept.get("method") or DEFAULT_METHOD):
@@ -182,7 +182,7 @@ class Request:
             names["method"], names["strategy"], names["encoder"], self.parameters, self.on_notice
         )
         earlier = self._usable(names["method"], kept.get("parameters", {}))
-        given = read_parameters(names["method"], self.parameters)
+        given = read_parameters(names["method"], self.parameters, absolute=True)
         return replace(self, **names, parameters={**earlier, **given})
 
     def store(self) -> Store:
@@ -245,7 +245,7 @@ class Request:
         """Open a session that exists already, learnt from every answer."""
         self = self.remembered()
         collection = self.items()
-        known = self.store().sessions() if self._has_ledger() else []
+        known = self.store().sessions() if self.has_ledger() else []
         if self.orientation not in known:
             others = f" There are: {', '.join(known)}." if known else ""
             raise InputError(
@@ -288,7 +288,7 @@ class Request:
     def _in_database(self) -> bool:
         return "://" in self.target and not self.target.startswith("sqlite:///")
 
-    def _has_ledger(self) -> bool:
+    def has_ledger(self) -> bool:
         file = Path(self.target.removeprefix("sqlite:///")).expanduser()
         return self._in_database() or file.exists()
 

@@ -9,25 +9,32 @@ does not grow with the pile.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from samekind.clustering import Clustering
+from samekind.errors import InputError
+from samekind.ledger.store import MemoryStore
 from samekind.questions import UNSURE
 from samekind.questions.wording import plural
+from samekind.registry import own_strategy
 from samekind.session.members import sureness
 from samekind.strategies.posterior.draws import Draws, all_draws, some_draws
 from samekind.strategies.posterior.posterior import pair_gain, together
 
 if TYPE_CHECKING:
+    from samekind.protocols import Progress
     from samekind.session import Session
+    from samekind.workspace.pile import Request
 
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
+DEFAULT_METHOD, POSTERIOR = "ncp", "posterior"
+"""The method of a report if none is named, and the strategy of all methods that make draws."""
 MAX_PAIRS = 2_000
 """The most uncertain pairs, from which those of a report are chosen."""
 MIN_DOUBT = 0.05
@@ -85,7 +92,7 @@ def posterior_report(session: Session, n_pairs: int = 6) -> PosteriorReport | No
     n_groups = clustering.memo("drawn-n-groups", lambda: every.labels.max(axis=1).astype(int) + 1)
     share = np.bincount(n_groups, weights=every.given(known))
     likely = {int(k): float(share[k]) for k in np.flatnonzero(share > 1e-9)}
-    pairs = tuple(_pairs(session, clustering, some, n_pairs))
+    pairs = tuple(_pairs(session, clustering, some, n_pairs)) if n_pairs else ()
     placed, items = len(every.items), len(clustering.labels)
     return PosteriorReport(clustering.n_groups, likely, placed, items, pairs)
 
@@ -197,3 +204,29 @@ def conditional_entropy(same: NDArray[np.bool_], weight: Floats, cells: Ints) ->
     chance = (member @ same) / np.maximum(mass, 1e-12)[:, None]  # (cells, p)
     inside = pair_gain(chance.ravel()).reshape(chance.shape)
     return np.asarray(mass @ inside, dtype=np.float64)
+
+
+def open_to_report(request: Request, progress: Progress | None = None) -> Session:
+    """Open a session as it was left, or a new one, without writing anything to its ledger.
+
+    A method that makes no draws is replaced by ``ncp``, unless it was named.
+    """
+    named, request = request.method, request.remembered()
+    if named is None and own_strategy(str(request.method)) != POSTERIOR:
+        request.on_notice(f"Method: {DEFAULT_METHOD}, because {request.method} draws no groupings.")
+        kept = replace(request, method=DEFAULT_METHOD, strategy=None, groups=None, parameters={})
+        request = kept.remembered()
+    request = replace(request, groups=None)
+    store = MemoryStore()
+    if request.has_ledger():
+        for event in request.store().read(request.orientation):
+            store.append(request.orientation, event)
+    session = request.session(request.pile(request.items(), progress), store)
+    if session.progress()["until_refit"] < session.refit_every:
+        session.refit()
+    if not has_posterior(session):
+        raise InputError(
+            f"Expected a method that draws groupings, such as {DEFAULT_METHOD}, got {named!r}, "
+            f"which gives only one. Omit --method, or choose --method {DEFAULT_METHOD}."
+        )
+    return session

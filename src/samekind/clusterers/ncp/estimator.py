@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,10 +102,10 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         *,
         n_samples: int = 128,
         orders: int = 8,
-        estimate: str = "central",
+        estimate: Literal["central", "probable"] = "central",
         max_placed: int = 500,
         weights: str | Path | None = None,
-        variant: str = "auto",
+        variant: Literal["auto", "pointwise", "clusterwise", "acp", "acp-s"] = "auto",
         device: str | None = None,
         random_state: Any = None,
     ) -> None:

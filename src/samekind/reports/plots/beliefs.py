@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from samekind.constraints import Constraints
 from samekind.items import Collection
+from samekind.parameters import written
 from samekind.questions.wording import plural
-from samekind.registry import find
+from samekind.registry import find, make_method
 from samekind.reports.plots.posterior import MAX_ITEMS, Belief
 from samekind.session import Session
 from samekind.simulation.loop import run
@@ -22,7 +23,6 @@ from samekind.workspace.labelled import is_table, labelled_set
 from samekind.workspace.pile import encoded_pile
 
 if TYPE_CHECKING:
-    from samekind.clusterers.ncp.estimator import NCP
     from samekind.protocols import Progress
 
 
@@ -77,13 +77,14 @@ class Beliefs:
     Parameters
     ----------
     samples : groupings that are drawn.
-    weights : of the network; None: those of the package.
+    strategy : chooses the questions.
+    parameters : of NCP, such as weights, variant and estimate.
     """
 
     samples: int
-    weights: Path | None
     strategy: str
     seed: int
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def run(self, pile: Sample, questions: int, on_notice: Callable[[str], None]) -> list[Belief]:
         """Return what is believed before any answer, and after the last one."""
@@ -110,13 +111,10 @@ class Beliefs:
 
     def note(self) -> str:
         """Describe what the picture depends on."""
-        own = "" if self.weights is None else f", weights {self.weights.name}"
+        shown = {k: Path(v).name if k == "weights" else v for k, v in self.parameters.items()}
+        own = "".join(f", {name} {written(value)}" for name, value in shown.items())
         return f"{self.samples:,} samples, questions by {self.strategy}, seed {self.seed}{own}"
 
-    def _model(self) -> NCP:
-        from samekind.clusterers.ncp.estimator import NCP
-
-        return NCP(
-            n_samples=self.samples, weights=self.weights, max_placed=MAX_ITEMS,
-            random_state=self.seed,
-        )  # fmt: skip
+    def _model(self) -> Any:
+        own = {"n_samples": self.samples, "max_placed": MAX_ITEMS, **self.parameters}
+        return make_method("ncp", parameters=own).set_params(random_state=self.seed)

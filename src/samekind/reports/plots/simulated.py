@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from samekind.constraints import Constraints
 from samekind.errors import InputError
+from samekind.parameters import written
 from samekind.protocols import View
 from samekind.registry import find, make_method, weighs_blocks, with_blocks
 from samekind.reports.plots.picks import Picks
@@ -24,6 +25,16 @@ if TYPE_CHECKING:
     from samekind.clustering import Clustering
     from samekind.protocols import Progress, QueryStrategy
     from samekind.sources import LabelledSet
+
+
+def named_method(method: str, parameters: Mapping[str, Any]) -> str:
+    """Name a method with the parameters that were given.
+
+    >>> named_method("ncp", {"variant": "acp"}), named_method("kmeans", {})
+    ('ncp (variant=acp)', 'kmeans')
+    """
+    given = ", ".join(f"{name}={written(value)}" for name, value in parameters.items())
+    return f"{method} ({given})" if given else method
 
 
 def _ignore(notice: str) -> None:
@@ -41,6 +52,7 @@ class Evolution:
     groups: int | None = None
     refit_every: int = 5
     seed: int = 0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def run(
         self,
@@ -87,7 +99,8 @@ class Evolution:
 
         simulate(
             labelled, orientation=asked, method=self.method, strategy=self.strategy,
-            encoder=self.encoder, questions=self.questions, groups=self.groups,
+            parameters=self.parameters, encoder=self.encoder, questions=self.questions,
+            groups=self.groups,
             refit_every=self.refit_every, seed=self.seed, progress=progress, on_record=on_record,
         )  # fmt: skip
         ((session, n_answers),) = last
@@ -96,7 +109,8 @@ class Evolution:
 
     def _note(self) -> str:
         given = "" if self.groups is None else f", {self.groups} groups given"
-        return f"Method {self.method}, strategy {self.strategy}{given}, seed {self.seed}"
+        method = named_method(self.method, self.parameters)
+        return f"Method {method}, strategy {self.strategy}{given}, seed {self.seed}"
 
 
 @dataclass(frozen=True)
@@ -108,6 +122,7 @@ class FirstPicks:
     questions: int = 50
     groups: int | None = None
     seed: int = 0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def run(
         self,
@@ -128,9 +143,10 @@ class FirstPicks:
             labelled.collection, encoder=self.encoder, mixed=mixed, progress=progress
         )
         truth = _kinds(labelled, column, pile.collection.ids())
-        model = make_method(self.method, self.groups)
-        if self.groups is None and hasattr(model, "n_clusters"):
-            model = make_method(self.method, len(set(truth.tolist()) - {""}))
+        model = make_method(self.method, self.groups, self.parameters)
+        known = self.groups is not None or "n_clusters" in self.parameters
+        if not known and hasattr(model, "n_clusters"):
+            model = make_method(self.method, len(set(truth.tolist()) - {""}), self.parameters)
         model = with_blocks(model, pile.encoded.blocks)
         session = Session(pile.collection, pile.X, clusterer=model, seed=self.seed)
         picked: dict[str, list[int]] = {}
@@ -139,7 +155,8 @@ class FirstPicks:
             picked[title], shown = self._asked(session.clustering, find("strategy", strategy)())
             exemplars |= shown
         count = session.clustering.n_groups
-        note = f"Method {self.method}, {count} groups, {pile.encoded.encoder.name}, "
+        method = named_method(self.method, self.parameters)
+        note = f"Method {method}, {count} groups, {pile.encoded.encoder.name}, "
         return Picks(
             session.clustering.space, session.clustering.labels, column, truth, picked,
             sorted(exemplars), labelled.name, f"{note}seed {self.seed}",

@@ -139,7 +139,6 @@ def change_view(workspace: Workspace, session: Session, change: Change) -> poste
         words=change.words,
         count=len(change.items),
         items=shown,
-        source=change.source,
         target=target,
         target_items=representative_views(workspace, clustering, target, SHOWN_TARGET_ITEMS)
         if joined and target is not None

@@ -56,9 +56,8 @@ class ChangeView(Schema):
     count: int
     items: list[ItemView]
     """A few of them."""
-    source: int
     target: int | None
-    """Group numbers; None: a new group."""
+    """The number of the group that they would join; None: a new group."""
     target_items: list[ItemView]
     """Items that represent the group that they would join."""
 
