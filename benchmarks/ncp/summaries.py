@@ -13,7 +13,8 @@ from scipy import stats
 
 Row = dict[str, Any]
 FOLDER = Path(__file__).parent
-FILE_OF = {name: FOLDER / f"{name}.jsonl" for name in ("quality", "shipped", "answers", "speed")}
+NAMES = ("quality", "shipped", "answers", "speed", "spikes", "estimates")
+FILE_OF = {name: FOLDER / f"{name}.jsonl" for name in NAMES}
 """Kept rows by benchmark."""
 
 

@@ -1,0 +1,343 @@
+"""Tables of the clustering processes: for docs/results.md, and kept up to date in docs/explanation.
+
+    python -m benchmarks.results.ncp            # write the tables into docs/explanation/ncp.md
+    python -m benchmarks.results.ncp --check    # exit 1 when a table there is not what rows say
+
+Rows are in ``benchmarks/ncp``. Each names the digest of the weights that were measured. A table has
+the newest rows of each variant, and earlier weights in a line of their own where they are compared.
+In the explanation a table stands between ``<!-- table NAME -->`` and ``<!-- end -->``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.ncp.summaries import FILE_OF, Quality, Row, half_interval, read_rows, summary
+from benchmarks.results.own import NOT_YET
+from benchmarks.results.rows import machines, short
+from samekind.reports.markdown import pipe_table
+
+EXPLANATION = Path(__file__).parents[2] / "docs" / "explanation" / "ncp.md"
+PLACE = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+WORLDS = ("clear", "overlapping")
+RIVALS = ("gibbs", "gibbs central", "dp-gmm spherical", "dp-gmm full", "k-means silhouette",
+          "hdbscan")  # fmt: skip
+SPELLED = {
+    "gibbs": "collapsed Gibbs, told the true model: most probable grouping",
+    "gibbs central": "the same: central grouping",
+    "dp-gmm spherical": "Dirichlet-process mixture, spherical",
+    "dp-gmm full": "the same, full",
+    "k-means silhouette": "k-means, number by silhouette",
+    "hdbscan": "HDBSCAN",
+    "ncp pointwise": "`NCP()`, pointwise",
+    "ncp clusterwise": '`NCP(variant="clusterwise")`',
+    "ncp acp": '`NCP(variant="acp")`',
+    "ncp acp-s": '`NCP(variant="acp-s")`',
+}
+
+
+def newest(rows: Sequence[Row], key: str = "variant") -> list[Row]:
+    """The rows of the newest weights of each variant, and all that have no weights."""
+    last = {row[key]: row["sha256"] for row in rows}
+    return [row for row in rows if row["sha256"] == last[row[key]]]
+
+
+def sources(name: str, rows: Sequence[Row]) -> str:
+    """A sentence with file, commits, machine and weights of the rows behind a table."""
+    commits = ", ".join(sorted({str(row["commit"]) for row in rows}))
+    digests = ", ".join(sorted({str(row["sha256"]) for row in rows if row.get("sha256")}))
+    seeds = ", ".join(map(str, sorted({row["seed"] for row in rows if "seed" in row})))
+    weights = f" Weights: SHA-256 {digests}." if digests else ""
+    return (
+        f"*Rows: `benchmarks/ncp/{name}.jsonl`, commit {commits}, seed {seeds}, "
+        f"{machines(rows)}.{weights}*"
+    )
+
+
+def quality_table() -> str:
+    """ARI and error of K by world, method and size, and differences to Gibbs."""
+    kept = read_rows(FILE_OF["quality"])
+    if not kept:
+        return NOT_YET
+    rows = newest(kept, "method")
+    found = {(q.world, q.name, q.n): q for q in summary(rows)}
+    sizes = sorted({n for _, _, n in found})
+    names = [*sorted({name for _, name, _ in found if name not in RIVALS}, key=_variant), *RIVALS]
+    out = []
+    for world in WORLDS:
+        lines = [
+            [SPELLED.get(name, name), *(_quality(found.get((world, name, n))) for n in sizes)]
+            for name in names
+            if any((world, name, n) in found for n in sizes)
+        ]
+        head = [f"{world} groups", *(f"{n} points" for n in sizes)]
+        out += [pipe_table(head, lines, 1), ""]
+    lines = [
+        [f"{SPELLED.get(name, name)}, {world}",
+         *(_behind(found.get((world, name, n)), found.get((world, "gibbs", n))) for n in sizes)]
+        for name in names if name not in RIVALS for world in WORLDS
+    ]  # fmt: skip
+    if lines:
+        out += [pipe_table(["difference to Gibbs", *(f"{n} points" for n in sizes)], lines, 1), ""]
+    counts = ", ".join(map(str, sorted({q.sets for q in found.values()})))
+    out.append(f"Mean ARI ± half of its 95 % interval over {counts} data sets "
+               "(mean error of the number of groups). " + sources("quality", rows))  # fmt: skip
+    return "\n".join(out)
+
+
+def _variant(name: str) -> int:
+    order = [key for key in SPELLED if key.startswith("ncp")]
+    return order.index(name) if name in order else len(order)
+
+
+def _quality(q: Quality | None) -> str:
+    return "" if q is None else f"{short(q.ari)} ± {short(q.half)} ({q.k_bias:+.1f})"
+
+
+def _behind(ours: Quality | None, gibbs: Quality | None) -> str:
+    if ours is None or gibbs is None or ours.sets > gibbs.sets:
+        return ""
+    gap = np.subtract(ours.each, gibbs.each[: ours.sets])
+    sign = "-" if gap.mean() < 0 else "+"
+    return f"{sign}{short(abs(gap.mean()))} ± {short(half_interval(gap.tolist()))}"
+
+
+def _checks(check: str) -> list[Row]:
+    return newest([row for row in read_rows(FILE_OF["shipped"]) if row["check"] == check])
+
+
+def groups_table() -> str:
+    """The distribution of the number of groups against the truth."""
+    rows = _checks("groups")
+    if not rows:
+        return NOT_YET
+    lines = [
+        [row["variant"], str(row["N"]), f"{row['said']:.2f}", f"{row['true']:.2f}",
+         f"{row['z']:+.1f}", short(row["covered"], 2), f"{row['size']:.1f}", short(row["p_true"])]
+        for row in rows
+    ]  # fmt: skip
+    head = ["variant", "points", "expected groups", "true", "z", "held by the 90 % set",
+            "numbers in that set", "mean p(true number)"]  # fmt: skip
+    return _with_source(pipe_table(head, lines, 1), rows, "shipped")
+
+
+def _with_source(table: str, rows: Sequence[Row], file: str) -> str:
+    sets = ", ".join(map(str, sorted({row["sets"] for row in rows if "sets" in row})))
+    counted = f"{sets} data sets each. " if sets else ""
+    return f"{table}\n\n{counted}{sources(file, rows)}"
+
+
+def reliability_table(check: str, what: str) -> Callable[[], str]:
+    """What is said against what is true, by interval of the probability."""
+
+    def table() -> str:
+        rows = _checks(check)
+        if not rows:
+            return NOT_YET
+        edges = [(b["from"], b["to"]) for b in max((r["bins"] for r in rows), key=len)]
+        lines = []
+        for row in rows:
+            by = {(b["from"], b["to"]): b for b in row["bins"]}
+            cells = [_bin(by.get(edge)) for edge in edges]
+            lines.append([row["variant"], str(row["N"]), *cells, short(row["error"])])
+        spans = [f"{short(low, 2)} to {short(high, 2)}" for low, high in edges]
+        head = ["variant", "points", *spans, "mean gap"]
+        return _with_source(f"{what}\n\n{pipe_table(head, lines, 1)}", rows, "shipped")
+
+    return table
+
+
+def _bin(row: Row | None) -> str:
+    return "" if row is None else f"{short(row['said'], 2)} / {short(row['true'], 2)}"
+
+
+def joint_table() -> str:
+    """Geweke's test: z-scores of each statistic."""
+    rows = _checks("joint")
+    if not rows:
+        return NOT_YET
+    names = [one["statistic"] for one in rows[0]["statistics"]]
+    lines = []
+    for row in rows:
+        by = {one["statistic"]: one for one in row["statistics"]}
+        lines.append(
+            [row["variant"], *(f"{by[n]['first']:+.1f} / {by[n]['z']:+.1f}" for n in names)]
+        )
+    about = rows[0]
+    said = (f"z-scores of new groupings of the same points / after {about['rounds']} rounds, "
+            f"{about['N']} points.")  # fmt: skip
+    table = pipe_table(["variant", *names], lines, 1)
+    return _with_source(f"{said}\n\n{table}", rows, "shipped")
+
+
+def effective_table() -> str:
+    """Effective draws of the network and of Gibbs sampling."""
+    rows = _checks("effective")
+    if not rows:
+        return NOT_YET
+    lines = [
+        [row["world"], str(row["N"]), _share(row["ncp"]["share"]),
+         f"{row['ncp']['per_second']:,.0f}", _share(row["gibbs"]["share"]),
+         f"{row['gibbs']['per_second']:,.0f}"]
+        for row in rows
+    ]  # fmt: skip
+    head = ["law", "points", "effective of its draws", "per second", "Gibbs: effective",
+            "per second"]  # fmt: skip
+    return _with_source(pipe_table(head, lines, 1), rows, "shipped")
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f} %"
+
+
+def enumeration_table() -> str:
+    """Error of p(same group) against enumeration."""
+    rows = _checks("enumeration")
+    if not rows:
+        return NOT_YET
+    lines = [[row["variant"], str(row["N"]), short(row["error"])] for row in rows]
+    return _with_source(
+        pipe_table(["variant", "points", "error of p(same group)"], lines, 1), rows, "shipped"
+    )
+
+
+def answers_table() -> str:
+    """ARI over answers by system."""
+    kept = [row for row in read_rows(FILE_OF["answers"]) if "curve" in row]
+    if not kept:
+        return NOT_YET
+    rows = newest(kept, "system")
+    at = [point["questions"] for point in rows[0]["curve"]]
+    lines = []
+    for name in WORLDS:
+        for system in sorted({row["system"] for row in rows}, key=lambda s: (s[:4] != "ncp+", s)):
+            some = [row for row in rows if (row["set"], row["system"]) == (name, system)]
+            if some:
+                scores = np.array([[p["ari"] for p in row["curve"]] for row in some])
+                cells = [f"{short(c.mean())} ± {short(half_interval(c.tolist()))}"
+                         for c in scores.T]  # fmt: skip
+                method, _, strategy = system.partition("+")
+                title = f"{name}: `{method}` with `{strategy}`"
+                lines.append([title, str(len(some)), *cells])
+    table = pipe_table(["ARI after answers", "runs", *map(str, at)], lines, 1)
+    return f"{table}\n\n{_seedless(sources('answers', rows), rows)}"
+
+
+def _seedless(text: str, rows: Iterable[Row]) -> str:
+    seeds = sorted({row["seed"] for row in rows})
+    return re.sub(r"seed [\d, ]+,", f"seeds {seeds[0]} to {seeds[-1]},", text)
+
+
+def sampling_table() -> str:
+    """Seconds for 5,000 groupings."""
+    rows = newest(read_rows(FILE_OF["speed"]))
+    if not rows:
+        return NOT_YET
+    lines = [
+        [row["variant"], row["world"], f"{row['different']:,.0f}", f"{row['seconds']:.2f}",
+         f"{row['processor_seconds']:.2f}"]
+        for row in rows
+    ]  # fmt: skip
+    n, samples = rows[0]["N"], rows[0]["samples"]
+    head = ["variant", f"{n} points, groups", f"different of {samples:,} groupings", "seconds",
+            "processor seconds"]  # fmt: skip
+    return f"{pipe_table(head, lines, 2)}\n\n{sources('speed', rows)}"
+
+
+def spikes_table() -> str:
+    """Spike sorting: ARI and error of the number of units."""
+    rows = newest(read_rows(FILE_OF["spikes"]), "method")
+    if not rows:
+        return NOT_YET
+    sizes = sorted({row["spikes"] for row in rows})
+    lines = []
+    for name in dict.fromkeys(row["method"] for row in rows):
+        cells = []
+        for n in sizes:
+            some = [row for row in rows if (row["method"], row["spikes"]) == (name, n)]
+            if not some:
+                cells.append("")
+                continue
+            row = some[-1]
+            excess = np.subtract(row["units"], row["true_units"])
+            score = f"{short(float(np.mean(row['ari'])))} ± {short(half_interval(row['ari']))}"
+            cells.append(f"{score} ({excess.mean():+.1f}, right in {(excess == 0).mean():.0%})")
+        lines.append([name, *cells])
+    table = pipe_table(["method", *(f"{n} spikes" for n in sizes)], lines, 1)
+    count = len(rows[-1]["ari"])
+    return f"{table}\n\nMean ARI over {count} recordings (error of the number of units). " + (
+        sources("spikes", rows)
+    )
+
+
+def estimates_table() -> str:
+    """The central and the most probable grouping of real sets."""
+    rows = newest(read_rows(FILE_OF["estimates"]))
+    if not rows:
+        return NOT_YET
+    by = {(row["set"], row["scale"], row["estimate"]): row for row in rows}
+    names = dict.fromkeys((row["set"], row["scale"]) for row in rows)
+    lines = []
+    for name, scale in names:
+        true = by[name, scale, "central"]["true_groups"]
+        cells = [_estimate(by[name, scale, estimate]) for estimate in ("central", "probable")]
+        lines.append([f"{name}, {scale}", str(true), *cells])
+    runs = len(rows[0]["ari"])
+    head = ["data", "true groups", "`central` (default)", "`probable`"]
+    said = f"Mean ARI of {runs} fits (mean number of groups). "
+    listed = [{**row, "seed": seed} for row in rows for seed in row["seed"]]
+    return (
+        f"{pipe_table(head, lines, 1)}\n\n{said}{_seedless(sources('estimates', listed), listed)}"
+    )
+
+
+def _estimate(row: Row) -> str:
+    return f"{short(float(np.mean(row['ari'])))} ({np.mean(row['groups']):.1f})"
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "quality": quality_table, "groups": groups_table, "joint": joint_table,
+    "pairs": reliability_table("pairs", "Said / true share of pairs in one group."),
+    "steps": reliability_table("steps", "Probability of the likeliest choice / how often right."),
+    "effective": effective_table, "enumeration": enumeration_table, "answers": answers_table,
+    "sampling": sampling_table, "spikes": spikes_table,
+    "estimates": estimates_table,
+}  # fmt: skip
+
+
+def ncp_table(name: str, rows: Sequence[Row] = ()) -> str:
+    """A table by its name."""
+    if name not in TABLES:
+        raise SystemExit(f"{name!r} is no table of NCP. Use one of: {', '.join(TABLES)}.")
+    return TABLES[name]()
+
+
+def explanation(text: str) -> str:
+    """The text with all its tables as the rows say."""
+    return PLACE.sub(lambda found: f"{found[1]}{ncp_table(found[2])}\n{found[3]}", text)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 on a change")
+    parser.add_argument("--out", type=Path, default=EXPLANATION)
+    wanted = parser.parse_args(arguments)
+    old = wanted.out.read_text(encoding="utf-8")
+    new = explanation(old)
+    if not wanted.check:
+        wanted.out.write_text(new, encoding="utf-8")
+    elif old != new:
+        sys.stderr.write(
+            f"Old tables in {wanted.out.name}. Run: python -m benchmarks.results.ncp\n"
+        )
+    return int(wanted.check and old != new)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
