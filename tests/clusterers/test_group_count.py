@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+from sklearn.metrics import pairwise_distances, silhouette_score
 
-from samekind.clusterers.group_count import guessed_count, told_count
+from samekind.clusterers.group_count import guessed_count, silhouette, told_count
 from samekind.clusterers.kmeans.centres import Blocks
 from samekind.constraints import Constraints
 
@@ -46,3 +48,13 @@ def test_a_guess_is_never_below_what_is_proven_different() -> None:
     free, told = Constraints(60), placed(60, 5)
     assert guessed_count(X, Blocks.from_constraints(X, free), rng) == 2
     assert guessed_count(X, Blocks.from_constraints(X, told), rng) >= 5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_silhouette_is_that_of_scikit_learn(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, labels = rng.normal(size=(60, 3)), 3 * rng.integers(0, 9, 60)
+    X[:4], labels[0] = X[0], 50  # equal items, and a group of one
+    distances = pairwise_distances(X)
+    expected = silhouette_score(distances, labels, metric="precomputed")
+    assert silhouette(distances, labels) == pytest.approx(expected, abs=1e-12)

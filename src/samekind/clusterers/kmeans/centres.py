@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from samekind.constraints import Constraints, Links
@@ -155,8 +155,8 @@ def squared_distances(X: Floats, centres: Floats) -> Floats:
 def sums_by(labels: Ints, rows: Floats, k: int, weight: Floats | None = None) -> Floats:
     """(k, d) sum of the rows of each label."""
     weight = np.ones(len(labels), rows.dtype) if weight is None else weight
-    at = csr_array((weight, labels, np.arange(len(labels) + 1)), shape=(len(labels), k))
-    return np.asarray(at.T @ rows)
+    at = csc_array((weight, labels, np.arange(len(labels) + 1)), shape=(k, len(labels)))
+    return np.asarray(at @ rows)
 
 
 def nearest(X: Floats, centres: Floats) -> tuple[Ints, Floats]:
@@ -208,8 +208,9 @@ def _to_points(X: Floats, blocks: Blocks, points: Floats) -> Floats:
     squares = np.empty((len(X), len(points)))
     for rows in chunks(X):
         squares[rows] = squared_distances(X[rows], points.astype(X.dtype))
-    members = blocks.members
-    squares[members] = squared_distances(blocks.mean, points)[blocks.of[members]]
+    if len(blocks.size):
+        members = blocks.members
+        squares[members] = squared_distances(blocks.mean, points)[blocks.of[members]]
     return squares
 
 
