@@ -11,6 +11,12 @@ export default defineConfig({
   },
   // `npm run dev` beside a running `samekind serve`; the guard wants its own host name.
   server: { proxy: { "/api": { target: "http://127.0.0.1:8765", changeOrigin: true } } },
-  // Style sheets are read by styles.test.ts; by default they would be empty.
-  test: { environment: "happy-dom", include: ["tests/**/*.test.{ts,tsx}"], css: true },
+  // Style sheets are read by styles.test.ts; by default they would be empty. Contexts of one process
+  // separate the files as well as processes do, for a third of the time.
+  test: {
+    environment: "happy-dom",
+    include: ["tests/**/*.test.{ts,tsx}"],
+    css: true,
+    pool: "vmThreads",
+  },
 });
