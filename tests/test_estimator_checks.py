@@ -10,8 +10,8 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from samekind.registry import registered
-from short_members import SHORT, made
+from samekind.registry import find, registered
+from short_members import SHORT, told_three
 
 pytestmark = pytest.mark.usefixtures("short_heads")
 
@@ -23,19 +23,6 @@ def expected_to_fail(estimator: Any) -> dict[str, str]:
     return {"check_clustering": "it groups by answers alone, and the check gives none"}
 
 
-TOLD = (
-    *("copkmeans", "pckmeans", "mpckmeans", "seeded", "constrained-seeded"),
-    *(name for name in SHORT if name not in ("cc", "ncp", "ncp-graph")),
-)
-"""Methods that guess the number of groups like k-means or CC: in the checks, those two do."""
-
-
-def told_three(name: str) -> Any:
-    """With a number of groups where another method guesses it: that takes longer than all else."""
-    estimator = made(name)
-    return estimator.set_params(n_clusters=3) if name in TOLD else estimator
-
-
 @parametrize_with_checks(
     [told_three(name) for name in sorted(registered("method")) if name not in SHORT],
     expected_failed_checks=expected_to_fail,
@@ -44,8 +31,10 @@ def test_every_clusterer_is_a_scikit_learn_estimator(estimator: Any, check: Any)
     check(estimator)
 
 
-ALIKE = ("occ", "polish", "byol", "tcl", "propos", "idec")
-"""Methods that read items and fit like pcl, fixmatch, simclr or dec, with another loss."""
+WHOLE = ("cc", "pcl", "idc", "fixmatch", "scan", "dcc", "ncp", "ncp-graph")
+"""Methods with all checks: one of each way to read items, to train and to keep what was learnt."""
+ALIKE = tuple(sorted(set(SHORT) - set(WHOLE)))
+"""Methods that share their outer part with one of those, as a test below shows."""
 OF_EACH_METHOD = {
     "check_no_attributes_set_in_init", "check_parameters_default_constructible",
     "check_get_params_invariance", "check_set_params", "check_estimator_cloneable",
@@ -57,9 +46,18 @@ OF_EACH_METHOD = {
 """Checks that depend on parameters or on the loss; the others test code that methods share."""
 
 
-@parametrize_with_checks([told_three(name) for name in sorted(SHORT) if name not in ALIKE])
+@parametrize_with_checks([told_three(name) for name in WHOLE])
 def test_every_deep_clusterer_is_a_scikit_learn_estimator(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_a_method_like_another_reads_fits_and_predicts_by_the_same_code(name: str) -> None:
+    def outside(method: str) -> list[Any]:
+        parts = ("fit", "predict", "transform", "_read", "_install", "__sklearn_is_fitted__")
+        return [getattr(find("method", method), part, None) for part in parts]
+
+    assert outside(name) in [outside(other) for other in WHOLE], "add it to WHOLE"
 
 
 @pytest.mark.parametrize("name", ALIKE)
