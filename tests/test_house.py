@@ -50,10 +50,16 @@ def room(path: Path) -> str:
 
 
 @cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    """All nodes of a file, which is parsed once for all tests."""
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
+@cache
 def imported(path: Path) -> frozenset[str]:
     """Rooms of the package that a file imports, wherever in the file it does so."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         names = []
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("samekind"):
             names = [
@@ -97,7 +103,7 @@ def test_other_rooms_import_sources_through_their_door() -> None:
         str(path.relative_to(ROOT)): node.module
         for path in FILES
         if room(path) != "sources"
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes_of(path)
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(inside)
     }
     assert not importers, "import from samekind.sources"
@@ -133,7 +139,7 @@ def test_rooms_stay_small(here: str) -> None:
     for path in ROOMS[here]:
         text, name = path.read_text(), str(path.relative_to(ROOT))
         assert len(text.splitlines()) <= 400, name
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes_of(path):
             if isinstance(node, ast.FunctionDef) and not only_stores(node):
                 assert (node.end_lineno or 0) - node.lineno < 60, f"{name}: {node.name} is too long"
         vague = {"utils", "common", "helpers", "misc"}
@@ -149,23 +155,6 @@ def test_few_modules_lie_loose_at_the_top() -> None:
 def test_the_median_room_is_a_page() -> None:
     lengths = sorted(len(path.read_text().splitlines()) for path in FILES)
     assert lengths[len(lengths) // 2] <= 140
-
-
-def test_learners_inherit_at_most_twice() -> None:
-    nodes = [node for path in FILES for node in ast.walk(ast.parse(path.read_text()))]
-    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
-    bases = {node.name: [b.id for b in node.bases if isinstance(b, ast.Name)] for node in classes}
-
-    def depth(name: str) -> int:
-        """Steps up to ``Learner``; negative for other classes."""
-        if name == "Learner":
-            return 0
-        above = [depth(base) for base in bases.get(name, ())]
-        return 1 + max(above) if above and max(above) >= 0 else -1
-
-    depths = {name: depth(name) for name in bases}
-    assert max(depths.values()) >= 1
-    assert {name for name, steps in depths.items() if steps > 2} == set()
 
 
 def test_importing_the_package_is_quick_and_brings_no_heavy_library() -> None:

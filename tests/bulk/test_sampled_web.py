@@ -80,7 +80,7 @@ def test_only_items_of_the_collection_and_only_stores_have_more(
     reply = client.post("/api/more", json={"like": ["nothing"]})
     assert (reply.status_code, reply.json()["error"]["type"]) == (404, "unknown-item")
     assert client.post("/api/more", json={"like": []}).status_code == 422
-    workspaces.open(Request("tiles").remembered())
+    workspaces.open(Request("tiles", encoder="pixels").remembered())
     assert workspaces.first is not None
     item = next(workspaces.find(None).collection.ids())  # type: ignore[union-attr]
     reply = client.post("/api/more", json={"like": [item]})
