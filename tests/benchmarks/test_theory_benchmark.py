@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from benchmarks.theory import loss_gap
 from benchmarks.theory.gaps import (
     OBJECTIVES,
     STRATEGIES,
@@ -22,7 +23,6 @@ from benchmarks.theory.gaps import (
     relations,
     told,
 )
-from benchmarks.theory.loss_gap import main
 from places import ROOT
 from samekind.constraints import Constraints
 from samekind.objectives import BatchLinks
@@ -132,12 +132,14 @@ def test_the_script_measures_a_small_case_and_keeps_other_entries(
 ) -> None:
     out, picture = tmp_path / "gap.json", tmp_path / "gap.png"
     out.write_text('{"kept": 1}')
-    sizes = {"items": 10, "batches": 2, "answers": 4, "fitted": 1, "refits": 1}
+    sizes = {"items": 10, "batches": 1, "answers": 4, "fitted": 1, "refits": 1}
     words = [word for name, size in sizes.items() for word in (f"--{name}", str(size))]
     words += ["--out", str(out), "--figure", str(picture)]
+    stages = {"untrained": 0, "partly trained": 1, "trained": 2}
+    monkeypatch.setattr(loss_gap, "STAGES", stages)
     monkeypatch.setattr(sys, "argv", ["loss_gap.py", *words])
     monkeypatch.chdir(ROOT)
-    main()
+    loss_gap.main()
     written = json.loads(out.read_text())
     assert set(written) == {"kept", "digits, parity"}
     assert len(written["digits, parity"]["fixed"]) == 9

@@ -67,10 +67,11 @@ def test_a_person_s_error_is_learnt_from_how_odd_the_answers_are() -> None:
 
 def test_the_error_rates_of_simulated_people_are_found() -> None:
     rng = np.random.default_rng(3)
-    kinds = np.arange(600) % 4
-    X = rng.normal(scale=0.5, size=(600, 8)).astype(np.float32)
-    X[np.arange(600), kinds] += 3.0
-    session = Session(points(600), X, store=MemoryStore(), seed=0)
+    n = 600
+    kinds = np.arange(n) % 4
+    X = rng.normal(scale=0.5, size=(n, 8)).astype(np.float32)
+    X[np.arange(n), kinds] += 3.0
+    session = Session(points(n), X, store=MemoryStore(), seed=0, refit_every=11)
     session.people = People(overlap=0.2)
     rates = {"anna": 0.0, "ben": 0.1, "cleo": 0.3}
     for turn in range(330):

@@ -18,7 +18,7 @@ from samekind.workspace.check import Check, Share, open_check
 from stored_vectors import add_rows, drawn_labels
 
 N = 4000
-N_CHECKS, N_ITEMS = 200, 40
+N_CHECKS, N_ITEMS = 100, 40
 
 
 class Pile:

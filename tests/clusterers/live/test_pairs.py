@@ -23,7 +23,7 @@ SEEDS = range(3)
 
 def overlapping(seed: int) -> tuple[Floats, Ints]:
     """Four groups that overlap, in eight dimensions."""
-    X, truth = make_blobs(600, 8, centers=4, cluster_std=4.0, random_state=seed)
+    X, truth = make_blobs(300, 8, centers=4, cluster_std=4.0, random_state=seed)
     return X, truth
 
 
