@@ -15,6 +15,7 @@ import argparse
 import json
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import torch
 
@@ -26,11 +27,15 @@ from samekind.clusterers.ncp.amortized.graph_encoder import (
     save_graph_network,
 )
 from samekind.clusterers.ncp.amortized.graph_laws import MixedGraphs
+from samekind.clusterers.ncp.amortized.graph_pool import GraphPool, PooledTraining
 from samekind.clusterers.ncp.amortized.graphs import StochasticBlocks
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
-from samekind.clusterers.ncp.amortized.training import train
-from samekind.clusterers.ncp.amortized.training_loop import doubling_ranges
+from samekind.clusterers.ncp.amortized.training import PointwiseTraining
+from samekind.clusterers.ncp.amortized.training_loop import History, doubling_ranges
 from samekind.compute import best_device
+
+FILES = ("out", "json", "graph", "start", "checkpoint")
+"""Options that are names of files, which the weights do not keep."""
 
 
 def main() -> None:
@@ -39,15 +44,8 @@ def main() -> None:
     low, high = wanted.points
     data = {"mixed": MixedGraphs(), "blocks": StochasticBlocks()}[wanted.law].of_size(low, high)
     network = made(wanted)
-    history = train(
-        network, data, seconds=wanted.seconds, batch=wanted.batch, lr=wanted.lr, device=device,
-        seed=wanted.seed, permutations=wanted.permutations, average=wanted.average,
-        schedule=wanted.schedule, ranges=doubling_ranges((low, high)), quick=True,
-        progress=lambda step, done, nll: print(
-            f"{done:5.0%} step {step} {nll:.4f} nats per node", flush=True
-        ),
-    )  # fmt: skip
-    command = {k: v for k, v in vars(wanted).items() if k not in ("out", "json", "graph", "start")}
+    history = trained(network, data, device, wanted)
+    command = {k: v for k, v in vars(wanted).items() if k not in FILES}
     facts = {
         "command": command | {"start": wanted.start and Path(wanted.start).name},
         "points": data.points, "steps": history.steps[-1],
@@ -78,6 +76,8 @@ def arguments() -> argparse.Namespace:
     add("--seed", type=int, default=0)
     add("--device", default=None)
     add("--start", default=None, help="weights to begin with, of the same sizes")
+    add("--workers", type=int, default=0, help="processes that draw graphs ahead; 0: the device")
+    add("--checkpoint", default=None, help="state of the training, written every 1,000 steps")
     add("--out", default="ncp-graphs.safetensors")
     add("--json", default=None, help="how the training went")
     add("--graph", default=None, help=".edges, .gml or .graphml")
@@ -92,6 +92,37 @@ def made(wanted: argparse.Namespace) -> NCPNetwork:
     width = wanted.width or (64 if wanted.encoder == "gated" else 128)
     sizes = Sizes(width=width, h_outputs=width, g_outputs=width, feed_point=True)
     return graph_network(GraphSizes(wanted.encoder, width, wanted.layers), sizes)
+
+
+def trained(
+    network: NCPNetwork, data: MixedGraphs | StochasticBlocks, device: str, wanted: Any
+) -> History:
+    """Train on graphs that the device draws, or that other processes draw ahead."""
+    ranges = doubling_ranges(data.points)
+    how = {
+        "batch": wanted.batch, "lr": wanted.lr, "weight_decay": 1e-4, "clip": 1.0,
+        "ranges": ranges, "device": device, "average": wanted.average,
+    }  # fmt: skip
+    end = (None, wanted.seconds, wanted.schedule, wanted.seed, report, wanted.checkpoint)
+    training: PointwiseTraining
+    if not wanted.workers:
+        training = PointwiseTraining(network, data, wanted.permutations, **how)
+        history = training.run(*end, quick=True)
+    else:
+        pool = GraphPool(
+            data, ranges, batch=wanted.batch, workers=wanted.workers, device=device,
+            seed=wanted.seed,
+        )  # fmt: skip
+        with pool:
+            training = PooledTraining(network, pool, wanted.permutations, **how)
+            history = training.run(*end, quick=True)
+        print("batches drawn ahead:", pool.taken)
+    training.use_average()
+    return history
+
+
+def report(step: int, done: float, nll: float) -> None:
+    print(f"{done:5.0%} step {step} {nll:.4f} nats per node", flush=True)
 
 
 def show(file: str, weights: str) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from samekind.clusterers.ncp.amortized.graph_spectrum import NOTHING
 from samekind.clusterers.ncp.amortized.graphs import Graphs
 from samekind.errors import InputError
 
@@ -141,6 +142,7 @@ def described(table: Any, n_vectors: int, device: str = "cpu") -> Graphs:
     best = np.argsort(-np.abs(values), kind="stable")[:k]
     values, vectors = values[best], vectors[:, best]
     vectors = vectors * np.where((vectors**3).sum(0) < 0, -1.0, 1.0) * math.sqrt(n)
+    vectors = np.where(np.abs(values) > NOTHING, vectors, 0.0)
     missing = n_vectors - k
     parts = [
         table.toarray(), np.pad(vectors, ((0, 0), (0, missing))), np.pad(values, (0, missing)),

@@ -1,8 +1,8 @@
 """Eigenvectors of graphs, drawn along with them on the device.
 
-All is made of products and sums of fixed shape: nothing waits for the device, so that a training
-step that contains a draw can be recorded. (Eigenvalue routines of libraries wait, to see whether
-they have failed.)
+On a GPU all is made of products and sums of fixed shape: nothing waits for the device, so that a
+training step that contains a draw can be recorded. (Eigenvalue routines of libraries wait, to see
+whether they have failed.)
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ GUARD, ROUNDS, DEGREE = 4, 4, 6
 MAX_RATIO = 8.0
 """By how much the largest eigenvalue may exceed what is damped: growth beyond all precision would
 make all vectors of the block the same one."""
+NOTHING = 1e-4
+"""Eigenvalues up to this size count as 0."""
 SWEEPS = 3
 """Of rotations until a small matrix is diagonal."""
 
@@ -30,13 +32,9 @@ def leading_vectors(
 
     Each pair of nodes has a small edge more, the mean degree in all for each node: without it the
     vectors of sparse graphs tell nothing but a few nodes at their rim apart. The trivial vector is
-    left out. Where there are fewer vectors than asked for, the rest is zero.
-
-    A block of vectors is iterated with a polynomial that damps what is below the block
-    (Chebyshev), and then turned so that each is an eigenvector.
+    left out, and so are vectors of the eigenvalue 0, which could be any; there the rest is zero.
     """
-    B, N, _ = adjacency.shape
-    exact = torch.float32 if adjacency.device.type == "mps" else torch.float64
+    exact = torch.float32 if adjacency.device.type in ("cpu", "mps") else torch.float64
     there = mask[..., None].to(exact)  # (B, N, 1)
     n = there.sum(1, keepdim=True).clamp_min(1)
     degree = adjacency.sum(2, keepdim=True).to(exact)
@@ -45,9 +43,31 @@ def leading_vectors(
     scale = torch.where(full > 0, full, 1.0).rsqrt() * there
     spread = (adjacency + extra / n) * scale * scale.mT
     trivial = full.sqrt() / full.sum(1, keepdim=True).clamp_min(1e-12).sqrt()
+    if adjacency.device.type == "cpu":
+        values, vectors = torch.linalg.eigh(spread - trivial @ trivial.mT)
+    else:
+        values, vectors = iterated_vectors(spread, trivial, there, n_vectors, generator)
+    best = values.abs().argsort(dim=1, descending=True)[:, :n_vectors]
+    values = values.gather(1, best)
+    vectors = torch.take_along_dim(vectors, best[:, None], dim=2) * n.sqrt()
+    vectors = torch.where(values.abs()[:, None] > NOTHING, vectors * there, 0.0)
+    missing = n_vectors - values.shape[1]
+    pad = torch.nn.functional.pad
+    return pad(vectors, (0, missing)).float(), pad(values, (0, missing)).float()
+
+
+def iterated_vectors(
+    spread: Tensor, trivial: Tensor, there: Tensor, n_vectors: int, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """Eigenvalues (B, m) and vectors (B, N, m) of the matrices `spread`, some more than needed.
+
+    A block of vectors is iterated with a polynomial that damps what is below the block
+    (Chebyshev), and then turned so that each is an eigenvector.
+    """
+    B, N, _ = spread.shape
     m = min(n_vectors + GUARD, N) + 1
     m -= m % 2
-    block = torch.randn(B, N, m, generator=generator, device=adjacency.device).to(exact) * there
+    block = torch.randn(B, N, m, generator=generator, device=spread.device).to(spread) * there
     with matmul_precision("highest"):  # orthogonal vectors need it, whatever training allows
         damped = spread.new_full((B, 1, 1), 1 / MAX_RATIO)
         for turn in range(ROUNDS):
@@ -59,14 +79,8 @@ def leading_vectors(
         block = orthonormal(block, trivial)  # once leaves rounding errors
         turned, values = diagonal(block.mT @ spread @ block)
         vectors = block @ turned
-    found = vectors.square().sum(1) > 0.5  # a block larger than the graph has empty columns
-    best = torch.where(found, values.abs(), -1.0).argsort(dim=1, descending=True)[:, :n_vectors]
-    vectors = torch.take_along_dim(vectors, best[:, None], dim=2) * n.sqrt()
-    vectors = torch.where(found.gather(1, best)[:, None], vectors, 0.0)
-    values = torch.where(found, values, 0.0).gather(1, best)
-    missing = n_vectors - values.shape[1]
-    pad = torch.nn.functional.pad
-    return pad(vectors, (0, missing)).float(), pad(values, (0, missing)).float()
+    # A block larger than the graph has empty columns.
+    return torch.where(vectors.square().sum(1) > 0.5, values, 0.0), vectors
 
 
 def _filtered(spread: Tensor, block: Tensor, damped: Tensor) -> Tensor:
