@@ -332,3 +332,11 @@ def test_sums_by_label_equal_a_loop() -> None:
     rows, labels = rng.normal(size=(30, 3)), rng.integers(4, size=30)
     expected = [rows[labels == k].sum(axis=0) for k in range(5)]
     np.testing.assert_allclose(sums_by(labels, rows, 5), expected)
+
+
+def test_a_guessed_number_of_groups_grows_until_every_difference_holds() -> None:
+    X = np.random.default_rng(9).normal(size=(9, 3))
+    said = [(0, 2, True), (0, 3, False), (0, 5, False), (1, 4, False), (1, 6, False), (4, 6, False)]
+    known = Constraints.from_links(9, said)
+    labels = KMeans(n_init=2, random_state=0).fit(X, constraints=known).labels_
+    assert all((labels[a] == labels[b]) == same for a, b, same in said)

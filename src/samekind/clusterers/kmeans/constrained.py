@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any, Self
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from samekind.clusterers.group_count import checked_constraints, resolved_count
 from samekind.clusterers.kmeans.assignment import Assigner
-from samekind.clusterers.kmeans.base import CentreEstimator, lloyd
+from samekind.clusterers.kmeans.base import CentreEstimator, Floats, Solution, lloyd
 from samekind.clusterers.kmeans.centres import Blocks, scaled_tolerance, seed_centres
 from samekind.constraints import Constraints
 
@@ -29,7 +31,7 @@ class KMeans(CentreEstimator):
 
     Parameters
     ----------
-    n_clusters : how many groups; None chooses, but never fewer than were proven to be different.
+    n_clusters : how many groups; None chooses, and adds groups until every "different" is honoured.
     n_init : restarts, of which the best is kept; more are slower and seldom much better.
     max_iter : largest number of sweeps per restart.
     tol : stop when the centres move less than this share of the mean variance.
@@ -54,12 +56,11 @@ class KMeans(CentreEstimator):
         blocks = Blocks.from_constraints(X, checked_constraints(constraints, len(X)))
         rng = self._generator()
         k = resolved_count(self.n_clusters, X, blocks, rng)
-        assigner, tolerance = Assigner(blocks.apart, k), scaled_tolerance(X, self.tol)
-        solutions = []
-        for _ in range(self.n_init):
-            start = seed_centres(X, blocks, k, rng, blocks.distinct(rng))
-            solutions.append(lloyd(X, blocks, start, assigner.assign, self.max_iter, tolerance))
-        self.n_violations_ = self._keep_best(solutions).violations
+        best = self._keep_best(self._solutions(X, blocks, k, rng))
+        while best.violations and self.n_clusters is None and k < blocks.n_movable:
+            k += 1  # a guess yields to what the person said
+            best = self._keep_best(self._solutions(X, blocks, k, rng))
+        self.n_violations_ = best.violations
         if self.n_violations_:
             warnings.warn(
                 f"{self.n_violations_} links that say 'different' are not honoured by {k} groups; "
@@ -69,3 +70,12 @@ class KMeans(CentreEstimator):
                 stacklevel=2,
             )
         return self
+
+    def _solutions(
+        self, X: Floats, blocks: Blocks, k: int, rng: np.random.Generator
+    ) -> Iterator[Solution]:
+        """What several starts find with k groups."""
+        assigner, tolerance = Assigner(blocks.apart, k), scaled_tolerance(X, self.tol)
+        for _ in range(self.n_init):
+            start = seed_centres(X, blocks, k, rng, blocks.distinct(rng))
+            yield lloyd(X, blocks, start, assigner.assign, self.max_iter, tolerance)
