@@ -8,9 +8,9 @@ import pytest
 from piles import points
 from samekind.errors import InputError
 from samekind.ledger.store import MemoryStore
-from samekind.questions import AllLike
+from samekind.questions import AllLike, question_from_json
 from samekind.session import Session
-from samekind.session.search import MIN_FOUND, find_like, most_like
+from samekind.session.search import MIN_FOUND, find_like, is_search, most_like
 from samekind.simulation.people import Truth
 
 N_RARE = 30
@@ -71,6 +71,16 @@ def test_a_search_is_in_the_ledger_and_goes_on_after_reopening() -> None:
     further = again.ask()
     assert further is not None and isinstance(further.question, AllLike)
     assert not set(further.question.shown) & set(asked.question.shown)
+
+
+def test_a_search_is_marked_in_the_ledger_and_recognised_without_the_mark_in_old_ones() -> None:
+    mine, _ = session()
+    form = find_like(mine, [4]).question.to_json(str)
+    assert form["search"] is True and is_search(question_from_json(form, int))
+    old = {key: value for key, value in form.items() if key != "search"}
+    assert is_search(question_from_json(old, int))
+    assert not is_search(question_from_json({**old, "why": "To find more."}, int))
+    assert "search" not in AllLike((1,), (2, 3)).to_json(str)
 
 
 @pytest.mark.parametrize("items", [[], [0, 1, 2, 3, 4, 5], [-1], [600]])

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 from samekind.questions.grid import Grid
 from samekind.questions.question import NONE, Marking
+
+SEARCH_WHY = "You asked for more like these."
+"""The reason of every question of a search; in ledgers of version 0.1.0 their only mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,8 @@ class AllLike(Grid):
     prompt: ClassVar[str] = "Which of these are the same kind?"
     words: ClassVar[Mapping[str, str]] = {NONE: "None of these"}
     marking: ClassVar[Marking] = Marking(True, "same", "1 is the same kind", "{} are the same kind")
+    search: bool = field(default=False, kw_only=True, compare=False)
+    """Whether it belongs to a search that the person began, and is followed by its next grid."""
 
     def heading(self, name: Callable[[int], str], verb: str = "Tap") -> str:
         """
@@ -37,3 +42,12 @@ class AllLike(Grid):
         own = name(self.group[0])
         this = f"“{own}”" if own else "this one" if len(self.group) == 1 else "these"
         return f"{verb} all that are the same kind as {this}."
+
+    def remarks(self) -> dict[str, Any]:
+        found = Grid.remarks(self)
+        return {**found, "search": True} if self.search else found
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> Self:
+        found = super(AllLike, cls).from_json(data, position)
+        return replace(found, search=bool(data.get("search", found.why == SEARCH_WHY)))

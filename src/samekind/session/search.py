@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from samekind.errors import InputError
 from samekind.protocols import View
 from samekind.questions import AllLike, Question, named
+from samekind.questions.all_like import SEARCH_WHY
 
 if TYPE_CHECKING:
     from samekind.ledger.fold import Asked
@@ -30,8 +31,6 @@ N_EXEMPLARS = 4
 """Items shown for what is looked for."""
 MIN_FOUND = 0.1
 """Share of a grid that was of the kind, from which on the search goes on."""
-SEARCH_WHY = "You asked for more like these."
-"""The reason of every question of a search, by which its answers are recognised."""
 BACKGROUND_ITEMS = 1500
 """Random items that show what items look like in general."""
 SHRINKAGE = 0.3
@@ -62,7 +61,7 @@ def find_like(session: Session, items: Sequence[int], *, by: str | None = None) 
 
 def is_search(question: Question) -> bool:
     """Whether a question belongs to a search."""
-    return isinstance(question, AllLike) and question.why == SEARCH_WHY
+    return isinstance(question, AllLike) and question.search
 
 
 def next_search(view: View) -> AllLike | None:
@@ -70,7 +69,7 @@ def next_search(view: View) -> AllLike | None:
     known = view.constraints
     last = known.answers[-1] if known.n_answers else None
     question = None if last is None else last.question
-    if last is None or not isinstance(question, AllLike) or not is_search(question):
+    if last is None or not isinstance(question, AllLike) or not question.search:
         return None
     if len(named(last.choice)) < MIN_FOUND * len(question.shown):
         return None
@@ -120,7 +119,7 @@ def _grid(
     if not len(best):
         return None
     group = tuple(dict.fromkeys((*shown_first, *like.tolist())))[:N_EXEMPLARS]
-    return AllLike(group, tuple(best.tolist()), why=SEARCH_WHY)
+    return AllLike(group, tuple(best.tolist()), why=SEARCH_WHY, search=True)
 
 
 def _told_apart(view: View, like: Ints) -> Ints:
@@ -129,7 +128,7 @@ def _told_apart(view: View, like: Ints) -> Ints:
     shown = (
         item
         for answer in view.constraints.answers
-        if isinstance(answer.question, AllLike) and is_search(answer.question)
+        if isinstance(answer.question, AllLike) and answer.question.search
         for item in answer.question.shown
     )
     found = [i for i in dict.fromkeys(shown) if same(i, int(like[0])) is False]
