@@ -22,10 +22,7 @@ def area_section(study: Study) -> Section:
         "of a column. The last column is the mean over the sets that the systems share; a set "
         "with one seed adds nothing to its interval."
     ]
-    for person in study.people:
-        tables = value_tables(study, study.areas, study.of_person(person), person)
-        parts += tables if person == study.people[0] else [Folded(person, tables)]
-    return Section("areas", "Area under the curve", parts)
+    return Section("areas", "Area under the curve", [*parts, *_by_person(study, study.areas)])
 
 
 def seconds_section(study: Study) -> Section | None:
@@ -37,10 +34,17 @@ def seconds_section(study: Study) -> Section | None:
         "of the quickest run of a block. A grid costs more than a placement and tells more, so "
         "systems that ask different kinds of question are compared here."
     ]
-    for person in study.people:
-        tables = value_tables(study, study.areas_by_second, study.of_person(person), person)
-        parts += tables if person == study.people[0] else [Folded(person, tables)]
+    parts += _by_person(study, study.areas_by_second)
     return Section("seconds", "Area over seconds of the person", parts)
+
+
+def _by_person(study: Study, values: dict[tuple[Block, str], BySeed]) -> list[Part]:
+    """The tables of the first person, and those of the others folded."""
+    parts: list[Part] = []
+    for person in study.people:
+        tables = value_tables(study, values, study.of_person(person), person)
+        parts += tables if person == study.people[0] else [Folded(person, tables)]
+    return parts
 
 
 def value_tables(
