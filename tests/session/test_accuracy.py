@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from samekind.questions import Answer, Expectation, OddOnes, SamePair, WhichGroup
-from samekind.session.accuracy import MIN_PLACEMENTS, Placed, estimate, placements
+from samekind.session.accuracy import MIN_PLACEMENTS, Placed, estimate, latest_placements
 
 GROUPS = ((1,), (2,), (3,))
+
+
+def placements(answers: list[Answer]) -> list[Placed]:
+    return latest_placements(reversed(answers), len(answers))
 
 
 def drawn(rng: np.random.Generator, level: float, slips: float, n: int = 40) -> list[Placed]:
@@ -67,6 +71,21 @@ def test_only_placements_among_groups_count() -> None:
         Answer(6, SamePair(4, 5, expected=Expectation("same", 0.5)), "same"),
         Answer(7, OddOnes((1,), (4, 5, 6, 7), expected=Expectation("none", 0.5)), "none"),
     ]
-    assert [(one.number, one.agreed) for one in placements(answers)] == [(1, True), (2, False)]
+    found = placements(answers)
+    assert [(one.number, one.position, one.agreed) for one in found] == [
+        (1, 0, True),
+        (2, 1, False),
+    ]
     assert estimate(placements(answers * (MIN_PLACEMENTS // 2 - 1))) is None
     assert estimate(placements(answers * (MIN_PLACEMENTS // 2))) is not None
+
+
+def test_the_latest_placements_are_taken_and_earlier_answers_not_looked_at() -> None:
+    question = WhichGroup(9, GROUPS, expected=Expectation("1", 0.5))
+    answers = [Answer(k, question, "2" if k % 3 else "unsure") for k in range(1, 1001)]
+    latest_first = reversed(answers)
+    found = latest_placements(latest_first, len(answers), 20)
+    assert [one.number for one in found] == [a.number for a in answers if a.choice == "2"][-20:]
+    assert next(latest_first).number == found[0].number - 1
+    whole = estimate(placements(answers), 4321)
+    assert whole is not None and whole.placements == 4321

@@ -11,11 +11,11 @@ from samekind.session.attention import LONG_RUN, attention
 
 
 def said(pairs: Sequence[tuple[str, str]]) -> list[Answer]:
-    """Placements among three groups: what was said, and what the groups implied."""
+    """Placements among three groups, latest first: what was said, and what the groups implied."""
     return [
         Answer(k, WhichGroup(k + 9, ((1,), (2,), (3,)), expected=Expectation(implied, 0.5)), choice)
         for k, (choice, implied) in enumerate(pairs)
-    ]
+    ][::-1]
 
 
 def drawn(n: int, seed: int = 0) -> list[str]:
@@ -64,6 +64,15 @@ def test_the_first_of_groups_in_the_order_of_belief_is_no_habit() -> None:
 
     assert attention([chosen(k, at_random=False) for k in range(40)]).notice == ""
     assert attention([chosen(k, at_random=True) for k in range(40)]).is_monotone
+
+
+def test_no_more_answers_are_looked_at_than_are_needed() -> None:
+    kinds = drawn(5000)
+    latest_first = iter(said([(kind, kind) for kind in kinds]))
+    assert attention(latest_first).kappa == 1.0
+    assert next(latest_first).number == 5000 - 31
+    chosen = ["1"] * 40 + ["2"] * 500
+    assert attention(said([(choice, choice) for choice in chosen])).run == 500
 
 
 def test_few_answers_are_not_judged() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -96,8 +95,8 @@ class LedgerState:
     names: Names = field(default_factory=Names)
     changes: int = 0
     """Answers given, changed or undone since the last refit began."""
-    changed_at: list[int] = field(default_factory=list)
-    """Sequence numbers of all such changes, ascending."""
+    changed: list[tuple[int, int]] = field(default_factory=list)
+    """All such changes, in order: the number of the event, and of the question."""
     unsure: set[int] = field(default_factory=set)
     """Answered questions whose answer says nothing; `passed` needs them for every question."""
     volunteered: dict[int, int] = field(default_factory=dict)
@@ -188,7 +187,7 @@ class LedgerState:
         if answer.question.many and answer.links:
             self.grid_at = seq
         self._close(number)
-        self._changed(seq)
+        self._change(seq, number)
 
     def _volunteered(self, data: Mapping[str, Any], seq: int) -> None:
         """Fold a question and its answer, stored as one event so that no crash separates them."""
@@ -209,7 +208,7 @@ class LedgerState:
         self.names.by_answer.pop(number, None)
         if data.get("again", True) and number not in self.volunteered:
             self.reopened.append(number)
-        self._changed(seq)
+        self._change(seq, number)
 
     def _skipped(self, data: Mapping[str, Any], seq: int) -> None:
         number = int(data["number"])
@@ -220,11 +219,10 @@ class LedgerState:
     def _refitted(self, data: Mapping[str, Any], seq: int) -> None:
         marks = {int(k): tuple(ids) for k, ids in data["marks"].items()}
         after = int(data["after"])
-        late = takewhile(lambda at: at > after, reversed(self.told_at.values()))
-        known = len(self.told_at) - sum(1 for _ in late)
+        known = len(self.told_at) - _count_after(after, reversed(self.told_at.values()))
         numbers = int(data["snapshot"]), after, int(data["last"])
         self.refits.append(Refitted(*numbers, marks, known, data.get("moved")))
-        self.changes = len(self.changed_at) - bisect_right(self.changed_at, after)
+        self.changes = _count_after(after, (at for at, _ in reversed(self.changed)))
 
     def _named(self, data: Mapping[str, Any], seq: int) -> None:
         name = Name(seq, str(data["name"]))
@@ -240,9 +238,14 @@ class LedgerState:
         self.skipped.pop(number, None)
         self.reservations.pop(number, None)
 
-    def _changed(self, seq: int) -> None:
-        self.changed_at.append(seq)
+    def _change(self, seq: int, number: int) -> None:
+        self.changed.append((seq, number))
         self.changes += 1
+
+
+def _count_after(seq: int, latest_first: Iterable[int]) -> int:
+    """How many of some events, the latest first, came after event `seq`."""
+    return sum(1 for _ in takewhile(lambda at: at > seq, latest_first))
 
 
 def answer_data(number: int, choice: str, by: str, seconds: float | None) -> dict[str, Any]:

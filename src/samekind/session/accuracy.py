@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,52 +95,76 @@ class Accuracy:
         return np.asarray(np.interp(clear, SHARES, np.array(self.curve)), dtype=np.float64)
 
 
-def placements(answers: Iterable[Answer]) -> list[Placed]:
-    """The answers that tell how good the groups were: placements among two groups or more."""
-    found = []
-    for position, answer in enumerate(answers):
-        question, expected = answer.question, answer.question.expected
-        if expected is None or question.many or answer.choice == UNSURE:
-            continue
-        shown = sum(bool(question.exemplars(choice)) for choice in question.choices())
-        if shown >= 2:
-            agreed = answer.choice == expected.choice
-            clear = min(max(expected.clear, 0.01), 0.99)
-            at = answer.number, position
-            found.append(Placed(*at, agreed, clear, shown, question.at_random))
-    return found
+def placed(answer: Answer, position: int = 0) -> Placed | None:
+    """An answer as a placement among two groups or more; None: it tells nothing of the groups."""
+    question, expected = answer.question, answer.question.expected
+    if expected is None or question.many or answer.choice == UNSURE:
+        return None
+    shown = sum(bool(question.exemplars(choice)) for choice in question.choices())
+    if shown < 2:
+        return None
+    agreed, clear = answer.choice == expected.choice, min(max(expected.clear, 0.01), 0.99)
+    return Placed(answer.number, position, agreed, clear, shown, question.at_random)
 
 
-def estimate(placed: Sequence[Placed]) -> Accuracy | None:
-    """Estimate the accuracy; None while there are too few placements."""
-    if len(placed) < MIN_PLACEMENTS:
+def latest_placements(
+    latest_first: Iterable[Answer], n_answers: int, at_most: int = N_LATEST_PLACEMENTS
+) -> list[Placed]:
+    """The latest answers that tell how good the groups were, in the order of answering.
+
+    No more answers are looked at than that takes.
+
+    Parameters
+    ----------
+    latest_first : the answers in force, of which there are `n_answers`.
+    """
+    positions = range(n_answers - 1, -1, -1)
+    found = (placed(answer, k) for k, answer in zip(positions, latest_first, strict=False))
+    return [*islice((one for one in found if one is not None), at_most)][::-1]
+
+
+def estimate(latest: Sequence[Placed], n_placements: int | None = None) -> Accuracy | None:
+    """Estimate the accuracy from the latest placements; None while there are too few.
+
+    Parameters
+    ----------
+    n_placements : how many there are in all. None: no more than these.
+    """
+    if len(latest) < MIN_PLACEMENTS:
         return None
     grid = _grid()
-    belief = grid.posterior(placed[-N_LATEST_PLACEMENTS:])
-    order = np.argsort(grid.accuracy, kind="stable")
-    reached = np.cumsum(belief[order])
+    belief = grid.posterior(latest[-N_LATEST_PLACEMENTS:])
+    reached = np.cumsum(belief[grid.order])
     low, high = np.searchsorted(reached, [ERROR / 2, 1 - ERROR / 2])
-    curve = belief @ _sigmoid(grid.level[:, None] + grid.slope[:, None] * _logit(SHARES))
     return Accuracy(
         share=float(belief @ grid.accuracy),
-        low=float(grid.accuracy[order[low]]),
-        high=float(grid.accuracy[order[min(high, len(order) - 1)]]),
-        placements=len(placed),
+        low=float(grid.accuracy[grid.order[low]]),
+        high=float(grid.accuracy[grid.order[min(high, len(reached) - 1)]]),
+        placements=len(latest) if n_placements is None else n_placements,
         slips=float(belief @ grid.slips),
-        curve=tuple(np.round(curve, 5).tolist()),
+        curve=tuple(np.round(belief @ grid.curves, 5).tolist()),
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    """The unknowns at the points of a grid, their prior, and the accuracy at each point."""
+    """The unknowns at the points of a grid, their prior, and what each point means.
+
+    Parameters
+    ----------
+    level, slope, harder, slips : (points,) the unknowns; slips change from point to point.
+    prior : (points,) its logarithm. curves : (points, 40) probability by clearness.
+    accuracy : (points,) the mean of each curve. order : (points,) points by accuracy.
+    """
 
     level: Floats
     slope: Floats
     harder: Floats
     slips: Floats
     prior: Floats
+    curves: Floats
     accuracy: Floats
+    order: NDArray[np.intp]
 
     def posterior(self, placed: Sequence[Placed]) -> Floats:
         """(points,) probability of each point after these placements."""
@@ -151,12 +176,19 @@ class _Grid:
         age = np.maximum(now - position, 0.0) / max(8.0, HALF_LIFE * now)
         weight = np.where(random, 1.0, CHOSEN_WEIGHT) * 0.5**age
         earlier = GROWTH * np.log(now / (position + 4.0)) + 0.0
-        level = self.level[:, None] + self.slope[:, None] * clear - earlier
-        right = _sigmoid(level - self.harder[:, None] * ~random)
-        slips = self.slips[:, None]
-        as_implied = (1 - slips) * right + slips * (1 - right) / choices
-        likelihood = np.where(agreed, as_implied, 1 - as_implied)
-        logs = self.prior + np.log(np.maximum(likelihood, 1e-9)) @ weight
+        apart = slice(None, None, len(SLIPS))  # slips do not matter for what is right
+        level = self.level[apart, None] + self.slope[apart, None] * clear - earlier
+        right = _sigmoid(level - self.harder[apart, None] * ~random)
+        found = np.empty((len(right), len(SLIPS)))
+        likelihood = np.empty_like(right)  # used again: memory from the system costs more
+        for k, slips in enumerate(SLIPS):
+            # as implied: (1 - slips) * right + slips * (1 - right) / choices
+            by_slip, by_right = slips / choices, 1 - slips - slips / choices
+            np.multiply(right, np.where(agreed, by_right, -by_right), out=likelihood)
+            likelihood += np.where(agreed, by_slip, 1 - by_slip)
+            np.log(np.maximum(likelihood, 1e-9, out=likelihood), out=likelihood)
+            found[:, k] = likelihood @ weight
+        logs = self.prior + found.ravel()
         belief = np.exp(logs - logs.max())
         return np.asarray(belief / belief.sum())
 
@@ -170,8 +202,10 @@ def _grid() -> _Grid:
     )
     piles = (1 - EASY_SHARE) * _normal(level, *HARD) + EASY_SHARE * _normal(level, *EASY)
     prior = np.log(piles) - step**2 / 2 + np.log(SLIPS_PRIOR)[np.searchsorted(SLIPS, slips)]
-    accuracy = _sigmoid(level[:, None] + slope[:, None] * _logit(SHARES)).mean(axis=1)
-    return _Grid(level, slope, HARDER + HARDER_SPREAD * step, slips, prior, accuracy)
+    curves = _sigmoid(level[:, None] + slope[:, None] * _logit(SHARES))
+    accuracy, harder = curves.mean(axis=1), HARDER + HARDER_SPREAD * step
+    order = np.argsort(accuracy, kind="stable")
+    return _Grid(level, slope, harder, slips, prior, curves, accuracy, order)
 
 
 def _normal(x: Floats, mean: float, spread: float) -> Floats:

@@ -7,8 +7,9 @@ Nobody is accused: a person may have good reasons, and is asked to look at the l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from samekind.questions import UNSURE, Answer
 
@@ -16,6 +17,9 @@ LONG_RUN = 12
 """Equal choices in a row that are worth a second look."""
 N_LATEST = 30
 """Latest placements that are compared with what the groups implied."""
+MAX_LOOKED_AT = 1000
+"""Latest answers among which placements are looked for: with many groups only random checks count,
+and those are an eighth of the answers."""
 MIN_COMPARED = 20
 """Placements below which no comparison is made."""
 BY_CHANCE = 0.05
@@ -72,21 +76,29 @@ class Attention:
         return not self.notice and (self.kappa is None or self.kappa >= MIN_KAPPA)
 
 
-def attention(answers: Sequence[Answer]) -> Attention:
+def attention(latest_first: Iterable[Answer]) -> Attention:
     """Judge the latest placements; agreement counts among two groups or more.
 
     Where the order of the groups follows what is believed, the first one is mostly right, and
-    choosing it again and again says nothing.
+    choosing it again and again says nothing. No more answers are looked at than are needed.
     """
-    answers = [answer for answer in answers if not answer.question.hints]
-    choices = [answer.choice for answer in answers if _n_groups(answer)]
-    placed = [answer for answer in answers if _n_groups(answer) >= 2]
-    run = next((k for k, c in enumerate(reversed(choices)) if c != choices[-1]), len(choices))
-    known = ((a.choice, a.question.expected) for a in placed)
-    pairs = [(said, expected.choice) for said, expected in known if expected is not None]
-    latest = Counter(choices[-N_LATEST:])
+    choices: list[str] = []
+    pairs: list[tuple[str, str]] = []
+    run, broken = 0, False
+    for answer in islice(latest_first, MAX_LOOKED_AT):
+        groups = 0 if answer.question.hints else _n_groups(answer)
+        if not groups:
+            continue
+        choices.append(answer.choice)
+        broken = broken or answer.choice != choices[0]
+        run += not broken
+        if groups >= 2 and answer.question.expected is not None:
+            pairs.append((answer.choice, answer.question.expected.choice))
+        if broken and len(pairs) >= N_LATEST:
+            break
+    latest = Counter(choices[:N_LATEST])
     habit = max(latest.values()) / latest.total() if len(choices) >= MIN_COMPARED else 0.0
-    return Attention(run, habit, _kappa(pairs[-N_LATEST:]))
+    return Attention(run, habit, _kappa(pairs[:N_LATEST]))
 
 
 def _n_groups(answer: Answer) -> int:

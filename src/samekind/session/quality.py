@@ -11,7 +11,7 @@ it is opened again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -21,12 +21,18 @@ from numpy.typing import NDArray
 
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
-from samekind.ledger.fold import Refitted
+from samekind.ledger.fold import LedgerState, Refitted
 from samekind.questions import UNSURE, Answer
 from samekind.questions.wording import plural
-from samekind.session.accuracy import Accuracy, estimate, placements
+from samekind.session.accuracy import (
+    N_LATEST_PLACEMENTS,
+    Accuracy,
+    estimate,
+    latest_placements,
+)
 from samekind.session.attention import Attention, attention
 from samekind.session.expectations import clearness
+from samekind.session.tally import Tally
 
 MIN_CHECKS = 5
 """Random checks by which two clusterings can be compared."""
@@ -143,14 +149,19 @@ class Statement:
 
     Parameters
     ----------
-    accuracy : None while there are too few placements, or if the same choice is repeated.
+    estimate : None while there are too few placements.
     checks, agreed : random checks, and how many were answered as the groups implied.
     """
 
-    accuracy: Accuracy | None
+    estimate: Accuracy | None
     attention: Attention
     checks: int
     agreed: int
+
+    @property
+    def accuracy(self) -> Accuracy | None:
+        """The estimate, unless the same choice was repeated: then it proves nothing."""
+        return None if self.attention.is_monotone else self.estimate
 
     def as_json(self) -> dict[str, Any] | None:
         """The accuracy as plain JSON; None while nothing can be said."""
@@ -164,32 +175,41 @@ class Statement:
 
 
 class Statements:
-    """The statement about the latest answers; computed again only when they have changed."""
+    """The statement about the answers in a ledger; computed again only when they have changed.
 
-    def __init__(self) -> None:
-        self._of: tuple[tuple[int, str], ...] | None = None
+    What that takes does not grow with the number of answers.
+    """
+
+    def __init__(self, ledger: LedgerState) -> None:
+        self._ledger, self._tally = ledger, Tally()
         self._latest = statement(())
 
-    def of(self, answers: Sequence[Answer]) -> Statement:
-        """The statement about these answers."""
-        key = tuple((answer.number, answer.choice) for answer in answers)
-        if key != self._of:
-            self._of, self._latest = key, statement(answers)
-        return self._latest
+    def now(self) -> tuple[Statement, Tally]:
+        """The statement about the answers in force, and their counts."""
+        answers = self._ledger.answers.values()
+        if self._tally.follow(self._ledger):
+            self._latest = _statement(lambda: reversed(answers), len(answers), self._tally)
+        return self._latest, self._tally
 
 
 def statement(answers: Sequence[Answer]) -> Statement:
     """State how well the groups fit, as far as these answers tell."""
-    found, placed = attention(answers), placements(answers)
-    checks = [one for one in placed if one.random]
-    accuracy = None if found.is_monotone else estimate(placed)
-    return Statement(accuracy, found, len(checks), sum(one.agreed for one in checks))
+    return _statement(lambda: reversed(answers), len(answers), Tally.of(answers))
+
+
+def _statement(
+    latest_first: Callable[[], Iterator[Answer]], n_answers: int, tally: Tally
+) -> Statement:
+    wanted = min(tally.placements, N_LATEST_PLACEMENTS)
+    latest = latest_placements(latest_first(), n_answers, wanted)
+    found = estimate(latest, tally.placements)
+    return Statement(found, attention(latest_first()), tally.checks, tally.agreed)
 
 
 def moved_lately(refits: Sequence[Refitted]) -> float | None:
     """Share of the items that the refits of the latest ten answers moved; None: not known yet."""
     answers, moved = 0, 0.0
-    for before, refit in reversed([*pairwise(refits)]):
+    for refit, before in pairwise(reversed(refits)):
         if refit.moved is None:  # the groups began anew
             return None
         answers, moved = answers + max(refit.answers - before.answers, 0), moved + refit.moved

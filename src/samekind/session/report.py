@@ -9,9 +9,10 @@ from statistics import median
 from typing import Any
 
 from samekind.questions import UNSURE, Answer, wording
-from samekind.session.accuracy import MIN_PLACEMENTS, placements
+from samekind.session.accuracy import MIN_PLACEMENTS
 from samekind.session.quality import describe_quality, random_checks
 from samekind.session.session import Session
+from samekind.session.tally import Tally
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def report(session: Session) -> SessionReport:
         timed=len(times),
         checks=len(random_checks(answers)),
         checking=bool(getattr(session.strategy, "check_every", 0)),
-        placements=len(placements(answers)),
+        placements=Tally.of(answers).placements,
         placements_needed=MIN_PLACEMENTS,
         words=describe_quality(progress),
     )

@@ -12,7 +12,6 @@ from typing import Any
 
 from samekind.questions import NONE, Answer
 from samekind.session import Session
-from samekind.session.accuracy import estimate, placements
 
 GOOD = 0.85
 """Accuracy from which surprises are taken for slips."""
@@ -53,7 +52,7 @@ def doubtful_answers(session: Session) -> list[DoubtfulAnswer]:
     doubts = getattr(session.model, "reliability_", None)
     if doubts is None:
         return []
-    accuracy = estimate(placements(session.answers))
+    accuracy = session.statement.estimate
     good = accuracy is not None and accuracy.share >= GOOD
     asked = latest_answers(session.answers)
     found = list(_contradicted(session, doubts, asked, good))

@@ -27,7 +27,7 @@ from samekind.session.answering import Answering
 from samekind.session.asking import Asking
 from samekind.session.naming import Naming
 from samekind.session.people import ALONE, Reservations
-from samekind.session.quality import Statements, moved_lately, share_moved
+from samekind.session.quality import Statement, Statements, moved_lately, share_moved
 from samekind.session.refit import (
     FittedGroups,
     Snapshot,
@@ -96,7 +96,7 @@ class Session:
         self.model: Any = None
         self._past = PastAnswers(self._log)
         self._installed: Refitted | None = None
-        self._statements = Statements()
+        self._statements = Statements(self._ledger)
         self._prefetcher = Prefetcher(self._state, self._lock)
         self.people = ALONE
         self._asking = Asking(self._log, self._state, self._prefetcher)
@@ -228,8 +228,8 @@ class Session:
     def progress(self) -> dict[str, Any]:
         """Summarise the session as plain JSON: answers, groups, conflicts, quality."""
         with self._lock:
-            found = self._statements.of(self.answers)
-            return summarise(self, found, moved_lately(self._ledger.refits), self.changes)
+            found, tally = self._statements.now()
+            return summarise(self, found, tally, moved_lately(self._ledger.refits))
 
     def refit(self) -> Clustering:
         """Learn from all answers so far. Questions can be asked and answered meanwhile.
@@ -273,8 +273,13 @@ class Session:
     @property
     def quality(self) -> Accuracy | None:
         """How many items are where the person wants them; None while nothing can be said."""
+        return self.statement.accuracy
+
+    @property
+    def statement(self) -> Statement:
+        """What the answers in force say about the quality."""
         with self._lock:
-            return self._statements.of(self.answers).accuracy
+            return self._statements.now()[0]
 
     def predict(self, X: Any) -> Labels:
         """The group numbers of items outside the collection, by their vectors."""

@@ -125,7 +125,7 @@ class SessionState:
             pending=list(self.ledger.pending),
             reopened=list(self.ledger.reopened),
             skipped=dict(self.ledger.skipped),
-            changed_at=list(self.ledger.changed_at),
+            changed=list(self.ledger.changed),
             unsure=set(self.ledger.unsure),
             told_at=dict(self.ledger.told_at),
             reservations=dict(self.ledger.reservations),

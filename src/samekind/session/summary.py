@@ -9,6 +9,7 @@ from samekind import __version__
 from samekind.errors import ChangedCollection
 from samekind.questions import UNSURE, Question
 from samekind.session.quality import Statement, quality_summary
+from samekind.session.tally import Tally
 from samekind.session.visibility import unseen_summary
 
 if TYPE_CHECKING:
@@ -16,29 +17,27 @@ if TYPE_CHECKING:
 
 
 def summarise(
-    session: Session, found: Statement, moved: float | None, changes: int
+    session: Session, found: Statement, tally: Tally, moved: float | None
 ) -> dict[str, Any]:
     """Count answers, groups and conflicts, and state the quality.
 
     Parameters
     ----------
-    found : what the answers say about the quality.
+    found : what the answers say about the quality. tally : their counts.
     moved : the share of items that the latest answers moved.
-    changes : answers given, changed or undone since the last refit began.
     """
-    answers, clustering = session.answers, session.clustering
-    choices = [answer.choice for answer in answers]
+    clustering = session.clustering
     return {
-        "answers": len(choices),
-        "choices": {choice: choices.count(choice) for choice in sorted(set(choices))},
-        "unsure": choices.count(UNSURE),
-        "seconds": sum(answer.seconds or 0 for answer in answers),
+        "answers": tally.answers,
+        "choices": {choice: tally.choices[choice] for choice in sorted(tally.choices)},
+        "unsure": tally.choices[UNSURE],
+        "seconds": tally.seconds,
         "placed": len(session.constraints.touched),
         "conflicts": len(session.constraints.conflicts),
         "groups": clustering.n_groups,
         "items": len(session.collection),
         "snapshot": clustering.snapshot,
-        "until_refit": max(0, session.refit_every - changes),
+        "until_refit": max(0, session.refit_every - session.changes),
         "gone": sorted(session.positions.gone),
         "renamed": dict(session.positions.renamed),
         "unseen": unseen_summary(session.model),
