@@ -279,8 +279,9 @@ def describe_quality(summary: Mapping[str, Any]) -> str:
     if summary["quality"] is not None:
         sentences.append(f"{summary['quality']['words']}.")
     if (gain := summary["gain"]) is not None:
-        items = plural(gain["items"], "item") if gain["items"] else "no item"
-        sentences.append(f"{gain['answers']} more questions would change about {items}.")
+        change = f"change about {plural(gain['items'], 'item')}"
+        change = change if gain["items"] else "hardly change anything"
+        sentences.append(f"{gain['answers']} more questions would {change}.")
     if summary["enough"]:
         sentences.append("You can stop here.")
     return " ".join(sentences)

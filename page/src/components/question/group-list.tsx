@@ -116,7 +116,7 @@ export function GroupList({ groups, canCreate, chosen, choose, rename, undo }: P
                     <Item key={item.id} item={item} size="small" />
                   ))}
                 </span>
-                <span class="row-name">{group.name || <span class="visually-hidden">No name</span>}</span>
+                <span class={group.name ? "row-name" : "row-name muted"}>{group.name || "No name"}</span>
                 <kbd>{group.value}</kbd>
               </button>
               {rename && (

@@ -79,7 +79,7 @@ export function CurveTable({ points }: { points: CurvePoint[] }) {
         <tr>
           <th scope="col">Answers</th>
           {checked && <th scope="col">Right</th>}
-          {checked && <th scope="col">95% band</th>}
+          {checked && <th scope="col">95 % band</th>}
           <th scope="col">Settled</th>
         </tr>
       </thead>

@@ -119,7 +119,7 @@ function Quality({ report }: { report: Report }) {
           <p class="big">{quality.words.split(" (")[0]}</p>
           <Gauge quality={quality} />
           <p class="muted">
-            {quality.words}: with a probability of 95% the true share is in this range. Based on{" "}
+            {quality.words}: with a probability of 95 % the true share is in this range. Based on{" "}
             {count(quality.placements, "answer")}, {count(quality.checks, "random check")} among them.
           </p>
         </>
@@ -155,7 +155,7 @@ function QualityCurve({ curve }: { curve: Curve | null }) {
         <ul class="chart-legend" aria-hidden="true">
           {checked && (
             <li>
-              <span class="sample quality-sample" /> items that are right, with a 95% band
+              <span class="sample quality-sample" /> items that are right, with a 95 % band
             </li>
           )}
           <li>
