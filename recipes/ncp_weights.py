@@ -43,7 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--passes", type=int, default=4, help="groups of each data set per step (others)")
     add("--draws", type=int, default=8, help="of z for each of them (others)")
     add("--seconds", type=float, default=600.0)
-    add("--batch", type=int, default=64)
+    add("--batch", type=int, default=96, help="data sets per step")
+    add(
+        "--most-points", type=int, default=9_000, help="fewer data sets per step, if they are large"
+    )
     add("--lr", type=float, default=1e-3)
     add("--schedule", default="cosine", choices=("cosine", "constant"))
     add("--average", type=float, default=0.999, help="memory of the averaged weights per step")
@@ -72,7 +75,7 @@ def trained(wanted: argparse.Namespace) -> tuple[NCPNetwork | ClusterwiseNetwork
         "seconds": wanted.seconds, "batch": wanted.batch, "lr": wanted.lr, "seed": wanted.seed,
         "device": best_device(wanted.device).device, "ranges": ranges(tuple(wanted.points)),
         "average": wanted.average, "schedule": wanted.schedule, "checkpoint": wanted.checkpoint,
-        "quick": True, "progress": report,
+        "most_points": wanted.most_points, "quick": True, "progress": report,
     }  # fmt: skip
     w = wanted.width
     if wanted.variant == "pointwise":

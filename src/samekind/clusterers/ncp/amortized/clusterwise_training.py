@@ -54,6 +54,7 @@ def train_clusterwise(
     seed: int = 0,
     progress: Progress | None = None,
     checkpoint: str | Path | None = None,
+    most_points: int | None = None,
     quick: bool = False,
 ) -> History:
     """Train a network in place on data sets from a generator.
@@ -73,6 +74,8 @@ def train_clusterwise(
     ranges : sizes are drawn from so many ranges, one per step; or ranges of your own.
     checkpoint : file to which the state is written every thousand steps and from which an
         interrupted training continues.
+    most_points : a batch has fewer data sets where they are large, so that it holds at most so many
+        points.
     quick : products in reduced precision (TF32) on a GPU that has it; sums stay as they are.
     """
     check_end(steps, seconds)
@@ -83,7 +86,7 @@ def train_clusterwise(
         )
     training = ClusterwiseTraining(
         network, generator, passes, draws, average=average, batch=batch, lr=lr,
-        weight_decay=weight_decay, clip=clip, ranges=ranges, device=device,
+        weight_decay=weight_decay, clip=clip, ranges=ranges, device=device, most_points=most_points,
     )  # fmt: skip
     history = training.run(steps, seconds, schedule, seed, progress, checkpoint, quick=quick)
     training.use_average()
@@ -108,7 +111,7 @@ class ClusterwiseTraining(TrainingLoop):
 
     def _step(self, points: Sizes, rate: Tensor, memory: Tensor) -> Tensor:
         with torch.no_grad():
-            episode = self.generator.draw(self.batch, self.rng, points)
+            episode = self.generator.draw(self._batch(points), self.rng, points)
         n_groups = min(self.generator.max_groups, points[1]) if self.records else None
         loss = clusterwise_loss(
             self.network, episode, passes=self.passes, draws=self.draws, generator=self.rng,

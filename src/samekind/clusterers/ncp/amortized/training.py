@@ -33,8 +33,9 @@ from samekind.clusterers.ncp.amortized.training_loop import (
 
 CPU_POINTS = 1200
 """Points (each order counted) that a CPU scores at once: their rows stay in its caches."""
-SPARE_DEVIATIONS = 6.0
-"""Standard deviations by which a recorded step has more room for choices than a batch needs."""
+SPARE_DEVIATIONS = 3.0
+"""Standard deviations by which a recorded step has more room for choices than a batch needs. Room
+that is not needed is computed all the same."""
 
 
 def negative_log_likelihood(
@@ -99,6 +100,7 @@ def train(
     progress: Progress | None = None,
     checkpoint: str | Path | None = None,
     average: float = 0.0,
+    most_points: int | None = None,
     quick: bool = False,
 ) -> History:
     """Train a network in place on data sets from a generator.
@@ -114,12 +116,15 @@ def train(
     checkpoint : file to which the state is written every thousand steps and from which an
         interrupted training continues.
     average : the weights in the end are a running mean with this memory per step; 0: the last ones.
+    most_points : a batch has fewer data sets where they are large, so that it holds at most so many
+        points.
     quick : products in reduced precision (TF32) on a GPU that has it; sums stay as they are.
     """
     check_end(steps, seconds)
     training = PointwiseTraining(
         network, generator, permutations, batch=batch, lr=lr, weight_decay=weight_decay,
         clip=clip, ranges=ranges, device=device, average=average,
+        most_points=most_points,
     )  # fmt: skip
     history = training.run(steps, seconds, schedule, seed, progress, checkpoint, quick=quick)
     training.use_average()
@@ -153,14 +158,14 @@ class PointwiseTraining(TrainingLoop):
 
     def _step(self, points: Sizes, rate: Tensor, memory: Tensor) -> Tensor:
         with torch.no_grad():
-            episode = self.generator.draw(self.batch, self.rng, points)
+            episode = self.generator.draw(self._batch(points), self.rng, points)
             left_out = torch.zeros((), device=self.device)
             if self.records:
                 episode, left_out = self._that_fits(episode, points)
         n_points = episode.mask.sum() * self.permutations
         self.optimiser.zero_grad(set_to_none=True)
         nll = self._backward(episode, points, n_points.clamp_min(1))
-        self._follow_gradient(rate, memory, nll, (nll, n_points, left_out))
+        self._follow_gradient(rate, memory, nll, (nll, n_points, left_out / self._batch(points)))
         return nll
 
     def _backward(self, episode: Episode, points: Sizes, n_points: Tensor) -> Tensor:
@@ -191,14 +196,13 @@ class PointwiseTraining(TrainingLoop):
     def _room(self, points: Sizes) -> int:
         """Open choices for which a recorded step has room: what nearly all batches need."""
         rng, each = torch.Generator(self.device).manual_seed(points[0]), []
-        for _ in range(-(-1024 // self.batch)):
-            _, labels, mask = self.generator.draw(self.batch, rng, points)
+        batch = self._batch(points)
+        for _ in range(-(-1024 // batch)):
+            _, labels, mask = self.generator.draw(batch, rng, points)
             each.append(open_choices(labels, mask).double())
         need = torch.cat(each)
-        most = (
-            self.batch * need.mean() + SPARE_DEVIATIONS * self.batch**0.5 * need.std() + need.max()
-        )
-        all_choices = self.batch * points[1] * (min(self.generator.max_groups, points[1]) + 1)
+        most = batch * need.mean() + SPARE_DEVIATIONS * batch**0.5 * need.std()
+        all_choices = batch * points[1] * (min(self.generator.max_groups, points[1]) + 1)
         return min(all_choices, self.room * int(most)) * self.permutations
 
     def _that_fits(self, episode: Episode, points: Sizes) -> tuple[Episode, Tensor]:

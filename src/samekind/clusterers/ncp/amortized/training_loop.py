@@ -28,6 +28,8 @@ from samekind.errors import InputError, SamekindError
 
 SAVE_EVERY = 1000
 """Steps between two checkpoints."""
+MAX_LEFT_OUT = 0.01
+"""Share of data sets that recorded steps may have no room for."""
 REPORT_EVERY = 50
 """Steps between two reports of the loss, which wait for the device."""
 
@@ -56,6 +58,8 @@ class TrainingLoop(ABC):
         your own, each as often (:func:`doubling_ranges` has more small data sets).
     clip : largest length of the gradient.
     average : the weights in the end are a running mean with this memory per step; 0: the last ones.
+    most_points : a batch has fewer data sets where they are large, so that it holds at most so many
+        points (padding included); None: always `batch` data sets.
     """
 
     def __init__(
@@ -70,13 +74,14 @@ class TrainingLoop(ABC):
         ranges: int | Sequence[Sizes],
         device: str | None,
         average: float = 0.0,
+        most_points: int | None = None,
     ) -> None:
         self.device = torch.device(best_device(device).device)
         network.to(self.device).train()
         self.parameters = list(network.parameters())
         self.generator, self.batch, self.lr, self.clip = generator, batch, lr, clip
         self.network: NCPNetwork | ClusterwiseNetwork = network
-        self.average = average
+        self.average, self.most_points = average, most_points
         self.mean = [value.detach().clone() for value in self.parameters]
         self.rng = torch.Generator(self.device)
         self.records = self.device.type not in ("cpu", "mps")
@@ -91,7 +96,7 @@ class TrainingLoop(ABC):
         else:
             self.ranges, self.shares = list(ranges), [1] * len(ranges)
         self.broken = torch.zeros((), dtype=torch.bool, device=self.device)
-        # Sum of NLL, points, and data sets that a recorded step had no room for.
+        # Sum of NLL, points, and shares of data sets that recorded steps had no room for.
         self.total = torch.zeros(3, device=self.device)
         self.recorded: dict[Sizes, Recorded] = {}
         self.step, self.spent = 0, 0.0
@@ -164,6 +169,12 @@ class TrainingLoop(ABC):
     def _prepare(self, points: Sizes) -> None:  # noqa: B027  (an optional hook)
         """Called before a step with these sizes is recorded."""
 
+    def _batch(self, points: Sizes) -> int:
+        """Data sets in a batch of these sizes."""
+        if self.most_points is None:
+            return self.batch
+        return max(1, min(self.batch, self.most_points // points[1]))
+
     def _memory(self) -> float:
         """Memory of the running mean at this step: short at first."""
         return min(self.average, self.step / (self.step + 10.0))
@@ -206,7 +217,7 @@ class TrainingLoop(ABC):
             )
         total, count, left_out = self.total.tolist()
         self.total.zero_()
-        if left_out:
+        if left_out > MAX_LEFT_OUT * REPORT_EVERY:
             self._make_room()
         return float(total / max(count, 1.0))
 
