@@ -1,11 +1,11 @@
-"""Tables of the clustering processes: for docs/results.md, and kept up to date in docs/explanation.
+"""Tables of the clustering processes: for docs/results.md, and kept up to date in other documents.
 
-    python -m benchmarks.results.ncp            # write the tables into docs/explanation/ncp.md
+    python -m benchmarks.results.ncp            # write the tables into the documents
     python -m benchmarks.results.ncp --check    # exit 1 when a table there is not what rows say
 
 Rows are in ``benchmarks/ncp``. Each names the digest of the weights that were measured. A table has
 the newest rows of each variant, and earlier weights in a line of their own where they are compared.
-In the explanation a table stands between ``<!-- table NAME -->`` and ``<!-- end -->``.
+In a document a table stands between ``<!-- table NAME -->`` and ``<!-- end -->``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from benchmarks.results.own import NOT_YET
 from benchmarks.results.rows import machines, short
 from samekind.reports.markdown import pipe_table
 
-EXPLANATION = Path(__file__).parents[2] / "docs" / "explanation" / "ncp.md"
+DOCS = Path(__file__).parents[2] / "docs"
+DOCUMENTS = (DOCS / "explanation" / "ncp.md", DOCS / "how-to" / "own-process.md")
 PLACE = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 WORLDS = ("clear", "overlapping")
 RIVALS = ("gibbs", "gibbs central", "dp-gmm spherical", "dp-gmm full", "k-means silhouette",
@@ -318,7 +319,7 @@ def ncp_table(name: str, rows: Sequence[Row] = ()) -> str:
     return TABLES[name]()
 
 
-def explanation(text: str) -> str:
+def filled(text: str) -> str:
     """The text with all its tables as the rows say."""
     return PLACE.sub(lambda found: f"{found[1]}{ncp_table(found[2])}\n{found[3]}", text)
 
@@ -326,17 +327,17 @@ def explanation(text: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 on a change")
-    parser.add_argument("--out", type=Path, default=EXPLANATION)
+    parser.add_argument("--documents", type=Path, nargs="+", default=DOCUMENTS)
     wanted = parser.parse_args(arguments)
-    old = wanted.out.read_text(encoding="utf-8")
-    new = explanation(old)
-    if not wanted.check:
-        wanted.out.write_text(new, encoding="utf-8")
-    elif old != new:
-        sys.stderr.write(
-            f"Old tables in {wanted.out.name}. Run: python -m benchmarks.results.ncp\n"
-        )
-    return int(wanted.check and old != new)
+    texts = {path: path.read_text(encoding="utf-8") for path in wanted.documents}
+    old = [path for path, text in texts.items() if filled(text) != text]
+    for path in old:
+        if wanted.check:
+            told = f"Old tables in {path.name}. Run: python -m benchmarks.results.ncp\n"
+            sys.stderr.write(told)
+        else:
+            path.write_text(filled(texts[path]), encoding="utf-8")
+    return int(wanted.check and bool(old))
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def piece(method: str, ari: list[float], sha: str | None = None, first: int = 0)
     }  # fmt: skip
 
 
-def test_the_explanation_is_what_the_rows_say(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_documents_are_what_the_rows_say(capsys: pytest.CaptureFixture[str]) -> None:
     assert ncp.main(["--check"]) == 0, capsys.readouterr().err
 
 
@@ -44,9 +44,11 @@ def test_a_table_changed_by_hand_is_told_with_the_command_and_written_again(
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- table quality -->\nby hand\n<!-- end -->\nafter\n")
     keep(folder, "quality", piece("gibbs", [0.5, 0.7]))
-    assert ncp.main(["--check", "--out", str(page)]) == 1
+    assert ncp.main(["--check", "--documents", str(page)]) == 1
     assert "python -m benchmarks.results.ncp" in capsys.readouterr().err
-    assert ncp.main(["--out", str(page)]) == 0 == ncp.main(["--check", "--out", str(page)])
+    assert (
+        ncp.main(["--documents", str(page)]) == 0 == ncp.main(["--check", "--documents", str(page)])
+    )
     text = page.read_text()
     assert text.startswith("before\n<!-- table") and text.endswith("<!-- end -->\nafter\n")
     assert "by hand" not in text and ".600 ± 1.271 (+1.0)" in text and "abc1234" in text
