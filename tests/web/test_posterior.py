@@ -35,7 +35,7 @@ def test_counts_and_pairs_are_shown_without_a_prediction(client: TestClient) -> 
     found = report(client)
     assert found["counts"] == [{"groups": 3, "share": 0.6}, {"groups": 4, "share": 0.4}]
     assert found["words"] == "Most likely 3 groups (60%), very likely 3 to 4."
-    assert (found["groups"], found["sample"]) == (4, "")
+    assert (found["groups"], found["basis"]) == (4, "")
     assert [sorted(p % 4 for p in pair["positions"]) for pair in found["pairs"]] == [[0, 1], [2, 3]]
     assert set(found["pairs"][0]) == {"positions", "question"}
     choices = [choice["value"] for choice in found["pairs"][0]["question"]["choices"]]

@@ -14,7 +14,7 @@ from samekind.session import Session
 from samekind.session.acts import perform
 from samekind.sources import vectors_collection
 from samekind.workspace.alternatives import alternatives, choose_kinds, representative
-from samekind.workspace.posterior import PosteriorReport, posterior_report
+from samekind.workspace.posterior import PosteriorReport, describe_basis, posterior_report
 from undecided import Undecided
 
 
@@ -77,6 +77,16 @@ def test_answers_count_before_the_next_refit() -> None:
     assert {again.a, again.b} != {found.pairs[0].a, found.pairs[0].b}, "that one was passed on"
     tell(session, 2, 3, "same")
     assert report(session).n_groups == pytest.approx({3: 1.0}) and not report(session).pairs
+
+
+def test_a_few_draws_that_happen_to_fit_are_not_mistaken_for_certainty() -> None:
+    session = undecided()
+    told = [(0, 1, "same"), (2, 3, "same"), (4, 6, "same")]  # no draw honours all of these
+    for a, b, choice in told:
+        tell(session, a, b, choice)
+    found = report(session)
+    assert not found.enough and "rough until" in describe_basis(found)
+    assert min(found.n_groups.values()) > 0.01 and describe_basis(report(undecided())) == ""
 
 
 def test_another_grouping_says_what_it_would_change_and_which_answers_lead_there() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -97,7 +98,12 @@ def cluster(
     with progress_bar("Encoding") as progress:
         session = request.session(request.pile(collection, progress), MemoryStore())
     show_groups(session)
-    show_certainty(session, request.arguments())
+    same = [
+        "--method",
+        str(method),
+        *(word for one in parameters or [] for word in ("--with", one)),
+    ]
+    show_certainty(session, f"{request.arguments()} {shlex.join(same)}")
     if out is not None:
         write_groups(session, out, None, "copy", yes=True)
 

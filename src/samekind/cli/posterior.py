@@ -73,9 +73,9 @@ def drawn_report(
     chances: bool,
 ) -> RenderableType:
     """Draw a report; without `chances` nothing in it suggests an answer."""
-    from samekind.workspace.posterior import describe_n_groups, describe_sample
+    from samekind.workspace.posterior import describe_basis, describe_n_groups
 
-    sentence = f"{describe_n_groups(found.n_groups)} {describe_sample(found.placed, found.items)}"
+    sentence = f"{describe_n_groups(found.n_groups)} {describe_basis(found)}"
     parts: list[RenderableType] = [Text(sentence.strip(), "bold"), _bars(found)]
     if found.pairs:
         parts += [Text("\nUncertain pairs", "bold"), _pairs(session, found, chances=chances)]
@@ -85,14 +85,13 @@ def drawn_report(
     return Group(*parts)
 
 
-def show_certainty(session: Session, path: str) -> None:
+def show_certainty(session: Session, arguments: str) -> None:
     """Print how many groups there probably are, if the method knows, and where to see more."""
-    from samekind.workspace.posterior import describe_n_groups, describe_sample, posterior_report
+    from samekind.workspace.posterior import describe_basis, describe_n_groups, posterior_report
 
     if (found := posterior_report(session, 0)) is not None:
-        sample = describe_sample(found.placed, found.items)
-        say(f"{describe_n_groups(found.n_groups)} {sample}".strip())
-        say(f"What is uncertain:  samekind posterior {path}")
+        say(f"{describe_n_groups(found.n_groups)} {describe_basis(found)}".strip())
+        say(f"What is uncertain:  samekind posterior {arguments}")
 
 
 def as_plain(

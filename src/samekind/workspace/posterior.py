@@ -22,7 +22,7 @@ from samekind.questions import UNSURE
 from samekind.questions.wording import plural
 from samekind.registry import own_strategy
 from samekind.session.members import sureness
-from samekind.strategies.posterior.draws import Draws, all_draws, some_draws
+from samekind.strategies.posterior.draws import Draws, all_draws, softened, some_draws
 from samekind.strategies.posterior.posterior import pair_gain, together
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class PosteriorReport:
     ----------
     groups : groups at present. n_groups : probability by number of groups, ascending.
     placed, items : items that the draws are about, and all items.
+    enough : whether enough draws honour all answers; else it is rough until the next refit.
     pairs : uncertain pairs, each of which tells something that those before it do not.
     """
 
@@ -74,6 +75,7 @@ class PosteriorReport:
     n_groups: dict[int, float]
     placed: int
     items: int
+    enough: bool
     pairs: tuple[UncertainPair, ...]
 
 
@@ -90,11 +92,12 @@ def posterior_report(session: Session, n_pairs: int = 6) -> PosteriorReport | No
     if every is None or some is None:
         return None
     n_groups = clustering.memo("drawn-n-groups", lambda: every.labels.max(axis=1).astype(int) + 1)
-    share = np.bincount(n_groups, weights=every.given(known))
+    weight, enough = softened(every, known)
+    share = np.bincount(n_groups, weights=weight)
     likely = {int(k): float(share[k]) for k in np.flatnonzero(share > 1e-9)}
     pairs = tuple(_pairs(session, clustering, some, n_pairs)) if n_pairs else ()
     placed, items = len(every.items), len(clustering.labels)
-    return PosteriorReport(clustering.n_groups, likely, placed, items, pairs)
+    return PosteriorReport(clustering.n_groups, likely, placed, items, enough, pairs)
 
 
 def describe_n_groups(n_groups: dict[int, float]) -> str:
@@ -139,11 +142,17 @@ def percent(share: float) -> str:
     return "<1%" if 0 < share < 0.005 else f"{100 * share:.0f}%"
 
 
-def describe_sample(placed: int, items: int) -> str:
-    """Say that the draws are about a sample; empty if they are about all items."""
-    if placed == items:
-        return ""
-    return f"Estimated on a sample of {placed:,} of {plural(items, 'item')}."
+def describe_basis(found: PosteriorReport) -> str:
+    """Say what limits a report: a sample of the items, few draws; empty if nothing does."""
+    words = []
+    if found.placed < found.items:
+        words.append(f"Estimated on a sample of {found.placed:,} of {plural(found.items, 'item')}.")
+    if not found.enough:
+        words.append(
+            "Few of the groupings that were drawn fit your latest answers, so this is rough until "
+            "the groups are refreshed."
+        )
+    return " ".join(words)
 
 
 def _pairs(
@@ -155,7 +164,7 @@ def _pairs(
     them all. So the next pair is the one of largest entropy given the answers to those before. Of
     equal pairs the one whose items are most typical of their groups is the easiest to judge.
     """
-    weight = draws.given(session.constraints)
+    weight = softened(draws, session.constraints)[0]
     a, b, same, chance = _candidates(draws, weight)
     sure = sureness(clustering)
     typical = sure[draws.items[a]] + sure[draws.items[b]] if len(a) else np.zeros(0)

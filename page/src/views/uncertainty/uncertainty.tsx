@@ -56,7 +56,7 @@ export function UncertaintyPage({ workspace }: { workspace: Workspace }) {
       {found && (
         <>
           <p class="lead">
-            Many plausible groupings were drawn. Where they agree, the groups are sure. {found.sample}
+            Many plausible groupings were drawn. Where they agree, the groups are sure. {found.basis}
           </p>
           <section class="panel count-panel" aria-labelledby="count-head">
             <div>

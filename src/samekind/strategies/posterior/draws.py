@@ -68,6 +68,26 @@ class Draws(NamedTuple):
         return np.asarray(tolerant / tolerant.sum())
 
 
+def softened(draws: Draws, known: Constraints) -> tuple[NDArray[np.float64], bool]:
+    """(S,) weights given all answers, and whether enough draws honour them all.
+
+    If not, each contradicted answer lowers a weight as much as leaves enough effective draws, so
+    that a few draws that happen to fit are not mistaken for certainty.
+    """
+    count = draws.contradictions(known)
+    strict = np.where(count == 0, draws.weight, 0.0)
+    least = min(MIN_EFFECTIVE_DRAWS, n_effective(draws.weight))
+    if n_effective(strict) >= least - 1e-9:
+        return np.asarray(strict / strict.sum()), True
+    low, high = 0.0, PENALTY
+    for _ in range(20):
+        middle = (low + high) / 2
+        enough = n_effective(draws.weight * np.exp(-middle * (count - count.min()))) >= least
+        low, high = (middle, high) if enough else (low, middle)
+    weight = draws.weight * np.exp(-low * (count - count.min()))
+    return np.asarray(weight / weight.sum()), False
+
+
 def n_effective(weight: NDArray[np.float64]) -> float:
     """The effective number of draws.
 

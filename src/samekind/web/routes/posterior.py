@@ -21,7 +21,7 @@ from samekind.web.rendering import (
 from samekind.web.routes.groups import perform
 from samekind.web.schemas import core, groups, posterior
 from samekind.workspace.alternatives import Alternative, Change, alternatives, choose_kinds
-from samekind.workspace.posterior import describe_n_groups, describe_sample, posterior_report
+from samekind.workspace.posterior import describe_basis, describe_n_groups, posterior_report
 from samekind.workspace.workspace import Workspace
 
 router = APIRouter(prefix="/api", responses=core.ERRORS)
@@ -48,7 +48,7 @@ def get_posterior(workspace: CurrentWorkspace, session: CurrentSession) -> poste
         groups=found.groups,
         counts=counts,
         words=describe_n_groups(found.n_groups),
-        sample=describe_sample(found.placed, found.items),
+        basis=describe_basis(found),
         pairs=[pair_view(workspace, session, SamePair(pair.a, pair.b)) for pair in found.pairs],
     )
     return posterior.Posterior(posterior=view)

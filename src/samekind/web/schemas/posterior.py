@@ -37,8 +37,8 @@ class PosteriorView(Schema):
     """Ascending, without numbers of groups that are hardly possible."""
     words: str
     """How many groups there probably are."""
-    sample: str
-    """Says that the draws are about a sample of the items; empty if they are about all."""
+    basis: str
+    """What limits all this, such as a sample of the items; empty if nothing does."""
     pairs: list[UncertainPairView]
     """Each tells something that those before it do not."""
 
