@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from _pytest.doctest import DoctestModule
 
 from piles import clouds, points
 from quick_tests import DURATIONS, DurationRecorder, choose_slow, file_of, longest_by_file
@@ -39,6 +40,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: -longest.get(file_of(item.nodeid), 0.0))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for examples in the sources only: it takes a second, and no test has any."""
+    found = yield
+    return [collector for collector in found if not isinstance(collector, DoctestModule)]
+
+
 @pytest.fixture(autouse=True)
 def private_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the user's own sessions; converted networks are shared by all."""
@@ -49,6 +57,7 @@ def private_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
 def short_heads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fit heads to known groups in few steps: else those are most of what a short training does."""
     monkeypatch.setattr("samekind.training.heads.HEAD_STEPS", 20)
+    monkeypatch.setattr("samekind.training.frozen.HEAD_STEPS", 5)
 
 
 @pytest.fixture

@@ -8,6 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import log_softmax, nll_loss, one_hot, softmax
 
+HEAD_STEPS = 60
+"""Steps in which a head is fitted at most; few are needed, as each looks along a line."""
+
 
 class LinearHead(nn.Module):
     """From features (B, width) to shares (B, k), linear on centred features of one scale.
@@ -137,7 +140,10 @@ def pair_loss(p: Tensor, same: Tensor, different: Tensor) -> Tensor:
 def _minimise(head: LinearHead, loss: Callable[[], Tensor], steps: int = 60) -> float:
     """Follow a smooth loss down to its bottom; returns it."""
     optimiser = torch.optim.LBFGS(
-        head.linear.parameters(), max_iter=steps, history_size=10, line_search_fn="strong_wolfe"
+        head.linear.parameters(),
+        max_iter=min(steps, HEAD_STEPS),
+        history_size=10,
+        line_search_fn="strong_wolfe",
     )
 
     def closure() -> Tensor:

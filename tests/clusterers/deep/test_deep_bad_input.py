@@ -436,6 +436,7 @@ def test_a_refit_that_is_stopped_leaves_a_model_that_can_be_used_and_goes_on(how
     assert model.labels_[0] == model.labels_[3] != model.labels_[1]
 
 
+@pytest.mark.usefixtures("short_heads")
 @pytest.mark.parametrize(("profile", "steps"), [("paper", 3), ("fast", 3), ("fast", 22)])
 def test_a_first_fit_that_is_stopped_leaves_a_model_of_what_was_learnt(
     profile: Any, steps: int
@@ -476,6 +477,7 @@ def test_a_state_that_broke_unnoticed_is_not_what_a_stop_leaves() -> None:
     assert np.isfinite(model.space_).all() and np.isfinite(model.transform(images)).all()
 
 
+@pytest.mark.usefixtures("short_heads")
 @pytest.mark.parametrize("profile", ["paper", "fast"])
 def test_a_watched_model_tells_every_part_of_the_loss_shows_a_bar_and_can_be_pickled(
     profile: Any, capsys: pytest.CaptureFixture[str]

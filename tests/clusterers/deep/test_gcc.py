@@ -42,10 +42,9 @@ def test_from_features_the_graph_is_used_from_the_first_step_on(tmp_path: Path) 
     assert not curve.part("instance") and len(curve.part("graph")) == 4
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_all_groups_stay_in_use_at_the_published_rate(seed: int) -> None:
+def test_all_groups_stay_in_use_at_the_published_rate() -> None:
     curve = Curve()
-    model = GCC(3, random_state=seed, monitor=curve.monitor, **WIDE).fit(drawn(seed=seed)[0])
+    model = GCC(3, random_state=0, monitor=curve.monitor, **WIDE).fit(drawn()[0])
     assert len(np.unique(model.predicted_labels_)) == 3
     assert max(curve.part("balance")) < 0.5 < 2 * np.log(3)
 
