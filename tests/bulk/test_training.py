@@ -17,6 +17,7 @@ import torch.multiprocessing as mp
 from safetensors.torch import load_file
 
 from drawn_sources import write_pictures, write_tar
+from process_groups import leave_group
 from ray_clusters import only_cluster
 from samekind.bulk.pictures import ShardPile
 from samekind.bulk.training import TrainingJob, is_sharded, open_training_pile, train_on_ray
@@ -92,8 +93,7 @@ def worker(rank: int, port: int, folder: str, told: Any) -> None:
     # Minutes become epochs by the clock of the first process: else they would part.
     longer = replace(job, epochs=None, minutes=0.002).run()
     told.put((rank, from_shards, longer))
-    dist.barrier()
-    dist.destroy_process_group()
+    leave_group()
 
 
 def test_two_processes_learn_from_shards_what_they_learn_from_memory(pictures: Path) -> None:
