@@ -34,7 +34,7 @@ from benchmarks.measuring import arguments as common_arguments
 from benchmarks.measuring import provenance
 from benchmarks.ncp import gibbs_blocks
 from benchmarks.ncp.quality import digest, show
-from benchmarks.ncp.summaries import FOLDER, Row, read_rows
+from benchmarks.ncp.summaries import FILE_OF, Row, read_rows
 from samekind.clusterers.ncp.amortized.generators import Generator
 from samekind.clusterers.ncp.amortized.graph_laws import MixedGraphs
 from samekind.clusterers.ncp.amortized.graphs import StochasticBlocks
@@ -47,7 +47,7 @@ from samekind.evaluation import ari
 from samekind.simulation.rows import append_row
 from samekind.sources import open_labelled, open_set
 
-FILE = FOLDER / "graphs.jsonl"
+FILE = FILE_OF["graphs"]
 FRESH = 18
 """Seed of the graphs of the kept rows: no settings were chosen on them."""
 PIECE = 25

@@ -24,7 +24,11 @@ from benchmarks.results.rows import machines, short
 from samekind.reports.markdown import pipe_table
 
 DOCS = Path(__file__).parents[2] / "docs"
-DOCUMENTS = (DOCS / "explanation" / "ncp.md", DOCS / "how-to" / "own-process.md")
+DOCUMENTS = (
+    DOCS / "explanation" / "ncp.md",
+    DOCS / "how-to" / "own-process.md",
+    DOCS / "how-to" / "graphs.md",
+)
 PLACE = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 WORLDS = ("clear", "overlapping")
 RIVALS = ("gibbs", "gibbs central", "dp-gmm spherical", "dp-gmm full", "k-means silhouette",
@@ -302,13 +306,46 @@ def _estimate(row: Row) -> str:
     return f"{short(float(np.mean(row['ari'])))} ({np.mean(row['groups']):.1f})"
 
 
+def graphs_table() -> str:
+    """Groups of nodes: ARI and error of K by world and size, and on graphs of the real world."""
+    kept = read_rows(FILE_OF["graphs"])
+    if not kept:
+        return NOT_YET
+    rows = newest(kept, "method")
+    names = sorted({row["method"] for row in rows}, key=lambda name: (name[:3] != "ncp", name))
+    drawn = [row for row in rows if ":" not in row["world"]]
+    found = {(q.world, q.name, q.n): q for q in summary(drawn)}
+    sizes = sorted({n for _, _, n in found})
+    lines = []
+    for world in dict.fromkeys(row["world"] for row in drawn):
+        lines += [[f"{world}: {name}", *(_quality(found.get((world, name, n))) for n in sizes)]
+                  for name in names]  # fmt: skip
+        gaps = [_behind(found.get((world, "ncp-graph", n)), found.get((world, "gibbs", n)))
+                for n in sizes]  # fmt: skip
+        lines.append([f"{world}: `ncp-graph` minus gibbs", *gaps])
+    known = {(row["world"], row["method"]): row for row in rows if ":" in row["world"]}
+    graphs = list(dict.fromkeys(world for world, _ in known))
+    scores = [[name, *(_known(known.get((graph, name))) for graph in graphs)] for name in names]
+    said = ("Mean ARI ± half of its 95 % interval (mean error of the number of groups); below, of "
+            "one graph each: ARI, AMI and number of groups.")  # fmt: skip
+    head = ["world: method", *(f"{n} nodes" for n in sizes)]
+    parts = [pipe_table(head, lines, 1), pipe_table(["method", *graphs], scores, 1)]
+    return "\n\n".join([*parts, f"{said} {sources('graphs', rows)}"])
+
+
+def _known(row: Row | None) -> str:
+    if row is None:
+        return ""
+    return f"{short(row['ari'][0])}, {short(row['ami'][0])}, {row['groups'][0]}"
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "quality": quality_table, "groups": groups_table, "joint": joint_table,
     "pairs": reliability_table("pairs", "Said / true share of pairs in one group."),
     "steps": reliability_table("steps", "Probability of the likeliest choice / how often right."),
     "effective": effective_table, "enumeration": enumeration_table, "answers": answers_table,
     "sampling": sampling_table, "spikes": spikes_table,
-    "estimates": estimates_table,
+    "estimates": estimates_table, "graphs": graphs_table,
 }  # fmt: skip
 
 
