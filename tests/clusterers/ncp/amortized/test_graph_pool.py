@@ -74,6 +74,10 @@ def test_batches_arrive_from_another_process_and_a_network_learns_from_them() ->
             device="cpu",
         )  # fmt: skip
         history = training.run(4, None, "constant", 0)
+        training.records = True  # as on a GPU, where a recorded step has room for so many choices
+        training._prepare(RANGES[1])
+    few_rows = 3 * 14 * 2
+    assert few_rows < training.capacity[RANGES[1]] <= 3 * 14 * 15 and training.generator is drawn
     assert history.steps == [4] and sum(drawn.taken.values()) >= 1
     assert any(not torch.equal(a, b) for a, b in zip(before, network.parameters(), strict=True))
     assert not any(process.is_alive() for process in drawn.processes)

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from samekind.clusterers.ncp.amortized.generators import Episode, Generator
+from samekind.clusterers.ncp.amortized.generators import Episode, Generator, draw_grouping
 from samekind.clusterers.ncp.amortized.graphs import Graphs
 from samekind.clusterers.ncp.amortized.likelihood import random_order, relabel
 from samekind.clusterers.ncp.amortized.training import PointwiseTraining
@@ -193,3 +193,27 @@ class PooledTraining(PointwiseTraining):
         pool: Any = self.generator
         pool.choose(points)
         super().one_step(points, rate)
+
+    def _prepare(self, points: Sizes) -> None:
+        """Measure the room for choices on many groupings: few batches have arrived by now."""
+        pool: Any = self.generator
+        self.generator = Groupings(pool.law)
+        try:
+            super()._prepare(points)
+        finally:
+            self.generator = pool
+
+
+class Groupings:
+    """Groupings of a law of graphs, without the graphs."""
+
+    def __init__(self, law: Any) -> None:
+        self.law, self.points, self.max_groups = law, law.points, law.max_groups
+
+    def draw(
+        self, batch: int, generator: torch.Generator, points: tuple[int, int] | None = None
+    ) -> Episode:
+        """Labels and mask of a batch."""
+        sizes = points or self.points
+        found = draw_grouping(self.law.prior, batch, sizes, self.max_groups, generator)
+        return Episode(None, *found)
