@@ -9,7 +9,7 @@ the fit (of the digits also other items). Labels are only for the score.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,8 @@ from samekind.clusterers.ncp.weights import shipped
 from samekind.evaluation import ari
 
 SETS = ("iris", "wine", "digits")
-DIGITS = 250
+MAX_ITEMS = 250
+"""Larger sets are sampled: iris and wine are whole, the digits are not."""
 
 
 class Labelled(NamedTuple):
@@ -32,14 +33,13 @@ class Labelled(NamedTuple):
     labels: Labels
 
 
-def real(name: str, seed: int) -> Labelled:
-    """One of scikit-learn's sets; of the digits a sample."""
+def real(name: str, seed: int, most: int = MAX_ITEMS) -> Labelled:
+    """One of scikit-learn's sets in random order; of a larger one a sample."""
     from sklearn import datasets
 
     X, labels = getattr(datasets, f"load_{name}")(return_X_y=True)
-    if name == "digits":
-        some = np.random.default_rng(seed).permutation(len(X))[:DIGITS]
-        X, labels = X[some], labels[some]
+    some = np.random.default_rng(seed).permutation(len(X))[:most]
+    X, labels = X[some], labels[some]
     return Labelled(np.asarray(X, dtype=float), labels)
 
 
@@ -49,15 +49,18 @@ def standardised(X: Floats) -> Floats:
     return np.asarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
-def rows_of(name: str, variant: str, seeds: Sequence[int]) -> Iterator[dict[str, object]]:
+def rows_of(
+    name: str, variant: Any, seeds: Sequence[int], most: int
+) -> Iterator[dict[str, object]]:
     """A row for each estimate and way to scale."""
     for scale in ("as it is", "standardised"):
         for estimate in ESTIMATES:
             scores, groups = [], []
             for seed in seeds:
-                X, labels = real(name, seed)
+                X, labels = real(name, seed, most)
                 X = X if scale == "as it is" else standardised(X)
-                model = NCP(variant=variant, estimate=estimate, random_state=seed).fit(X)
+                which: Any = estimate
+                model = NCP(variant=variant, estimate=which, random_state=seed).fit(X)
                 scores.append(round(ari(labels, model.labels_), 4))
                 groups.append(int(model.n_clusters_))
             yield {
@@ -72,9 +75,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
     parser.add_argument("--variant", default="pointwise")
     parser.add_argument("--runs", type=int, default=5, help="seeds, from --seed on")
+    parser.add_argument("--items", type=int, default=MAX_ITEMS, help="of a larger set")
     wanted = parser.parse_args(arguments)
+    seeds = range(wanted.seed, wanted.seed + wanted.runs)
     for name in wanted.sets:
-        for row in rows_of(name, wanted.variant, range(wanted.seed, wanted.seed + wanted.runs)):
+        for row in rows_of(name, wanted.variant, seeds, wanted.items):
             emit(row, wanted.json)
 
 

@@ -302,6 +302,31 @@ def estimates_table() -> str:
     )
 
 
+def large_table() -> str:
+    """Variants on many items."""
+    rows = newest(read_rows(FILE_OF["large"]), "method")
+    if not rows:
+        return NOT_YET
+    names = list(dict.fromkeys(row["method"] for row in rows))
+    by = {(row["d"], row["N"], row["method"]): row for row in rows}
+    lines = []
+    for d, n in dict.fromkeys((row["d"], row["N"]) for row in rows):
+        cells = [_large(by.get((d, n, name))) for name in names]
+        lines.append([f"{d} dimensions, {n:,} items", *cells])
+    said = "Mean ARI (mean error of the number of groups), median processor seconds. "
+    listed = [{**row, "seed": seed} for row in rows for seed in row["seed"]]
+    table = pipe_table(["", *names], lines, 1)
+    return f"{table}\n\n{said}{_seedless(sources('large', listed), listed)}"
+
+
+def _large(row: Row | None) -> str:
+    if row is None:
+        return ""
+    wrong = np.abs(np.subtract(row["groups"], row["true_groups"])).mean()
+    seconds = float(np.median(row["processor_seconds"]))
+    return f"{short(float(np.mean(row['ari'])))} ({wrong:.1f}), {seconds:.1f} s"
+
+
 def _estimate(row: Row) -> str:
     return f"{short(float(np.mean(row['ari'])))} ({np.mean(row['groups']):.1f})"
 
@@ -345,7 +370,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "steps": reliability_table("steps", "Probability of the likeliest choice / how often right."),
     "effective": effective_table, "enumeration": enumeration_table, "answers": answers_table,
     "sampling": sampling_table, "spikes": spikes_table,
-    "estimates": estimates_table, "graphs": graphs_table,
+    "estimates": estimates_table, "large": large_table, "graphs": graphs_table,
 }  # fmt: skip
 
 
