@@ -110,6 +110,8 @@ def test_a_pile_without_answers_is_reported_on_and_a_method_without_draws_refuse
     few = ("--with", f"weights={weights}", "--with", "n_samples=20")
     shown = cli("posterior", table, "--method", "ncp", *few)
     assert shown.code == 0 and "Most likely" in shown.out
+    absent = cli("posterior", table, "--orientation", "colour")
+    assert absent.code == 2 and "Expected one of the groupings" in absent.err
     refused = cli("posterior", table, "--method", "kmeans")
     assert (
         refused.code == 2 and "Expected a method that draws groupings, such as ncp" in refused.err

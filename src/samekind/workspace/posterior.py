@@ -227,9 +227,15 @@ def open_to_report(request: Request, progress: Progress | None = None) -> Sessio
         request = kept.remembered()
     request = replace(request, groups=None)
     store = MemoryStore()
-    if request.has_ledger():
-        for event in request.store().read(request.orientation):
-            store.append(request.orientation, event)
+    ledger = request.store() if request.has_ledger() else store
+    names = dict.fromkeys([*ledger.sessions(), "main"])
+    if request.orientation not in names:
+        raise InputError(
+            f"Expected one of the groupings of {request.path!r}, {', '.join(names)}, got "
+            f"{request.orientation!r}. Make it first: samekind ask {request.arguments()}"
+        )
+    for event in tuple(ledger.read(request.orientation)):
+        store.append(request.orientation, event)
     session = request.session(request.pile(request.items(), progress), store)
     if session.progress()["until_refit"] < session.refit_every:
         session.refit()

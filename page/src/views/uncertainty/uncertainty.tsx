@@ -39,8 +39,12 @@ export function UncertaintyPage({ workspace }: { workspace: Workspace }) {
     acts.perform(() =>
       client.post("/api/posterior/answers", { body: { items: pair.positions, choice } }),
     );
+  const close = () => {
+    setShowing(false);
+    heading.current?.focus({ preventScroll: true }); // the button that was pressed is gone
+  };
   const choose = async (kinds: number[][]) => {
-    if (await acts.perform(() => client.post("/api/acts/kinds", { body: { kinds } }))) setShowing(false);
+    if (await acts.perform(() => client.post("/api/acts/kinds", { body: { kinds } }))) close();
   };
 
   return (
@@ -87,7 +91,7 @@ export function UncertaintyPage({ workspace }: { workspace: Workspace }) {
                 busy={acts.busy}
                 answer={answer}
                 choose={(kinds) => void choose(kinds)}
-                close={() => setShowing(false)}
+                close={close}
               />
             ) : (
               <p class="hint">

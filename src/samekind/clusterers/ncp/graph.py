@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,9 +97,9 @@ class NCPGraph(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         *,
         n_samples: int = 128,
         orders: int = 8,
-        estimate: str = "central",
+        estimate: Literal["central", "probable"] = "central",
         max_placed: int = 400,
-        inputs: str = "auto",
+        inputs: Literal["auto", "graph", "vectors"] = "auto",
         n_neighbors: int = 10,
         weights: str | Path | None = None,
         device: str | None = None,
