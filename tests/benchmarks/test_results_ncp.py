@@ -88,8 +88,8 @@ def test_rows_of_every_check_have_a_table_and_none_is_made_up(folder: Path) -> N
         {**sha, "check": "effective", "world": "clear", "ncp": rates, "gibbs": rates},
         {**sha, "check": "enumeration", "error": 0.07},
     )  # fmt: skip
-    assert "| pointwise | 20 | 3.50 | 3.00 | +2.2 | .90 | 2.0 | .500 |" in ncp.groups_table()
+    assert "| pointwise | 20 | 3.50 | 3.00 | +2.2 | .90 | 2.0 | .500 |" in ncp.ncp_table("groups")
     assert "| pointwise | 20 | .60 / .50 | .012 |" in ncp.ncp_table("pairs")
-    assert "| pointwise | +1.2 / -2.5 |" in ncp.joint_table()
-    assert "| clear | 20 | 25.0 % | 1,234 | 25.0 % | 1,234 |" in ncp.effective_table()
-    assert "| pointwise | 20 | .070 |" in ncp.enumeration_table()
+    assert "| pointwise | +1.2 / -2.5 |" in ncp.ncp_table("joint")
+    assert "| clear | 20 | 25.0 % | 1,234 | 25.0 % | 1,234 |" in ncp.ncp_table("effective")
+    assert "| pointwise | 20 | .070 |" in ncp.ncp_table("enumeration")
