@@ -44,6 +44,8 @@ TROUGH = 0.5
 """Milliseconds from the beginning of a spike to its trough."""
 CHANNELS, SIDE = 4, 25.0
 """Channels of a tetrode, at the corners of a square of so many micrometres."""
+FEW = 5
+"""Groups with fewer spikes are drawn thin."""
 COMPONENTS, CONCENTRATION = 3, 1.0
 """Of the Dirichlet-process mixture: chosen on the recordings of seed 1, see the lab notes."""
 
@@ -306,26 +308,53 @@ def draw_picture(file: str, recording: Recording, model: NCP) -> None:
     X, units = recording
     found = by_ncp(X, model)
     sure = model.n_clusters_posterior_
+    colours = matching_colours(units, found)
     Z = PCA(2, random_state=0).fit_transform(X)
-    K = int(found.max()) + 1
     figure = plt.figure(figsize=(10, 5.6), layout="constrained")
     above, below = figure.subfigures(2, 1, height_ratios=(1, 1.15))
     time = np.arange(X.shape[1] // CHANNELS) / RATE - TROUGH
     rows = above.subplots(1, CHANNELS, sharey=True)
     for c, axis in enumerate(rows):
-        for k in range(K):
-            mean = X[found == k].mean(0).reshape(CHANNELS, -1)[c]
-            axis.plot(time, mean, color=f"C{k % 10}", label=f"{(found == k).sum()} spikes")
+        for k, colour in enumerate(colours):
+            inside = X[found == k]
+            mean = inside.mean(0).reshape(CHANNELS, -1)[c]
+            few = len(inside) < FEW
+            named = f"{len(inside)} spike{'s' if len(inside) > 1 else ''}"
+            axis.plot(time, mean, color=colour, linewidth=0.6 if few else 1.8, label=named)
         axis.set(title=f"channel {c + 1}", xlabel="milliseconds")
     rows[0].set_ylabel("noise standard deviations")
-    rows[-1].legend(fontsize=7, frameon=False, loc="lower right")
+    rows[-1].legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
     left, middle, right = below.subplots(1, 3)
-    for axis, labels, title in ((left, units, "units"), (middle, found, "groups found")):
-        axis.scatter(*Z.T, c=[f"C{k % 10}" for k in labels], s=7, linewidths=0)
+    true = [f"C{k % 10}" for k in units]
+    said = [colours[k] for k in found]
+    for axis, shown, labels, title in (
+        (left, true, units, "units"),
+        (middle, said, found, "groups found"),
+    ):
+        axis.scatter(*Z.T, c=shown, s=7, linewidths=0)
         axis.set(title=f"{len(np.unique(labels))} {title}", xticks=[], yticks=[])
-    right.bar(np.arange(len(sure)), sure, color="C7")
+    right.bar(np.arange(len(sure)), sure, color="0.6")
     right.set(title="probability of the number of groups", xlim=(0.5, len(sure) - 0.5))
     figure.savefig(file, dpi=110)
+
+
+def matching_colours(units: Labels, found: Labels) -> list[str]:
+    """The colour of the unit that each group has most of, or others; few spikes are black."""
+    K, U = int(found.max()) + 1, int(units.max()) + 1
+    shared = np.zeros((K, U), dtype=int)
+    np.add.at(shared, (found, units), 1)
+    colours, free = [""] * K, list(range(U))
+    spare = iter(range(U, U + K))
+    for k in np.argsort(-shared.sum(axis=1)):
+        best = int(shared[k].argmax())
+        if shared[k].sum() < FEW:
+            colours[k] = "0.2"
+        elif best in free:
+            free.remove(best)
+            colours[k] = f"C{best % 10}"
+        else:
+            colours[k] = f"C{next(spare) % 10}"
+    return colours
 
 
 if __name__ == "__main__":

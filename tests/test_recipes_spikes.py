@@ -83,3 +83,9 @@ def test_the_recipe_trains_sorts_keeps_rows_and_draws(tmp_path: Path) -> None:
     assert kept[0]["sha256"] and kept[1]["sha256"] is None
     assert len(kept[0]["ari"]) == len(kept[0]["true_units"]) == 2
     assert picture.stat().st_size > 10_000
+
+
+def test_groups_have_the_colour_of_their_unit_and_second_ones_another() -> None:
+    units = np.repeat([0, 1, 2], [20, 20, 20])
+    found = np.array([1] * 20 + [0] * 20 + [2] * 13 + [3] * 6 + [4])
+    assert spikes.matching_colours(units, found) == ["C1", "C0", "C2", "C3", "0.2"]
