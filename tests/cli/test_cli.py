@@ -32,6 +32,7 @@ COMMANDS = [
     "demo",
     "ask",
     "cluster",
+    "posterior",
     "simulate",
     "export",
     "predict",

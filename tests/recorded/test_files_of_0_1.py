@@ -33,7 +33,7 @@ from samekind.workspace.pile import Pile, open_pile
 from samekind.workspace.polished_vectors import chosen, polished_folder
 
 EXPECTED: dict[str, Any] = json.loads((FILES / "expected.json").read_text(encoding="utf-8"))
-ADDED_SINCE = {"all-like"}
+ADDED_SINCE = {"all-like", "separate-kinds"}
 """Kinds of questions that 0.1 did not have."""
 EVENTS = {
     "opened", "proposed", "told", "volunteered", "undone", "skipped", "refitted", "named",
