@@ -36,7 +36,7 @@ VIEWS = {
     "map": ("/map", "text=Items that look alike"),
     "progress": ("/progress", ".verdict"),
     "answers": ("/answers", ".answer"),
-    "orientations": ("/orientations", ".orientation-list"),
+    "orientations": ("/groupings", ".orientation-list"),
     "compare": ("/compare", "main"),
     "finish": ("/finish", ".export"),
     "start": ("/start", "text=What would you like to sort?"),
@@ -97,7 +97,7 @@ def tour(browser: Any, chosen: Namespace) -> None:
         picture("1-first")
         shape = sort(page, "shape", chosen.think, picture)
         shape["seconds_from_command"] = round(time.perf_counter() - begun, 1)
-        page.click("nav >> text=Orientations")
+        page.click("nav >> text=Groupings")
         page.fill(".new-orientation input", "colour")
         picture("5-orientation")
         begun_colour = time.perf_counter()
@@ -186,7 +186,7 @@ def sorted_demo(browser: Any) -> Iterator[Any]:
         page.goto(server.entrance)
         for name, questions in (("main", 34), ("colour", 26), ("count", 8)):
             if name != "main":
-                page.goto(server.origin + "/orientations")
+                page.goto(server.origin + "/groupings")
                 page.fill(".new-orientation input", name)
                 page.keyboard.press("Enter")
             page.wait_for_selector(".question .choice")

@@ -32,7 +32,7 @@ const NAVIGATION: [path: string, label: string][] = [
   [UNCERTAINTY, "Uncertainty"],
   ["/progress", "Progress"],
   ["/answers", "Answers"],
-  ["/orientations", "Orientations"],
+  ["/groupings", "Groupings"],
   ["/finish", "Export"],
 ];
 
@@ -46,7 +46,7 @@ function View({ path, workspace }: { path: string; workspace: Workspace }) {
   if (path === "/conflicts") return <ConflictsPage workspace={workspace} />;
   if (path === "/compare") return <ComparePage workspace={workspace} />;
   if (path === UNCERTAINTY) return <UncertaintyPage workspace={workspace} />;
-  if (path === "/orientations") return <OrientationsPage workspace={workspace} />;
+  if (path === "/groupings" || path === "/orientations") return <OrientationsPage workspace={workspace} />;
   if (path === "/finish") return <FinishPage workspace={workspace} />;
   return <QuestionsPage workspace={workspace} />;
 }
@@ -107,7 +107,7 @@ function WorkspaceFrame({ path, session, pile, remount }: Route & { remount: () 
         </span>
         <nav aria-label="Views">
           {NAVIGATION.filter(([to]) => to !== UNCERTAINTY || about?.posterior).map(([to, label]) => (
-            <Link key={to} to={to} current={to === "/" ? path === "/" : path.startsWith(to)}>
+            <Link key={to} to={to} current={to === "/" ? path === "/" : path.startsWith(to) || (to === "/groupings" && path === "/compare")}>
               {label}
             </Link>
           ))}

@@ -17,7 +17,7 @@ VIEWS = {
     "/progress": ".curve svg",
     "/answers": ".answer-list .answer",
     "/conflicts": "main h1",
-    "/orientations": ".orientation-list li",
+    "/groupings": ".orientation-list li",
     "/finish": ".polish",
 }
 """Every view, and what it shows once it is ready."""

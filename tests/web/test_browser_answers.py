@@ -131,7 +131,7 @@ def test_answers_are_listed_and_removed(page: Any, workspace: Workspace) -> None
 
 def test_a_new_orientation_starts_without_answers(page: Any, workspace: Workspace) -> None:
     press(page, "y", 1)
-    page.click("nav >> text=Orientations")
+    page.click("nav >> text=Groupings")
     page.fill(".new-orientation input", "by shape")
     page.keyboard.press("Enter")
     page.wait_for_selector(".question .choice")

@@ -110,12 +110,12 @@ def test_from_thirty_key_presses_to_an_exported_grouping_and_another_orientation
     assert len(rows) == 384 and "My favourites" in {row["name"] for row in rows}
     pairs = Counter((row["group"], tiles.kinds["colour"][row["id"]]) for row in rows)
     assert sum(n for _, n in pairs.most_common(4)) >= 0.95 * 384
-    page.click("nav >> text=Orientations")
+    page.click("nav >> text=Groupings")
     page.fill(".new-orientation input", "by shape")
     page.keyboard.press("Enter")
     page.wait_for_function(COUNTED, arg=0)
     Person(tiles.kinds["shape"]).answer(page, 1)
-    page.click("nav >> text=Orientations")
+    page.click("nav >> text=Groupings")
     page.click(".orientation-list >> text=main")
     page.wait_for_function(COUNTED, arg=30)
     assert workspace.names() == ["main", "by shape"]

@@ -108,18 +108,18 @@ def test_two_orientations_are_started_switched_and_compared(
     page: Any, workspace: Workspace
 ) -> None:
     press(page, "y", 1)
-    page.click("nav >> text=Orientations")
+    page.click("nav >> text=Groupings")
     page.fill(".new-orientation input", "by form")
     page.keyboard.press("Enter")
     page.wait_for_selector(".question .choice")
     press(page, "n", 1)
     press(page, "u", 2)
-    page.click("nav >> text=Orientations")
+    page.click("nav >> text=Groupings")
     expect(page.locator(".orientation-list li").first).to_contain_text("1 answer")
     expect(page.locator(".orientation-list li").last).to_contain_text("current · 2 answers")
     page.click(".orientation-list >> text=main")
     expect(page.locator(".progress span").first).to_have_text("1 answer")
-    page.click("nav >> text=Orientations")
+    page.click("nav >> text=Groupings")
     page.click("text=Compare side by side")
     cells = page.locator(".crosstab td button")
     expect(cells).to_have_count(4)
@@ -137,7 +137,7 @@ def test_no_view_scrolls_horizontally_on_a_phone(
     views = {
         "/progress": ".curve svg",
         "/conflicts": ".clash-card",
-        "/orientations": ".orientation-list li",
+        "/groupings": ".orientation-list li",
         "/compare": ".crosstab td",
         "/answers": ".answer-list .answer",
     }

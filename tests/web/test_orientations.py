@@ -43,6 +43,21 @@ def test_an_orientation_compared_with_itself_is_a_diagonal(two: TestClient) -> N
     assert found["agreement"] == 1 and "nearly the same" in found["words"]
 
 
+def test_groups_within_groups_are_called_nested_with_their_exceptions(
+    two: TestClient, workspace: Workspace
+) -> None:
+    finer = np.arange(48) % 12  # every group lies in one of the four colours
+    finer[0] = 1
+    regrouped(workspace, "by form", finer)
+    found = two.get("/api/compare", params={"a": "main", "b": "by form"}).json()
+    assert (found["nesting"]["inner"], found["nesting"]["outside"]) == ("b", 1)
+    assert found["words"] == (
+        "The groups of “by form” lie within groups of “main”, for all but 1 of 48 items."
+    )
+    regrouped(workspace, "by form", np.arange(48) % 3)
+    assert two.get("/api/compare", params={"a": "main", "b": "by form"}).json()["nesting"] is None
+
+
 def test_columns_are_ordered_like_the_rows_that_they_share_most_with(
     two: TestClient, workspace: Workspace
 ) -> None:

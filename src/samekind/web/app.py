@@ -34,6 +34,7 @@ VIEWS = (
     "/groups",
     "/groups/{number}",
     "/answers",
+    "/groupings",
     "/orientations",
     "/progress",
     "/uncertainty",

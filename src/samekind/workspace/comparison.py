@@ -1,9 +1,13 @@
-"""Orientations side by side: a list of them, and the groups of one against those of another."""
+"""Orientations side by side: a list of them, and the groups of one against those of another.
+
+Two groupings can agree by chance only and still belong together: every breed is of one species.
+Such nesting is found beside the adjusted Rand index, which is close to 0 for it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +25,12 @@ MAX_SHOWN_GROUPS = 24
 """Groups of an orientation with a row or column of their own; the others share one."""
 OTHERS = 0
 """Stands for all groups without a row or column of their own."""
+SAME, NESTED, PARTLY_NESTED = 0.9, 0.9, 0.5
+"""Agreement from which two groupings count as the same, and nesting beyond chance."""
+SHUFFLES = 8
+"""Random groupings from which the nesting by chance is estimated."""
+MAX_SHUFFLED = 20_000
+"""Items of which the nesting by chance is estimated."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +43,22 @@ class OrientationSummary:
     latest: float | None
 
 
+@dataclass(frozen=True)
+class Nesting:
+    """Groups of one clustering that lie within groups of the other.
+
+    Parameters
+    ----------
+    inner : which of the two is the finer one: "a" for the rows, "b" for the columns.
+    outside : items that do not lie in the group in which most of their finer group lies.
+    share : 1 if every finer group lies within one group of the other, 0 by chance.
+    """
+
+    inner: Literal["a", "b"]
+    outside: int
+    share: float
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """How many items each group of one clustering shares with each group of another.
@@ -43,12 +69,14 @@ class Comparison:
         Columns are ordered so that shared items form a diagonal.
     cells : (rows, columns) number of shared items.
     agreement : the adjusted Rand index.
+    nesting : how far the groups of one lie within those of the other; None: no more than by chance.
     """
 
     rows: list[int]
     columns: list[int]
     cells: NDArray[np.intp]
     agreement: float
+    nesting: Nesting | None
 
 
 def summarise(workspace: Workspace, name: str) -> OrientationSummary:
@@ -71,7 +99,55 @@ def compare(first: Clustering, second: Clustering) -> Comparison:
     np.add.at(table, (_index(first, rows), _index(second, columns)), 1)
     order = _diagonal_order(table, columns)
     columns, table = [columns[k] for k in order], table[:, order]
-    return Comparison(rows, columns, table, ari(first.labels, second.labels))
+    found = nesting(first.labels, second.labels)
+    return Comparison(rows, columns, table, ari(first.labels, second.labels), found)
+
+
+def nesting(a: NDArray[np.intp], b: NDArray[np.intp]) -> Nesting | None:
+    """Find which of two groupings is the finer one, and how far it lies within the other.
+
+    >>> nesting(np.array([1, 1, 1, 1, 2, 2, 2, 2]), np.array([1, 1, 2, 2, 3, 3, 4, 4]))
+    Nesting(inner='b', outside=0, share=1.0)
+    """
+    a, b = (np.unique(labels, return_inverse=True)[1] for labels in (a, b))
+    if min(a.max(), b.max()) == 0:  # everything lies within a single group
+        return None
+    inner: Literal["a", "b"] = "b" if b.max() >= a.max() else "a"
+    fine, coarse = (b, a) if inner == "b" else (a, b)
+    inside = _inside(fine, coarse)
+    some = np.unique(np.linspace(0, len(fine) - 1, min(MAX_SHUFFLED, len(fine))).astype(np.intp))
+    rng = np.random.default_rng(0)
+    chance = np.mean(
+        [_inside(fine[some], coarse[rng.permutation(some)]) / len(some) for _ in range(SHUFFLES)]
+    )
+    share = float((inside / len(fine) - chance) / (1 - chance)) if chance < 1 else 0.0
+    if share < PARTLY_NESTED:
+        return None
+    return Nesting(inner, len(fine) - inside, share)
+
+
+def _inside(fine: NDArray[np.intp], coarse: NDArray[np.intp]) -> int:
+    """Count the items in the coarse group in which most of their fine group lies."""
+    width = int(coarse.max()) + 1
+    cells, n_items = np.unique(fine * width + coarse, return_counts=True)
+    most = np.zeros(int(fine.max()) + 1, dtype=np.intp)
+    np.maximum.at(most, cells // width, n_items)
+    return int(most.sum())
+
+
+def describe(found: Comparison, a: str, b: str) -> str:
+    """Put a comparison of the orientations `a` and `b` into words."""
+    inner = found.nesting
+    if inner is None or found.agreement >= SAME:
+        return describe_agreement(found.agreement)
+    fine, coarse = (a, b) if inner.inner == "a" else (b, a)
+    if inner.outside == 0:
+        return f"Every group of “{fine}” lies within one group of “{coarse}”."
+    items = int(found.cells.sum())
+    rest = f"all but {inner.outside:,} of {items:,} items"
+    if inner.share >= NESTED:
+        return f"The groups of “{fine}” lie within groups of “{coarse}”, for {rest}."
+    return f"Most groups of “{fine}” lie within groups of “{coarse}”: it holds for {rest}."
 
 
 def describe_agreement(agreement: float) -> str:
@@ -80,7 +156,7 @@ def describe_agreement(agreement: float) -> str:
     >>> describe_agreement(0.97)
     'The two are nearly the same grouping.'
     """
-    if agreement >= 0.9:
+    if agreement >= SAME:
         return "The two are nearly the same grouping."
     if agreement >= 0.5:
         return "The two have much in common."

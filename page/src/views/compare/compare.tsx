@@ -1,4 +1,4 @@
-/** Two orientations side by side: groups against groups, with the items of a cell on demand. */
+/** Two groupings side by side: groups against groups, with the items of a cell on demand. */
 
 import { useEffect, useState } from "preact/hooks";
 import type { Client } from "../../api/client";
@@ -18,12 +18,20 @@ export function heat(n: number, row: ComparedGroup, column: ComparedGroup): numb
   return n === 0 ? 0 : n / Math.max(1, Math.min(row.size, column.size));
 }
 
+/** Whether the items of a cell are exceptions: outside the group in which most of their finer group lies. */
+export function isOutside({ cells, nesting }: Comparison, i: number, j: number): boolean {
+  const n = cells[i]?.[j] ?? 0;
+  if (nesting === null || n === 0) return false;
+  const others = nesting.inner === "a" ? (cells[i] ?? []) : cells.map((row) => row[j] ?? 0);
+  return n < Math.max(...others);
+}
+
 interface CellPosition {
   row: ComparedGroup;
   column: ComparedGroup;
 }
 
-/** The other orientation is part of the address, so that a reload shows the same. */
+/** The other grouping is part of the address, so that a reload shows the same. */
 function otherInAddress(): string | null {
   return new URLSearchParams(location.search).get("with");
 }
@@ -52,20 +60,19 @@ export function ComparePage({ workspace }: { workspace: Workspace }) {
   return (
     <main class="compare">
       <p class="back">
-        <Link to="/orientations">← Orientations</Link>
+        <Link to="/groupings">← Groupings</Link>
       </p>
-      <h1>Compare orientations</h1>
+      <h1>Compare groupings</h1>
       {a !== null && b === null && (
         <p class="lead">
-          There is only one orientation so far. <Link to="/orientations">Create another</Link> to compare
-          them.
+          There is only one grouping so far. <Link to="/groupings">Create another</Link> to compare them.
         </p>
       )}
       {b !== null && (
         <p class="compare-choice">
           <strong>{a}</strong> <span class="muted">(rows) with</span>{" "}
           <select
-            aria-label="Orientation to compare with"
+            aria-label="Grouping to compare with"
             value={b}
             onChange={(event) => {
               setChosen(event.currentTarget.value);
@@ -83,13 +90,17 @@ export function ComparePage({ workspace }: { workspace: Workspace }) {
       {data && (
         <>
           <p class="lead">
-            {data.words} Agreement beyond chance: {percent(Math.max(0, data.agreement))}.
+            {data.words}{" "}
+            {data.nesting === null && `Agreement beyond chance: ${percent(Math.max(0, data.agreement))}.`}
           </p>
           <Table comparison={data} cell={cell} choose={setCell} />
           {cell ? (
             <CellItems client={client} comparison={data} cell={cell} />
           ) : (
-            <p class="muted">Select a number to see its items.</p>
+            <p class="muted">
+              Select a number to see its items.
+              {data.nesting !== null && data.nesting.outside > 0 && " A dashed frame marks the exceptions."}
+            </p>
           )}
         </>
       )}
@@ -103,7 +114,8 @@ interface TableProps {
   choose: (cell: CellPosition) => void;
 }
 
-function Table({ comparison: { a, b, cells }, cell, choose }: TableProps) {
+function Table({ comparison, cell, choose }: TableProps) {
+  const { a, b, cells } = comparison;
   return (
     <div class="crosstab" role="region" aria-label="Groups against groups" tabIndex={0}>
       <table style={{ "--columns": b.groups.length }}>
@@ -142,8 +154,9 @@ function Table({ comparison: { a, b, cells }, cell, choose }: TableProps) {
                     {n > 0 && (
                       <button
                         type="button"
+                        class={isOutside(comparison, i, j) ? "outside" : ""}
                         aria-pressed={chosen}
-                        aria-label={`${count(n, "item")} in ${row.name} and ${column.name}`}
+                        aria-label={`${count(n, "item")} in ${row.name} and ${column.name}${isOutside(comparison, i, j) ? ", exceptions" : ""}`}
                         onClick={() => choose({ row, column })}
                       >
                         {number(n)}

@@ -1,4 +1,4 @@
-/** The orientations of this collection, and what is known about the collection itself. */
+/** The groupings of this collection (orientations in the API), and what is known about the collection itself. */
 
 import { useState } from "preact/hooks";
 import { ApiError } from "../../api/client";
@@ -28,10 +28,10 @@ export function OrientationsPage({ workspace }: { workspace: Workspace }) {
   if (!session) return <main class="orientations" />;
   return (
     <main class="orientations">
-      <h1>Orientations</h1>
+      <h1>Groupings</h1>
       <p class="lead">
         The same collection can be sorted in several ways: by colour, by shape, by what it means to you.
-        Each orientation has its own questions, answers and groups.
+        Each grouping has its own questions, answers and groups.
       </p>
       <ul class="orientation-list">
         {session.orientations.map((name) => (
@@ -90,7 +90,7 @@ function NewOrientation({ workspace: { client } }: { workspace: Workspace }) {
         }}
       >
         <label>
-          New orientation
+          New grouping
           <input
             value={name}
             maxLength={64}

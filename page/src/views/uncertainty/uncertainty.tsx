@@ -53,7 +53,7 @@ export function UncertaintyPage({ workspace }: { workspace: Workspace }) {
       <ErrorNotice error={report.error ?? others.error} retry={report.reload} />
       {report.data && !found && (
         <p class="lead">
-          The method of this orientation gives one grouping and does not say how sure it is. Methods that do:{" "}
+          The method of this session gives one grouping and does not say how sure it is. Methods that do:{" "}
           <code>samekind serve PATH --method ncp</code>. <Link to="/">Back to the questions</Link>
         </p>
       )}

@@ -48,13 +48,15 @@ def compare(a: Name, b: Name, workspace: CurrentWorkspace) -> groups.Comparison:
     """Compare the groups of two orientations."""
     first, second = workspace.session(a), workspace.session(b)
     found = comparison.compare(first.clustering, second.clustering)
+    nested = found.nesting
     return groups.Comparison(
         a=_side(workspace, first, found.rows, found.cells.sum(axis=1).tolist()),
         b=_side(workspace, second, found.columns, found.cells.sum(axis=0).tolist()),
         items=int(found.cells.sum()),
         cells=found.cells.tolist(),
         agreement=round(found.agreement, 4),
-        words=comparison.describe_agreement(found.agreement),
+        words=comparison.describe(found, a, b),
+        nesting=None if nested is None else groups.NestingView.model_validate(nested),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -182,6 +182,17 @@ class ComparedOrientation(Schema):
     groups: list[ComparedGroup]
 
 
+class NestingView(Schema):
+    """Groups of one orientation that lie within groups of the other."""
+
+    inner: Literal["a", "b"]
+    """The finer one."""
+    outside: int
+    """Items that do not lie in the group in which most of their finer group lies."""
+    share: float
+    """1: every finer group lies within one group of the other; 0: as by chance."""
+
+
 class Comparison(Schema):
     """Two orientations: how many items each group of one shares with each group of the other."""
 
@@ -193,6 +204,8 @@ class Comparison(Schema):
     agreement: float
     """The adjusted Rand index: 1 for equal groups, 0 for agreement by chance."""
     words: str
+    nesting: NestingView | None
+    """None: not nested beyond chance."""
 
 
 class Cell(Schema):
