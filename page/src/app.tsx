@@ -17,6 +17,7 @@ import { LazyMapPage } from "./views/map/lazy-map";
 import { OrientationsPage } from "./views/orientations/orientations";
 import { ProgressPage } from "./views/progress/progress";
 import { QuestionsPage } from "./views/questions/questions";
+import { AnalysisBar } from "./views/start/analysis-bar";
 import { StartPage } from "./views/start/start";
 import { UncertaintyPage } from "./views/uncertainty/uncertainty";
 import { useWorkspace, type Workspace } from "./workspace/use-workspace";
@@ -114,6 +115,7 @@ function WorkspaceFrame({ path, session, pile, remount }: Route & { remount: () 
         </nav>
         {now && <ProgressLine progress={now.progress} />}
       </header>
+      <AnalysisBar workspace={workspace} path={path} />
       <Notices workspace={workspace} path={path} />
       <View path={path} workspace={workspace} />
     </>

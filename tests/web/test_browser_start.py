@@ -16,6 +16,7 @@ from PIL import Image
 from browsing import Served, counts, expect, needs_browser
 from samekind.encoders.pixels import Pixels
 from samekind.web import app
+from samekind.workspace.opening import MIN_WAITING, Opening
 from samekind.workspace.workspaces import Workspaces
 from waiting import PATIENCE
 
@@ -103,6 +104,31 @@ def test_from_a_path_to_exported_folders_and_back(
     page.click("text=Undo export")
     page.wait_for_selector("text=40 files were removed.")
     assert not target.exists()
+
+
+def test_questions_begin_while_most_pictures_are_still_being_analysed(
+    page: Any, photos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for k in range(MIN_WAITING):
+        Image.new("RGB", (8, 8), (200 * (k % 2), k % 250, 90)).save(photos / f"more-{k:03}.png")
+    go_on, whole = threading.Event(), Opening.whole
+
+    def waiting(self: Opening, progress: Any = None) -> Any:
+        while not go_on.wait(0.05):
+            progress(60, 184)
+        return whole(self, progress)
+
+    monkeypatch.setattr(Opening, "whole", waiting)
+    open_by_keyboard(page, photos)
+    page.wait_for_selector(".question .choice")
+    expect(page.locator(".analysis")).to_contain_text("Analysed 60 of 184 items")
+    page.keyboard.press("u")
+    counts(page, 1)
+    go_on.set()
+    expect(page.locator(".analysis")).to_have_count(0)
+    counts(page, 1)
+    page.click("nav >> text=Groups")
+    expect(page.locator("main")).to_contain_text("184")
 
 
 def test_a_folder_is_shown_with_skipped_files_and_a_measured_time(page: Any, photos: Path) -> None:

@@ -83,7 +83,7 @@ def embed(
 
 def show(outcome: Outcome) -> None:
     """Print what was done, and what to type next."""
-    from samekind.workspace.pile import skipped_notices
+    from samekind.workspace.notices import skipped_notices
 
     total = outcome.n_before + outcome.n_added
     if outcome.reason:

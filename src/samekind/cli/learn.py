@@ -89,7 +89,7 @@ def _train_here(job: TrainingJob, yes: bool) -> Kept | None:
     from samekind.encoders.learned.training import Learning
     from samekind.training.distributed import World
     from samekind.training.progress import Monitor
-    from samekind.workspace.pile import skipped_notices
+    from samekind.workspace.notices import skipped_notices
 
     leads = World.expected().rank == 0
     with progress_bar("Listing") as progress:

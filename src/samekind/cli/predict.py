@@ -115,7 +115,7 @@ def is_orientation(path: str) -> bool:
 def place_by_session(request: Request, new: str, out: Path | None) -> None:
     """Place items by a session: lines of id, number and name, or a table in a file."""
     from samekind.exports import plan_export, run_export
-    from samekind.workspace.pile import skipped_notices
+    from samekind.workspace.notices import skipped_notices
     from samekind.workspace.predict import place_others
 
     with progress_bar("Encoding") as progress:
@@ -137,7 +137,7 @@ def place_by_file(
     """Place items by an orientation file."""
     from samekind.encoders import default_cache
     from samekind.sources import open_source
-    from samekind.workspace.pile import skipped_notices
+    from samekind.workspace.notices import skipped_notices
     from samekind.workspace.predict import place_items
 
     note(f"{file.describe()}.")

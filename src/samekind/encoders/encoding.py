@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass
 from functools import cache as remembered
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from samekind.compute import n_threads
 from samekind.encoders.blocks import Block, SideBySide, blocks_of, some_features
-from samekind.encoders.feature_cache import FeatureCache
+from samekind.encoders.cached_items import cache_of
 from samekind.encoders.gathered_rows import GatheredRows
 from samekind.errors import InputError, SourceError, VectorError
 from samekind.items import Collection, Item, Preview, Skipped
@@ -170,15 +171,11 @@ def _read(
         return _read_parts(collection, parts, cache, batch, progress)
     if encoder.width is None:
         return _read_all(collection, encoder, batch, progress)
-    store = None
-    if cache is not None:
-        store = FeatureCache.at(
-            cache,
-            collection.location or collection.name,
-            fingerprint=encoder.fingerprint,
-            width=encoder.width,
-        )
-    return _Reader(collection, encoder, encoder.width, store, progress).run(batch)
+    reader = _Reader(collection, encoder, encoder.width, cache)
+    for done in reader.steps(batch):
+        if progress is not None:
+            progress(done, len(collection))
+    return reader.result()
 
 
 def _read_parts(
@@ -188,17 +185,31 @@ def _read_parts(
     batch: int,
     progress: Progress | None,
 ) -> _Raw:
-    """Read the items with each of several encoders, the slowest first, each with its own cache.
+    """Read the items with each of several encoders, in step, each with its own cache.
 
-    Items that any of them cannot read have failed.
+    In step, because the progress then tells how long all of them take together. Items that any of
+    them cannot read have failed.
     """
-
-    def finished(done: int, total: int) -> None:
-        if progress is not None:  # may cancel; the bar is full after the first
-            progress(total, total)
-
-    first = _read(collection, parts[0], cache, batch, progress)
-    read = [first, *(_read(collection, part, cache, batch, finished) for part in parts[1:])]
+    readers = {
+        place: _Reader(collection, part, part.width, cache)
+        for place, part in enumerate(parts)
+        if part.width is not None
+    }
+    with ExitStack() as running:
+        steps = {k: reader.steps(batch) for k, reader in readers.items()}
+        for each in steps.values():
+            running.callback(each.close)
+            next(each)  # finds what is cached
+        while steps:
+            if progress is not None:
+                progress(min(reader.done for reader in readers.values()), len(collection))
+            behind = min(steps, key=lambda k: readers[k].done)
+            if next(steps[behind], None) is None:
+                del steps[behind]
+    read = [
+        readers[k].result() if k in readers else _read_all(collection, part, batch, None)
+        for k, part in enumerate(parts)
+    ]
     good = np.arange(len(collection))
     for raw in read:
         good = np.intersect1d(good, raw.positions)
@@ -237,32 +248,30 @@ class _Reader:
     """One pass over a collection: find cached rows, compute the others batch by batch."""
 
     def __init__(
-        self,
-        collection: Collection,
-        encoder: Encoder,
-        width: int,
-        store: FeatureCache | None,
-        progress: Progress | None,
+        self, collection: Collection, encoder: Encoder, width: int, cache: Path | None
     ) -> None:
         self.collection = collection
         self.encoder = encoder
         self.width = width
-        self.store = store
-        self.progress = progress
-        self.gathered = GatheredRows(len(collection), width, store)
+        self.store = None if cache is None else cache_of(collection, encoder, width, cache)
+        self.gathered = GatheredRows(len(collection), width, self.store)
         self.done = 0
         self.failed: dict[int, Skipped] = {}
 
-    def run(self, batch: int) -> _Raw:
+    def steps(self, batch: int) -> Generator[int, None, None]:
+        """Read all items, and say after each batch how many are done."""
         try:
             missing = self._find_cached()
-            self._report()
+            yield self.done
             for positions, loaded in load_ahead(self.collection, missing, batch, self.encoder):
                 self._compute(positions, loaded)
-                self._report()
+                yield self.done
         finally:
             if self.store is not None:
                 self.store.close()
+
+    def result(self) -> _Raw:
+        """The features of all items, once all steps are done."""
         features, good = self.gathered.array()
         if self.store is not None:
             self.store.tidy()
@@ -301,10 +310,6 @@ class _Reader:
                 [item.id for item in items], [item.stamp for item in items], rows
             )
         self.gathered.put_batch([i for i, _ in good], rows, first)
-
-    def _report(self) -> None:
-        if self.progress is not None:
-            self.progress(self.done, len(self.collection))
 
 
 class _Loaded(Item):

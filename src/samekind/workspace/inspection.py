@@ -266,6 +266,8 @@ class Measured:
 def measured(collection: Collection, name: str) -> Measured:
     """Time an encoder on a few items; cached items need no time."""
     from samekind.encoders import encode, named_encoder
+    from samekind.encoders.cached_items import cached_positions
+    from samekind.workspace.pile import cache_folder
 
     n = len(collection)
     if isinstance(collection, SampledCollection):
@@ -273,8 +275,12 @@ def measured(collection: Collection, name: str) -> Measured:
     if getattr(collection, "matrix", None) is not None:
         return Measured(0.0, 0.0, 0, 0, "A moment: the rows are already numbers.")
     encoder, _ = named_encoder(name, collection)
-    step = max(1, n // (N_WARM_UP + N_TIMED))
-    picked = list(range(0, n, step))[: N_WARM_UP + N_TIMED]
+    kept = cached_positions(collection, encoder, cache_folder())
+    known = set(kept or ())
+    missing = [i for i in range(n) if i not in known]
+    if not missing:
+        return Measured(0.0, 0.0, 0, n, _in_words(0.0, n, n, 0))
+    picked = missing[:: max(1, len(missing) // (N_WARM_UP + N_TIMED))][: N_WARM_UP + N_TIMED]
     split = min(N_WARM_UP, len(picked) // 2)
     warm, tried = picked[:split], picked[split:]
     started = time.monotonic()
@@ -282,11 +288,11 @@ def measured(collection: Collection, name: str) -> Measured:
         _tried(collection, encoder, warm)
     loading = time.monotonic() - started
     started = time.monotonic()
-    encode(collection.take(tried), encoder)
+    encode(collection.take(tried), encoder, cache=cache_folder())  # so it need not be done again
     per_item = (time.monotonic() - started) / len(tried)
-    kept = _kept(collection, encoder)
-    seconds = loading + per_item * (n - kept)
-    return Measured(seconds, per_item, len(tried), kept, _in_words(seconds, n, kept, len(tried)))
+    seconds = loading + per_item * len(missing)
+    words = _in_words(seconds, n, len(known), len(tried))
+    return Measured(seconds, per_item, len(tried), len(known), words)
 
 
 def _tried(collection: Collection, encoder: Encoder, positions: list[int]) -> None:
@@ -294,23 +300,6 @@ def _tried(collection: Collection, encoder: Encoder, positions: list[int]) -> No
 
     with suppress(SourceError):  # the first few cannot be read; the others decide
         encode(collection.take(positions), encoder)
-
-
-def _kept(collection: Collection, encoder: Encoder) -> int:
-    """Count the items whose vectors are in the cache."""
-    from samekind.encoders.feature_cache import FeatureCache
-    from samekind.workspace.pile import cache_folder
-
-    if encoder.width is None:
-        return 0
-    place = collection.location or collection.name
-    cache = FeatureCache.at(
-        cache_folder(), place, fingerprint=encoder.fingerprint, width=encoder.width
-    )
-    try:
-        return sum(cache.get(item.id, item.stamp) is not None for item in collection)
-    finally:
-        cache.close()
 
 
 def _in_words(seconds: float, n: int, kept: int, tried: int) -> str:

@@ -29,6 +29,8 @@ log = logging.getLogger("samekind")
 GOING = ("queued", "running")
 MAX_FINISHED = 50
 """Jobs that are listed after their end."""
+MIN_MEASURED = 1.0
+"""Seconds of work after which the time left is estimated."""
 MIN_INTERVAL = 0.3
 """Seconds between two reports of progress to listeners."""
 
@@ -103,15 +105,17 @@ class JobContext:
 
     def progress(self, verb: str, what: str, *, begin: float = 0.0, end: float = 1.0) -> Progress:
         """Return a progress callback for work over items, which also estimates the time left."""
-        start, first = time.monotonic(), [-1]
+        first: list[tuple[int, float]] = []
 
         def step(done: int, total: int) -> None:
-            if first[0] < 0:
-                first[0] = done
-            fresh, passed = done - first[0], time.monotonic() - start
+            now = time.monotonic()
+            # The first batch also loads the network, so the time is measured from its end.
+            if len(first) < 2 and done > (first[-1][0] if first else -1):
+                first.append((done, now))
+            begun, at = first[-1]
             left = ""
-            if fresh > 0 and passed > 2 and done < total:
-                left = f", about {duration(passed / fresh * (total - done))} left"
+            if len(first) == 2 and done > begun and now - at > MIN_MEASURED and done < total:
+                left = f", about {duration((now - at) / (done - begun) * (total - done))} left"
             part = done / total if total else 1.0
             self.tell(begin + (end - begin) * part, f"{verb} {done:,} of {total:,} {what}{left}")
 

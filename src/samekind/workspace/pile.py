@@ -9,7 +9,7 @@ import hashlib
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -44,17 +44,15 @@ from samekind.registry import (
     with_blocks,
 )
 from samekind.sources import SETS, is_set, is_vector_store, open_source
+from samekind.workspace.notices import change_notices, skipped_notices
 
 if TYPE_CHECKING:
-    from samekind.items import Skipped
-    from samekind.protocols import Store
+    from samekind.protocols import Encoder, Store
     from samekind.session import Session
 
 SETTINGS = ("encoder", "method", "strategy", "groups")
 """Settings that a ledger always remembers, so that they need not be given again; besides these, the
 parameters of the method and the polished vectors, where there are any."""
-MAX_NAMED_SKIPPED = 5
-"""Skipped files that are named; the others are only counted."""
 
 Notify = Callable[[str], None]
 """Receives notices for the person, one sentence at a time."""
@@ -116,11 +114,23 @@ def encoded_pile(
     if isinstance(collection, SampledCollection):
         stored = collection.encoded(encoder)
         return Pile(collection, stored, f"{stored.encoder.name}, which made the vectors")
-    if encoder is None:
-        chosen, reason = default_encoder(collection, mixed=mixed)
-    else:
-        chosen, reason = named_encoder(encoder, collection)
-    encoded = encode(collection, chosen, cache=cache_folder(), progress=progress)
+    return pile_by(*chosen_encoder(collection, encoder, mixed=mixed), collection, progress)
+
+
+def chosen_encoder(
+    collection: Collection, name: str | None, *, mixed: bool = True
+) -> tuple[Encoder, str]:
+    """Return the encoder of this name, or the default one for the items, and the reason."""
+    if name is None:
+        return default_encoder(collection, mixed=mixed)
+    return named_encoder(name, collection)
+
+
+def pile_by(
+    encoder: Encoder, reason: str, collection: Collection, progress: Progress | None = None
+) -> Pile:
+    """Encode items with an encoder, which is fitted; unreadable ones are skipped."""
+    encoded = encode(collection, encoder, cache=cache_folder(), progress=progress)
     if encoded.failed:
         collection = collection.take(encoded.positions.tolist())
         collection = replace(collection, skipped=(*collection.skipped, *encoded.failed))
@@ -340,25 +350,6 @@ def check_groups(groups: int | None, collection: Collection) -> None:
             f"Expected at most {len(collection)} groups for {plural(len(collection), 'item')}, "
             f"got {groups}. Choose fewer with --groups, or omit it."
         )
-
-
-def skipped_notices(skipped: Sequence[Skipped]) -> Iterator[str]:
-    """Say which files were skipped, and why."""
-    for file in skipped[:MAX_NAMED_SKIPPED]:
-        yield f"Skipped {file.id}: {file.reason}"
-    if len(skipped) > MAX_NAMED_SKIPPED:
-        yield f"... and {len(skipped) - MAX_NAMED_SKIPPED:,} more were skipped."
-
-
-def change_notices(session: Session) -> Iterator[str]:
-    """Say how many items with answers have been renamed or are missing."""
-    progress = session.progress()
-    if renamed := len(progress["renamed"]):
-        items = plural(renamed, "item was", "items were")
-        yield f"{items} renamed since the last time; the answers still apply."
-    if gone := len(progress["gone"]):
-        items = plural(gone, "item with answers is", "items with answers are")
-        yield f"{items} missing; the answers are kept, and what follows from them still holds."
 
 
 def _made(kind: str, name: str, make: Callable[[], Any]) -> Any:

@@ -72,6 +72,8 @@ class Workspace:
         self.event_bus = EventBus()
         self.refitter = Refitter(self.event_bus)
         self.key, self.pile, self.encoder = key, pile, encoder
+        self.analysing = 0
+        """Items that are still being analysed, and will come with the next workspace."""
         self.address = ""
         """The key in addresses; empty for the first workspace of a server."""
         self.on_close: list[Callable[[], None]] = []

@@ -15,7 +15,8 @@ from samekind.atomic_files import draft_name
 from samekind.errors import InputError, NotResumable, PileNotOpen, SourceError
 from samekind.questions.wording import plural
 from samekind.workspace.jobs import Job, JobContext, Jobs
-from samekind.workspace.pile import Request, absolute, encoded_pile, ledger_file
+from samekind.workspace.opening import N_FIRST, Opening
+from samekind.workspace.pile import Pile, Request, absolute, ledger_file
 from samekind.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -186,14 +187,40 @@ class Workspaces:
 
         With `people` several of them share its questions.
         """
-        workspace = Workspace.of(request, request.pile(request.items(), progress), people=people)
+        collection = request.items()
+        if request.ledger is None and people is None:
+            first = Opening(request, collection).first(progress)
+            if first is not None:
+                return self._begin(request, collection, first)
+        workspace = Workspace.of(request, request.pile(collection, progress), people=people)
         self.add(workspace, first=True)
         if request.ledger is None:  # the list of recent piles knows no other ledgers
-            there, path = workspace.collection, absolute(request.path)
-            known = RecentPile(
-                workspace.key, path, there.name, there.kind, len(there), workspace.encoder
-            )
+            known = _recent(workspace.key, request.path, workspace.collection, workspace.encoder)
             self.recent.note(replace(known, finished=True))
+        return workspace
+
+    def _begin(self, request: Request, collection: Collection, first: Pile) -> Workspace:
+        """Open a pile with its first items as the first one; a job analyses the others."""
+        workspace = Workspace.of(request, first)
+        workspace.analysing = len(collection) - len(first.collection)
+        self.add(workspace, first=True)
+        request.on_notice(f"{plural(len(collection), 'item')} in {collection.name}.")
+        request.on_notice(f"Encoder: {first.reason}.")
+        others = plural(workspace.analysing, "other item is", "other items are")
+        request.on_notice(
+            f"Questions can begin with {len(first.collection)} of them. The {others} analysed in "
+            "the background; the page shows how far it is."
+        )
+        known = _recent(workspace.key, request.path, collection, workspace.encoder)
+        self.recent.note(known)
+
+        def work(context: JobContext) -> dict[str, Any]:
+            self.jobs.settle(context.job, {"ready": True})
+            return self._completed(known, Opening(request, collection), context, 0.0)
+
+        spec = {"path": known.path, "encoder": request.encoder, "minutes": None}
+        title = f"Open {collection.name}"
+        self.jobs.submit("open", title, work, pile=workspace.key, spec=spec)
         return workspace
 
     def submit_open(self, path: str, encoder: str | None, minutes: float | None) -> Job:
@@ -215,9 +242,7 @@ class Workspaces:
             raise InputError(
                 f"The encoder {encoder!r} does not read {collection.kind} items. Choose another."
             )
-        known = RecentPile(
-            key, path, collection.name, collection.kind, len(collection), encoder or "", minutes
-        )
+        known = replace(_recent(key, path, collection, encoder or ""), minutes=minutes)
         before = self.recent.find(key)
         if before is not None and before.encoder == known.encoder:
             known = replace(known, finished=before.finished)
@@ -246,10 +271,29 @@ class Workspaces:
             begin, minutes = 0.8, known.minutes or LEARN_MINUTES
             learn_encoder(str(request.encoder), collection, minutes, context, end=begin)
         context.tell(begin, f"Reading {plural(len(collection), 'item')} …")
-        progress = context.progress("Turned", "items into vectors", begin=begin, end=0.97)
-        pile = encoded_pile(collection, encoder=request.encoder, progress=progress)
-        context.tell(0.98, "Looking for first groups …")
-        self.add(Workspace.of(request, pile, encoder=known.encoder))
+        opening = Opening(request, collection)
+        end = begin + (0.97 - begin) * min(1.0, N_FIRST / len(collection))
+        few = context.progress("Analysed", "items to begin with", begin=begin, end=end)
+        first = opening.first(few)
+        if first is not None:
+            workspace = Workspace.of(request, first, encoder=known.encoder)
+            workspace.analysing = len(collection) - len(first.collection)
+            self.add(workspace)
+            self.jobs.settle(context.job, {"ready": True})
+        return self._completed(known, opening, context, begin)
+
+    def _completed(
+        self, known: RecentPile, opening: Opening, context: JobContext, begin: float
+    ) -> dict[str, Any]:
+        """Encode a whole pile; it takes the place of one that was opened with a few items."""
+        progress = context.progress("Analysed", "items", begin=begin, end=0.97)
+        pile = opening.whole(progress)
+        context.tell(0.98, "Looking for groups …")
+        workspace = Workspace.of(opening.request, pile, encoder=known.encoder)
+        before = self.find(known.pile)
+        self.add(workspace)
+        if before is not None and before.analysing:  # open pages notice by the new groups
+            workspace.refitter.request(workspace.session())
         self.recent.note(replace(known, items=len(pile.collection), finished=True))
         skipped = len(pile.collection.skipped)
         left = f" {plural(skipped, 'file was', 'files were')} skipped." if skipped else ""
@@ -288,6 +332,11 @@ class Workspaces:
             workspaces = list(self._open.values())
         for one in workspaces:
             one.close()
+
+
+def _recent(key: str, path: str, there: Collection, encoder: str) -> RecentPile:
+    """Describe a pile that is being opened."""
+    return RecentPile(key, absolute(path), there.name, there.kind, len(there), encoder)
 
 
 def _same(workspace: Workspace, collection: Collection) -> bool:

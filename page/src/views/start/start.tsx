@@ -39,6 +39,11 @@ export function StartPage({ wanted, opened }: Props) {
     start.reload();
     jobs.reload();
   });
+  // Questions can begin before all items are analysed.
+  const ready = job !== null && job.ready === true && isRunning(job);
+  useEffect(() => {
+    if (ready) opened(job?.pile ?? "");
+  }, [ready]);
   const begin = (request: Promise<JobView>) => {
     setError(null);
     request.then(setStarted, fail);

@@ -175,6 +175,8 @@ class SessionView(Schema):
     version: str
     collection: str
     items: int
+    analysing: int = 0
+    """Further items that are still being analysed; questions are about the others meanwhile."""
     skipped: list[SkippedView]
     skipped_total: int
     gone: list[str]

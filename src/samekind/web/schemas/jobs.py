@@ -38,6 +38,8 @@ class JobView(Schema):
     words: str
     pile: str
     session: str
+    ready: bool = False
+    """Whether questions about its pile can begin, although it is still running."""
     can_go_on: bool
     """Whether it was interrupted or cancelled and can be resumed."""
     seconds: float
