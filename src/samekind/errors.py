@@ -210,6 +210,14 @@ class AnsweredByOther(AlreadyAnswered):
     """Another person has answered the question in the meantime."""
 
 
+class SetsAside(StateError):
+    """A change by hand contradicts earlier answers, and was not confirmed."""
+
+
+class NameTaken(StateError):
+    """Another group has that name."""
+
+
 class JobRunning(StateError):
     """A job of the same kind is still queued or running."""
 

@@ -8,7 +8,7 @@ import pytest
 from piles import clouds, points
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
-from samekind.ledger.fold import Refitted
+from samekind.ledger.records import Refitted
 from samekind.ledger.store import MemoryStore
 from samekind.questions import Answer, SamePair, WhichGroup, question_from_json
 from samekind.session import Session

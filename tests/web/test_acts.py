@@ -134,19 +134,34 @@ def test_an_act_and_its_undo_leave_the_open_question_open(
     assert client.get("/api/question").json()["question"]["number"] == open_one
 
 
-def test_an_act_reports_the_contradiction_that_it_causes(client: TestClient) -> None:
-    first = act(client, "together", items=[1, 2])
-    assert "contradicts" not in first["message"]
+def test_an_act_that_contradicts_an_answer_asks_first_and_is_then_obeyed(
+    live: Workspace, client_for: Callable[[Workspace], TestClient]
+) -> None:
+    client = client_for(live)
     found = groups(client)
-    group = home(found, 0)
-    assert 1 not in found[group] and 2 not in found[group]
-    number = act(client, "split", group=group, items=[0])["number"]
+    a, b, c = (home(found, item) for item in (0, 1, 2))
+    act(client, "split", group=a, items=found[a][:4])
+    assert live.refitter.wait("main")
+    now = groups(client)
+    own, rest = home(now, found[a][0]), home(now, found[a][-1])
+    assert own != rest
+    body = {"groups": [own, rest, home(now, 1)]}
+    refused = client.post("/api/acts/merge", json=body)
+    assert refused.status_code == 409 and refused.json()["error"]["type"] == "sets-aside"
+    assert refused.json()["error"]["message"] == "Merge and set aside 1 earlier answer?"
+    assert client.get("/api/progress").json()["answers"] == 1, "nothing was changed"
+    done = act(client, "merge", **body, set_aside=True)
+    assert done["message"].endswith("1 earlier answer is set aside.")
+    assert live.refitter.wait("main")
+    merged = groups(client)
+    assert len({home(merged, i) for i in (*found[a], *found[b])}) == 1
+    assert home(merged, 2) == home(merged, found[c][-1]) != home(merged, 0)
     assert client.get("/api/conflicts").json()["conflicts"] == []
-    second = act(client, "together", items=[0, *found[group][-2:]])
-    assert second["number"] > number
-    told = "contradicts" in second["message"]
-    assert told == bool(client.get("/api/conflicts").json()["conflicts"])
-    assert told, "the split said that item 0 is apart from the rest of its group"
+    (_, split) = client.get("/api/answers").json()["answers"]
+    assert split["aside"].startswith("You merged")
+    assert client.post(f"/api/answers/{split['number']}/restore", json={}).status_code == 200
+    assert client.get("/api/answers").json()["answers"][1]["aside"] == ""
+    assert len(client.get("/api/conflicts").json()["conflicts"]) == 1, "now it is for the person"
 
 
 def test_a_large_act_is_shown_by_some_of_its_items(
@@ -185,7 +200,7 @@ def test_several_tabs_act_at_once_and_nothing_is_lost_or_doubled(
     [
         ("merge", {"groups": [1]}, 422),
         ("merge", {"groups": [1, 1]}, 422),
-        ("merge", {"groups": [1, 2, 3]}, 422),
+        ("merge", {"groups": [1, 2, 1]}, 422),
         ("merge", {"groups": [1, 99]}, 404),
         ("merge", {"groups": [1, "2"]}, 422),
         ("merge", {"groups": [1, 2.0]}, 422),

@@ -1,4 +1,5 @@
-/** Changes to groups by hand: one at a time, each with a message and Undo. */
+/** Changes to groups by hand: one at a time, each with a message and Undo. One that contradicts
+ * earlier answers asks first. */
 
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, type Client } from "../api/client";
@@ -15,14 +16,30 @@ export interface ActMessage {
   tone: "done" | "error";
 }
 
+/** A question that the server asks before it sets earlier answers aside. */
+export interface Confirmation {
+  text: string;
+  /** The word on the button: "Merge". */
+  verb: string;
+  decide: (go: boolean) => void;
+}
+
 interface State {
   message: ActMessage | null;
+  confirmation: Confirmation | null;
   busy: boolean;
 }
 
+/** To be put into the body of an act: whether answers that contradict it are set aside. */
+export interface Precedence {
+  set_aside: boolean;
+}
+
+type Request = (client: Client, precedence: Precedence) => Promise<ActResult>;
+
 /** Lives outside the views: an act may lead to another view, which then shows its message. */
 class ActStore {
-  state: State = { message: null, busy: false };
+  state: State = { message: null, confirmation: null, busy: false };
   private readonly listeners = new Set<() => void>();
 
   set(change: Partial<State>): void {
@@ -48,7 +65,7 @@ function storeFor(client: Client): ActStore {
 
 export interface Acts extends State {
   /** Perform one act; resolves to whether it succeeded. Does nothing while another is under way. */
-  perform: (request: (client: Client) => Promise<ActResult>) => Promise<boolean>;
+  perform: (request: Request) => Promise<boolean>;
   undo: () => Promise<void>;
   dismiss: () => void;
 }
@@ -60,11 +77,13 @@ export function useActs(workspace: Workspace): Acts {
   useEffect(() => store.subscribe(() => render((n) => n + 1)), [store]);
 
   // The store is asked, not the last render: keys may be pressed in quick succession.
-  const exclusively = async (work: () => Promise<ActMessage>): Promise<boolean> => {
+  const exclusively = async (work: () => Promise<ActMessage | null>): Promise<boolean> => {
     if (store.state.busy) return false;
     store.set({ busy: true });
     try {
-      store.set({ message: await work(), busy: false });
+      const message = await work();
+      store.set({ busy: false, ...(message && { message }) });
+      if (message === null) return false;
       workspace.refresh();
       return true;
     } catch (problem) {
@@ -76,12 +95,32 @@ export function useActs(workspace: Workspace): Acts {
     }
   };
 
+  const confirmed = (error: ApiError): Promise<boolean> =>
+    new Promise((resolve) => {
+      const decide = (go: boolean) => {
+        store.set({ confirmation: null });
+        resolve(go);
+      };
+      const verb = error.message.split(" and set aside")[0] ?? "Continue";
+      store.set({ confirmation: { text: error.message, verb, decide } });
+    });
+
+  const obeyed = async (request: Request): Promise<ActResult | null> => {
+    try {
+      return await request(client, { set_aside: false });
+    } catch (problem) {
+      const error = ApiError.from(problem);
+      if (error.type !== "sets-aside") throw error;
+      return (await confirmed(error)) ? request(client, { set_aside: true }) : null;
+    }
+  };
+
   return {
     ...store.state,
     perform: (request) =>
       exclusively(async () => {
-        const { message, number } = await request(client);
-        return { text: message, undo: number, tone: "done" };
+        const done = await obeyed(request);
+        return done && { text: done.message, undo: done.number, tone: "done" };
       }),
     undo: async () => {
       const number = store.state.message?.undo ?? null;

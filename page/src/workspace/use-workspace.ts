@@ -31,6 +31,8 @@ export interface Workspace {
   skip: () => void;
   change: (number: number, choice: string) => Promise<void>;
   remove: (number: number) => Promise<void>;
+  /** Let an answer count again that a change by hand has set aside. */
+  restore: (number: number) => Promise<void>;
   retry: () => void;
   refresh: () => void;
 }
@@ -226,6 +228,7 @@ export function useWorkspace(name: string | null): Workspace {
     change: (number, choice) =>
       change(() => client.put("/api/answers/{number}", { path: { number }, body: { choice } })),
     remove: (number) => change(() => client.delete("/api/answers/{number}", { path: { number } })),
+    restore: (number) => change(() => client.post("/api/answers/{number}/restore", { path: { number } })),
     retry: () => (sending.current === null ? refresh() : void send(sending.current)),
     refresh,
   };

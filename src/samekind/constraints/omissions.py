@@ -50,7 +50,7 @@ def extended(before: Folded, answers: Sequence[Answer], first: int) -> Folded | 
     """
     closure, set_aside = before.closure.copy(), dict(before.set_aside)
     for k, answer in enumerate(answers, start=first):
-        explicit, omitted = _stated(answer.question, answer.choice)
+        explicit, omitted = _stated_by(answer)
         if not closure.accepts(explicit):
             return None
         refused = _refused(closure, explicit, omitted)
@@ -68,7 +68,7 @@ def refolded(explicit: Closure, answers: Sequence[Answer]) -> Folded:
     known, closure = explicit.copy(), Closure()
     set_aside: dict[int, frozenset[Link]] = {}
     for k, answer in enumerate(answers):
-        named, omitted = _stated(answer.question, answer.choice)
+        named, omitted = _stated_by(answer)
         if omitted:
             refused = _refused(known, named, omitted)
             known.add([link for link in omitted if link not in refused], k)
@@ -76,6 +76,12 @@ def refolded(explicit: Closure, answers: Sequence[Answer]) -> Folded:
                 set_aside[k] = refused
         closure.add(_without(answer, omitted, set_aside.get(k, frozenset())), k)
     return Folded(closure, set_aside)
+
+
+def _stated_by(answer: Answer) -> tuple[tuple[Link, ...], tuple[Link, ...]]:
+    if answer.aside:
+        return answer.explicit, answer.omitted
+    return _stated(answer.question, answer.choice)
 
 
 @lru_cache(maxsize=MAX_CACHED_ANSWERS)
@@ -88,7 +94,7 @@ def _stated(question: Question, choice: str) -> tuple[tuple[Link, ...], tuple[Li
 
 def _without(answer: Answer, omitted: Sequence[Link], refused: frozenset[Link]) -> Sequence[Link]:
     """The links of an answer that hold, explicit ones first."""
-    explicit, _ = _stated(answer.question, answer.choice)
+    explicit, _ = _stated_by(answer)
     return explicit if not omitted else [*explicit, *(x for x in omitted if x not in refused)]
 
 

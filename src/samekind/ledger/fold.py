@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
 
@@ -15,11 +15,14 @@ from samekind.errors import AnswerError, CorruptedLedger, SamekindError, StaleWr
 from samekind.items import Collection
 from samekind.ledger.names import Name, Names
 from samekind.ledger.positions import Positions
+from samekind.ledger.records import Refitted, Reservation
 from samekind.protocols import Event, Store
-from samekind.questions import Answer, Question, question_from_json
+from samekind.questions import Answer, Link, Question, question_from_json
 
 ANSWER_KINDS = ("told", "volunteered")
 """Kinds of event that hold an answer."""
+CHANGING_KINDS = (*ANSWER_KINDS, "undone", "restored")
+"""Kinds of event that change which links hold."""
 FEW_EVENTS = 50
 """Events of other processes up to which the constraints are extended one answer at a time."""
 Decide = Callable[[], tuple[str, dict[str, Any]] | None]
@@ -33,35 +36,6 @@ class Asked:
     number: int
     question: Question
     snapshot: int
-
-
-@dataclass(frozen=True, slots=True)
-class Reservation:
-    """An open question that was shown to a person at a time (UTC seconds).
-
-    Parameters
-    ----------
-    by : the person; None: nobody in particular, because people are not told apart.
-    """
-
-    by: str | None
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
-class Refitted:
-    """A refit: the snapshot that it made, and the last event that it learnt from.
-
-    `marks` lists a few item ids per group number, by which the groups are recognised again. `last`
-    is the highest group number used so far. `answers` counts those that it learnt from. `moved` is
-    the share of items that changed their group; None: not known, or the groups began anew."""
-
-    snapshot: int
-    after: int
-    last: int
-    marks: Mapping[int, Sequence[str]]
-    answers: int = 0
-    moved: float | None = None
 
 
 def last_header(store: Store, session: str) -> dict[str, Any]:
@@ -99,6 +73,8 @@ class LedgerState:
     """All such changes, in order: the number of the event, and of the question."""
     unsure: set[int] = field(default_factory=set)
     """Answered questions whose answer says nothing; `passed` needs them for every question."""
+    aside: dict[int, dict[int, frozenset[Link]]] = field(default_factory=dict)
+    """By change by hand, the answers that it contradicts, with those of their links."""
     volunteered: dict[int, int] = field(default_factory=dict)
     """Questions that were answered without being asked, with the number of the event."""
     told_at: dict[int, int] = field(default_factory=dict)
@@ -133,6 +109,13 @@ class LedgerState:
                 f"There is no question {number}. Questions so far: 1 to {len(self.asked)}."
             )
         return Answer(number, self.asked[number].question, choice, by, seconds)
+
+    def set_aside(self, number: int) -> dict[int, frozenset[Link]]:
+        """By change by hand in force, the links of an answer that it has set aside."""
+        acts = ((act, found[number]) for act, found in self.aside.items() if number in found)
+        return {
+            act: links for act, links in acts if act in self.answers and self.answers[act].links
+        }
 
     def history(self, by: str, *, own: bool) -> tuple[Answer, ...]:
         """The answers as a person sees them, latest last; with `own` only this person's."""
@@ -179,11 +162,12 @@ class LedgerState:
             self.second_at.setdefault((number, answer.by), seq)
             self.reservations.pop(number, None)
             return
-        self.answers[number] = answer
+        self.answers[number] = self._with_aside(answer)
         self.told_at.setdefault(number, seq)
         item = answer.question.placed_item(answer.choice)
         self.names.told(number, item, data.get("name", ""), seq)
         (self.unsure.discard if answer.links else self.unsure.add)(number)
+        self._set_aside_by(number)
         if answer.question.many and answer.links:
             self.grid_at = seq
         self._close(number)
@@ -194,6 +178,13 @@ class LedgerState:
         self._proposed(data, seq)
         number = len(self.asked)
         self.volunteered[number] = seq
+        if data.get("aside"):
+            self.aside[number] = {
+                int(other): frozenset(
+                    Link(self.position(a), self.position(b), bool(same)) for a, b, same in links
+                )
+                for other, links in data["aside"].items()
+            }
         self._told({**data, "number": number}, seq)
 
     def _undone(self, data: Mapping[str, Any], seq: int) -> None:
@@ -204,10 +195,19 @@ class LedgerState:
             del self.second[number, str(by)], self.second_at[number, str(by)]
             return
         del self.answers[number], self.told_at[number]
+        self._set_aside_by(number)
         self.unsure.discard(number)
         self.names.by_answer.pop(number, None)
         if data.get("again", True) and number not in self.volunteered:
             self.reopened.append(number)
+        self._change(seq, number)
+
+    def _restored(self, data: Mapping[str, Any], seq: int) -> None:
+        """Fold an answer that counts again, against the changes by hand that set it aside."""
+        number = int(data["number"])
+        for found in self.aside.values():
+            found.pop(number, None)
+        self.answers[number] = replace(self.answers[number], aside=frozenset())
         self._change(seq, number)
 
     def _skipped(self, data: Mapping[str, Any], seq: int) -> None:
@@ -231,6 +231,18 @@ class LedgerState:
         else:
             self.names.by_group[int(data["group"])] = name
 
+    def _set_aside_by(self, act: int) -> None:
+        """Set aside what a change by hand contradicts, or let it count again."""
+        for number in self.aside.get(act, ()):
+            if number in self.answers:
+                self.answers[number] = self._with_aside(self.answers[number])
+
+    def _with_aside(self, answer: Answer) -> Answer:
+        if not self.aside:
+            return answer
+        links = frozenset[Link]().union(*self.set_aside(answer.number).values())
+        return answer if links == answer.aside else replace(answer, aside=links)
+
     def _close(self, number: int) -> None:
         for queue in (self.pending, self.reopened):
             if number in queue:
@@ -246,6 +258,11 @@ class LedgerState:
 def _count_after(seq: int, latest_first: Iterable[int]) -> int:
     """How many of some events, the latest first, came after event `seq`."""
     return sum(1 for _ in takewhile(lambda at: at > seq, latest_first))
+
+
+def _adds_one(event: Event) -> bool:
+    """Whether an event adds an answer and changes no other."""
+    return event.kind in ANSWER_KINDS and not event.data.get("aside")
 
 
 def answer_data(number: int, choice: str, by: str, seconds: float | None) -> dict[str, Any]:
@@ -310,7 +327,7 @@ class EventLog:
         few = len(events) <= FEW_EVENTS
         for event in events:
             self._fold(event, refold=few)
-        if not few and any(event.kind in (*ANSWER_KINDS, "undone", "proposed") for event in events):
+        if not few and any(event.kind in (*CHANGING_KINDS, "proposed") for event in events):
             self.constraints = self.constraints_of(self.ledger.answers.values())
         return len(events)
 
@@ -321,15 +338,27 @@ class EventLog:
         return Constraints.from_answers(n_items, answers, n_gone=gone)
 
     def question_data(
-        self, questions: Sequence[Question], clustering: Clustering
+        self,
+        questions: Sequence[Question],
+        clustering: Clustering,
+        aside: Mapping[int, Iterable[Link]] | None = None,
     ) -> dict[str, Any]:
-        """The data of an event with questions: ids instead of positions, and the items' stamps."""
+        """The data of an event with questions: ids instead of positions, and the items' stamps.
+
+        With the links of earlier answers that it sets aside, if there are any.
+        """
+        name = self.positions.name
+        found = {
+            str(number): [[name(a), name(b), same] for a, b, same in sorted(links)]
+            for number, links in (aside or {}).items()
+        }
         collection = self.positions.collection
         shown = {i for question in questions for i in question.items()}
         return {
             "snapshot": clustering.snapshot,
-            "questions": [question.to_json(self.positions.name) for question in questions],
+            "questions": [question.to_json(name) for question in questions],
             "stamps": {collection.id(i): collection[i].stamp for i in sorted(shown)},
+            **({"aside": found} if found else {}),
         }
 
     def _fold(self, event: Event, *, refold: bool = True) -> None:
@@ -341,25 +370,7 @@ class EventLog:
             return
         if known.n_gone != len(self.positions.gone):
             self.constraints = self.constraints_of(answers.values())
-        elif event.kind in ANSWER_KINDS and len(answers) == known.n_answers + 1:
+        elif _adds_one(event) and len(answers) == known.n_answers + 1:
             self.constraints = known.with_answer(next(reversed(answers.values())))
-        elif event.kind in (*ANSWER_KINDS, "undone"):
+        elif event.kind in CHANGING_KINDS:
             self.constraints = self.constraints_of(answers.values())
-
-
-class PastAnswers:
-    """The answers that were in force after an earlier event. Later events are read only once."""
-
-    def __init__(self, log: EventLog) -> None:
-        self._log = log
-        self._state = LedgerState(log.positions)
-
-    def answers_at(self, seq: int) -> tuple[Answer, ...]:
-        """The answers in force after event `seq`."""
-        if seq < self._state.seq:
-            self._state = LedgerState(self._log.positions)
-        for event in self._log.store.read(self._log.name, after=self._state.seq):
-            if event.seq > seq:
-                break
-            self._state.fold(event)
-        return tuple(self._state.answers.values())

@@ -41,6 +41,8 @@ class Answer:
     choice: str
     by: str = "me"
     seconds: float | None = None
+    aside: frozenset[Link] = frozenset()
+    """Links that a later change by hand has set aside: they do not count."""
 
     def __post_init__(self) -> None:
         self.question.check(self.choice)
@@ -48,15 +50,18 @@ class Answer:
     @property
     def links(self) -> tuple[Link, ...]:
         """The links that the answer states."""
-        return self.question.links(self.choice)
+        return self._holding(self.question.links(self.choice))
 
     @property
     def omitted(self) -> tuple[Link, ...]:
         """The links that the answer states only by not naming an item."""
-        return self.question.omitted(self.choice)
+        return self._holding(self.question.omitted(self.choice))
 
     @property
     def explicit(self) -> tuple[Link, ...]:
         """The links that the answer states by naming an item, or by any other choice."""
         omitted = frozenset(self.omitted)
         return tuple(link for link in self.links if link not in omitted) if omitted else self.links
+
+    def _holding(self, links: tuple[Link, ...]) -> tuple[Link, ...]:
+        return tuple(link for link in links if link not in self.aside) if self.aside else links

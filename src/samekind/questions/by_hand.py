@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from samekind.errors import InputError
@@ -30,9 +30,11 @@ class ByHand(Question):
     step: ClassVar[int] = 1
     """The number of parts must be a multiple of this."""
     given: Parts
+    kept: Parts = field(default=(), kw_only=True)
+    """Items that stay together as they were, although one that tied them is taken away."""
 
     def __post_init__(self) -> None:
-        shown = self.items()
+        shown = tuple(i for part in self.given for i in part)
         if len(self.given) < self.min_parts or not all(self.given) or len(shown) < 2:
             raise InputError(
                 f"Expected at least 2 items in at least {self.min_parts} non-empty parts for a "
@@ -47,10 +49,16 @@ class ByHand(Question):
             raise InputError(f"A {self.kind!r} question names an item twice. Name each item once.")
 
     def items(self) -> tuple[int, ...]:
-        return tuple(i for part in self.given for i in part)
+        return tuple(dict.fromkeys(i for part in (*self.given, *self.kept) for i in part))
 
     def parts(self) -> Parts:
-        return self.given
+        shown = {i for part in self.given for i in part}
+        others = (tuple(i for i in part if i not in shown) for part in self.kept)
+        return (*self.given, *(part for part in others if part))
+
+    def moved(self) -> tuple[int, ...]:
+        """The items that "yes" takes away from others."""
+        return ()
 
     def choices(self) -> tuple[str, ...]:
         return (YES, NO, UNSURE)
@@ -61,11 +69,13 @@ class ByHand(Question):
 
     def links(self, choice: str) -> tuple[Link, ...]:
         self.check(choice)
-        return self.stated() if choice == YES else ()
+        if choice != YES:
+            return ()
+        return (*self.stated(), *(link for part in self.kept for link in _tied(part)))
 
     def truthful(self, same: Same) -> str:
         unknown = False
-        for a, b, wanted in self.stated():
+        for a, b, wanted in self.links(YES):
             known = same(a, b)
             if known is None:
                 unknown = True
@@ -74,13 +84,19 @@ class ByHand(Question):
         return UNSURE if unknown else YES
 
     def to_json(self, name: Callable[[int], str]) -> dict[str, Any]:
-        given = [[name(i) for i in part] for part in self.given]
-        return {"kind": self.kind, "given": given, **self.remarks()}
+        given, kept = (
+            [[name(i) for i in part] for part in parts] for parts in (self.given, self.kept)
+        )
+        more = {"kept": kept} if kept else {}
+        return {"kind": self.kind, "given": given, **more, **self.remarks()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> Self:
-        given = tuple(tuple(position(i) for i in part) for part in data["given"])
-        return cls(given, **read_remarks(data))
+        given, kept = (
+            tuple(tuple(position(i) for i in part) for part in parts)
+            for parts in (data["given"], data.get("kept", ()))
+        )
+        return cls(given, kept=kept, **read_remarks(data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +132,9 @@ class OwnKind(ByHand):
         own, *others = self.given
         return (*_tied(own), *_apart(own[0], others))
 
+    def moved(self) -> tuple[int, ...]:
+        return self.given[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Belongs(ByHand):
@@ -133,6 +152,9 @@ class Belongs(ByHand):
     def stated(self) -> tuple[Link, ...]:
         moved, group, *left = self.given
         return (*_tied((*moved, *group)), *_apart(moved[0], left))
+
+    def moved(self) -> tuple[int, ...]:
+        return self.given[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +176,9 @@ class Elsewhere(ByHand):
     def stated(self) -> tuple[Link, ...]:
         pairs = zip(self.given[::2], self.given[1::2], strict=True)
         return tuple(Link(i, e, False) for group, odd in pairs for i in odd for e in group)
+
+    def moved(self) -> tuple[int, ...]:
+        return tuple(i for odd in self.given[1::2] for i in odd)
 
 
 @dataclass(frozen=True, slots=True)

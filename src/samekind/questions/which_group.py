@@ -58,7 +58,15 @@ class WhichGroup(Question):
 
     @property
     def words(self) -> Mapping[str, str]:
+        if len(self.groups) == 1 and not self.all_groups:
+            return {"1": "Same kind", NONE: "Different"}
         return {NONE: "New group"} if self.all_groups else {}
+
+    def heading(self, name: Callable[[int], str], verb: str = "Tap") -> str:
+        if len(self.groups) > 1 or self.all_groups:
+            return self.prompt
+        known = name(self.groups[0][0])
+        return f"Is this the same kind as “{known}”?" if known else "Are these the same kind?"
 
     @property
     def hints(self) -> bool:

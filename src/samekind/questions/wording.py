@@ -53,9 +53,9 @@ def label(choice: str, words: Mapping[str, str] | None = None) -> str:
     ----------
     words : labels that the question itself gives to some of its choices.
     """
-    if choice.isdecimal():
-        return "This one"
     own = (words or {}).get(choice)
+    if choice.isdecimal():
+        return own or "This one"
     return own or LABELS.get(choice) or choice.replace("-", " ").capitalize()
 
 

@@ -7,6 +7,7 @@ else by as few of its most typical members as suffice: the others are only guess
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.errors import InputError
-from samekind.questions import YES, Belongs, Elsewhere, OneKind, OwnKind, Question
+from samekind.questions import YES, Belongs, ByHand, Elsewhere, OneKind, OwnKind
 from samekind.session import Session
 from samekind.session.members import by_typicality
 
@@ -29,28 +30,50 @@ else would keep the others where they are."""
 
 @dataclass(frozen=True)
 class Act:
-    """A question to be answered with "yes", and the effect of that in words."""
+    """A question to be answered with "yes", and the effect of that in words.
 
-    question: Question
+    Parameters
+    ----------
+    verb : what the person does, as on a button: "Merge".
+    """
+
+    question: ByHand
     words: str
+    verb: str
 
 
 def perform(session: Session, act: Act, *, by: str = "me") -> int:
-    """Record an act in the ledger, once however often it is sent; returns its question's number."""
+    """Record an act in the ledger, once however often it is sent; returns its question's number.
+
+    It outranks single answers: see :mod:`samekind.session.precedence`.
+    """
+    if (number := performed(session, act)) is not None:
+        return number
+    weighed = session.precedence.weigh(act.question)
+    return session.volunteer(weighed.question, YES, by=by, aside=weighed.aside)
+
+
+def performed(session: Session, act: Act) -> int | None:
+    """The number of an act that has been performed already; None: it has not."""
+    wanted = act.question
     for answer in reversed(session.answers):
-        if answer.question == act.question and answer.choice == YES:
+        question = answer.question
+        if not isinstance(question, ByHand) or answer.choice != YES:
+            continue
+        if question.kind == wanted.kind and question.given[: len(wanted.given)] == wanted.given:
             return answer.number
-    return session.volunteer(act.question, YES, by=by)
+    return None
 
 
-def merge(session: Session, a: int, b: int) -> Act:
-    """Merge two groups."""
-    if a == b:
-        raise InputError(f"Expected two groups to merge, got group {a} twice. Choose another.")
+def merge(session: Session, *numbers: int) -> Act:
+    """Merge two or more groups."""
+    if len(numbers) < 2 or len(set(numbers)) < len(numbers):
+        listed = ", ".join(map(str, numbers)) or "none"
+        raise InputError(f"Expected at least 2 different groups to merge, got {listed}.")
     groups = _Groups(session)
-    parts = (groups.whole(a), groups.whole(b))
-    names = f"{groups.name(a)} and {groups.name(b)}"
-    return Act(OneKind(parts, why=f"You merged {names}."), f"{names} are the same kind.")
+    parts = tuple(groups.whole(number) for number in numbers)
+    names = _listed([groups.name(number) for number in numbers])
+    return Act(OneKind(parts, why=f"You merged {names}."), f"{names} are the same kind.", "Merge")
 
 
 def split(session: Session, group: int, items: Sequence[int]) -> Act:
@@ -72,7 +95,7 @@ def split(session: Session, group: int, items: Sequence[int]) -> Act:
     why = f"You split {_count(own)} off from {groups.name(group)}."
     words = f"{_count(own, capital=True)} of {groups.name(group)} {_are(own)} a kind of "
     words += f"{'its' if len(own) == 1 else 'their'} own."
-    return Act(OwnKind((own, rest, *others), why=why), words)
+    return Act(OwnKind((own, rest, *others), why=why), words, "Split")
 
 
 def move(session: Session, items: Sequence[int], to: int) -> Act:
@@ -85,7 +108,7 @@ def move(session: Session, items: Sequence[int], to: int) -> Act:
     left = [] if groups.is_known(to) else groups.left_behind(moved, but=(*moved, *group))
     why = f"You moved {_count(moved)} to {groups.name(to)}."
     words = f"{_count(moved, capital=True)} belong{'s' if len(moved) == 1 else ''} to "
-    return Act(Belongs((moved, group, *left), why=why), f"{words}{groups.name(to)}.")
+    return Act(Belongs((moved, group, *left), why=why), f"{words}{groups.name(to)}.", "Move")
 
 
 def out(session: Session, items: Sequence[int]) -> Act:
@@ -103,7 +126,7 @@ def out(session: Session, items: Sequence[int]) -> Act:
     names = " and ".join(groups.name(group) for group in groups.of(odd)[:3])
     why = f"You took {_count(odd)} out of {names}."
     words = f"{_count(odd, capital=True)} {'does' if len(odd) == 1 else 'do'} not belong to {names}"
-    return Act(Elsewhere(tuple(cases), why=why), f"{words}.")
+    return Act(Elsewhere(tuple(cases), why=why), f"{words}.", "Remove")
 
 
 def together(session: Session, items: Sequence[int]) -> Act:
@@ -112,7 +135,11 @@ def together(session: Session, items: Sequence[int]) -> Act:
     if len(one) < 2:
         raise InputError("Expected at least 2 items to put together, got 1. Choose more items.")
     why = f"You put {_count(one)} together."
-    return Act(OneKind((one,), why=why), f"{_count(one, capital=True)} are the same kind.")
+    words = f"{_count(one, capital=True)} are the same kind."
+    home, others = _by_home(session, one)
+    if others:  # of several kinds: those of the smaller ones join the others
+        return Act(Belongs((others, home), why=why), words, "Put together")
+    return Act(OneKind((one,), why=why), words, "Put together")
 
 
 class _Groups:
@@ -153,12 +180,11 @@ class _Groups:
         return _plain(placed if len(placed) else members, n)
 
     def whole(self, group: int) -> tuple[int, ...]:
-        """Items that represent a whole group: those the person placed, or else all members."""
+        """Items that represent a whole group: those with answers, or else all members."""
         self.check(group)
         members = by_typicality(self.clustering, group)
-        placed = self._placed(group, members)
-        if len(placed):
-            return _plain(placed, N_EXEMPLARS)
+        if self.is_known(group):
+            members = members[np.isin(members, self.known.touched)]
         return _plain(members, MAX_MEMBERS)
 
     def target(self, group: int, moved: Sequence[int]) -> tuple[int, ...]:
@@ -191,6 +217,26 @@ class _Groups:
     def _placed(self, group: int, members: NDArray[np.intp]) -> NDArray[np.intp]:
         kind = self.kinds.get(group)
         return members[:0] if kind is None else members[np.isin(members, kind)]
+
+
+def _by_home(session: Session, items: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The items of the kind that most of them are known to be, and those known to differ.
+
+    Items of which nothing is known belong to the former.
+    """
+    known = session.constraints
+    kinds = [set(kind.tolist()) for kind in known.kinds]
+    homes = [next((k for k, kind in enumerate(kinds) if i in kind), -1) for i in items]
+    counts = Counter(home for home in homes if home >= 0)
+    if len(counts) < 2:
+        return tuple(items), ()
+    main = counts.most_common(1)[0][0]
+    stay = tuple(i for i, home in zip(items, homes, strict=True) if home in (main, -1))
+    return stay, tuple(i for i, home in zip(items, homes, strict=True) if home not in (main, -1))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _checked(session: Session, items: Sequence[int]) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ def by_typicality(clustering: Clustering, number: int) -> Positions:
     def ordered() -> Positions:
         members = clustering.members(number)
         far = np.empty(len(members), dtype=np.float32)
-        centre = _mean(clustering, members)
+        centre = mean_of(clustering, members)
         for part in _parts(len(members)):
             far[part] = _apart(_rows(clustering, members[part]), centre)
         return members[np.argsort(far, kind="stable")]
@@ -84,7 +84,7 @@ def _by_distance(clustering: Clustering) -> Floats:
     if len(numbers) < 2:
         return np.ones(len(clustering.labels), dtype=np.float32)
     columns = np.searchsorted(numbers, clustering.labels)
-    centres = np.stack([_mean(clustering, clustering.members(k)) for k in numbers])  # (k, d)
+    centres = np.stack([mean_of(clustering, clustering.members(k)) for k in numbers])  # (k, d)
     length = (centres**2).sum(axis=1)
     sure = np.empty(len(columns), dtype=np.float32)
     for part in _parts(len(columns)):
@@ -98,7 +98,7 @@ def _by_distance(clustering: Clustering) -> Floats:
     return sure
 
 
-def _mean(clustering: Clustering, members: Positions) -> NDArray[Any]:
+def mean_of(clustering: Clustering, members: Positions) -> NDArray[Any]:
     """The mean of some items, computed in chunks: there may be a million of them."""
     total = np.zeros(int(np.prod(clustering.space.shape[1:])), dtype=np.float64)
     for part in _parts(len(members)):

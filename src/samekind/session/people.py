@@ -10,7 +10,8 @@ import zlib
 from dataclasses import dataclass
 
 from samekind.errors import InputError
-from samekind.ledger.fold import LedgerState, Reservation
+from samekind.ledger.fold import LedgerState
+from samekind.ledger.records import Reservation
 from samekind.questions import Question
 
 HOLD_SECONDS = 300.0

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
-from samekind.ledger.fold import LedgerState, Refitted
+from samekind.ledger.fold import LedgerState
+from samekind.ledger.records import Refitted
 from samekind.questions import UNSURE, Answer
 from samekind.questions.wording import plural
 from samekind.session.accuracy import (

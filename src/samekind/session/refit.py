@@ -13,7 +13,8 @@ from samekind.clustering import Clustering, Labels, Vectors
 from samekind.constraints import Constraints
 from samekind.errors import VectorError
 from samekind.items import Collection
-from samekind.ledger.fold import Refitted
+from samekind.ledger.records import Refitted
+from samekind.session.one_kind import joined_by_answers
 
 MARKS_PER_GROUP = 8
 """Items per group that a ledger keeps to recognise the group after reopening."""
@@ -95,8 +96,10 @@ def following_groups(
 ) -> Clustering:
     """The groups of the next snapshot, with the numbers of the previous ones if these count."""
     if keep_numbers:
-        return previous.followed_by(*groups, weight=answered_weight(constraints))
-    return Clustering.first(*groups, snapshot=previous.snapshot + 1)
+        found = previous.followed_by(*groups, weight=answered_weight(constraints))
+    else:
+        found = Clustering.first(*groups, snapshot=previous.snapshot + 1)
+    return joined_by_answers(found, constraints)
 
 
 def with_names(clustering: Clustering, names: Mapping[int, str]) -> Clustering:
@@ -125,7 +128,10 @@ def group_marks(
 
 
 def recognise_groups(
-    groups: FittedGroups, refit: Refitted, position: Callable[[str], int]
+    groups: FittedGroups,
+    refit: Refitted,
+    position: Callable[[str], int],
+    constraints: Constraints,
 ) -> Clustering:
     """Give groups the numbers that the ledger remembers by their marks."""
     n = len(groups.labels)
@@ -137,7 +143,8 @@ def recognise_groups(
                 numbers[place], weight[place] = number, 1.0
     before = refit.snapshot - 1
     unmarked = Clustering(numbers, groups.space, snapshot=before, last_number=refit.last)
-    return replace(unmarked.followed_by(*groups, weight=weight), lineage={})
+    found = replace(unmarked.followed_by(*groups, weight=weight), lineage={})
+    return joined_by_answers(found, constraints)
 
 
 def answered_weight(constraints: Constraints) -> NDArray[np.float64]:

@@ -17,7 +17,9 @@ from samekind.clustering import Clustering, Labels
 from samekind.constraints import Constraints
 from samekind.errors import AnswerError, InputError
 from samekind.items import Collection
-from samekind.ledger.fold import Asked, EventLog, PastAnswers, Refitted
+from samekind.ledger.fold import Asked, EventLog
+from samekind.ledger.past_answers import PastAnswers
+from samekind.ledger.records import Refitted
 from samekind.ledger.store import MemoryStore
 from samekind.protocols import Clusterer, QueryStrategy, Store
 from samekind.questions import Answer, Question
@@ -27,6 +29,7 @@ from samekind.session.answering import Answering
 from samekind.session.asking import Asking
 from samekind.session.naming import Naming
 from samekind.session.people import ALONE, Reservations
+from samekind.session.precedence import Aside, Precedence
 from samekind.session.quality import Statement, Statements, moved_lately, share_moved
 from samekind.session.refit import (
     FittedGroups,
@@ -102,6 +105,7 @@ class Session:
         self._asking = Asking(self._log, self._state, self._prefetcher)
         self._answering = Answering(self._log, self._reservations)
         self.naming = Naming(self._log, self._lock)
+        self.precedence = Precedence(self._log, self._lock)
         header = self._ledger.header
         self.seed = int(header.get("seed", 0)) if seed is None else seed
         self.settings = dict(header.get("settings", {}) if settings is None else settings)
@@ -144,15 +148,16 @@ class Session:
             self._answering.tell(number, choice, by, seconds, name)
 
     def volunteer(
-        self, question: Question, choice: str, *, by: str = "me", seconds: float | None = None
+        self, question: Question, choice: str, *, by: str = "me", aside: Aside | None = None
     ) -> int:
         """Record an answer to a question that was not asked, in one event; returns its number.
 
-        It counts like any other answer. When it is undone, its question is not asked again.
+        When it is undone, its question is not asked again. Links of earlier answers in `aside` do
+        not count for as long as this answer holds.
         """
         with self._lock:
-            data = self._log.question_data([question], self.clustering)
-            return self._answering.volunteer(question, choice, by, seconds, data)
+            data = self._log.question_data([question], self.clustering, aside)
+            return self._answering.volunteer(question, choice, by, None, data)
 
     def edit(self, number: int, choice: str, *, by: str = "me", own: bool = False) -> None:
         """Change an earlier answer; it keeps its place in the order of answers.
@@ -316,7 +321,7 @@ class Session:
         known = self._log.constraints_of(self._past.answers_at(refit.after))
         model = fit_clusterer(self.clusterer, self.X, known, self.seed, self.model)
         groups = FittedGroups.of(model, self.X)
-        found = recognise_groups(groups, refit, self.positions)
+        found = recognise_groups(groups, refit, self.positions, known)
         return Snapshot.of(found, groups, known, self.collection), model, known
 
     def _groups_are_referenced(self) -> bool:

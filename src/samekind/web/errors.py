@@ -46,6 +46,12 @@ RESPONSES: dict[type[errors.SamekindError], tuple[int, str | None, str | None]] 
     errors.AnsweredByOther: (409, "answered-by-other", None),
     errors.Reserved: (409, "reserved", None),
     errors.NotYourAnswer: (409, "not-your-answer", None),
+    errors.SetsAside: (
+        409,
+        "sets-aside",
+        "Send it again with set_aside. Undoing the change restores the answers.",
+    ),
+    errors.NameTaken: (409, "name-taken", "Merge the groups, or choose another name."),
     errors.JobRunning: (409, "busy", "Wait for it, or cancel it first."),
     errors.NotResumable: (409, "not-again", "Start it again."),
     errors.PileNotOpen: (409, "pile-not-open", "Open it first."),

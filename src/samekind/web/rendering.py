@@ -140,8 +140,15 @@ def answer_view(workspace: Workspace, session: Session, answer: Answer) -> core.
         label=answer_label(session, answer),
         by=answer.by,
         seconds=answer.seconds,
+        aside=aside_words(session, answer),
         question=question_view(workspace, session, answer.number, answer.question),
     )
+
+
+def aside_words(session: Session, answer: Answer) -> str:
+    """Name the changes by hand that have set an answer aside; empty if none has."""
+    acts = session.precedence.over(answer.number) if answer.aside else ()
+    return " ".join(session.asked(act).question.why for act in acts)
 
 
 def answer_label(session: Session, answer: Answer) -> str:

@@ -121,7 +121,9 @@ class Alternative:
 def choose_kinds(kinds: tuple[tuple[int, ...], ...]) -> Act:
     """Choose a grouping: each of some parts is a kind of its own."""
     why = f"You chose another grouping, in which {plural(len(kinds), 'group')} changed."
-    return Act(SeparateKinds(kinds, why=why), "The groups follow the grouping that you chose.")
+    return Act(
+        SeparateKinds(kinds, why=why), "The groups follow the grouping that you chose.", "Use this"
+    )
 
 
 def alternatives(session: Session) -> tuple[Alternative, ...]:

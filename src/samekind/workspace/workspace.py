@@ -13,6 +13,7 @@ from samekind.errors import (
     AnswerError,
     OrientationExists,
     SamekindError,
+    SetsAside,
     StateError,
     UnknownAnswer,
     UnknownOrientation,
@@ -21,6 +22,7 @@ from samekind.errors import (
 from samekind.items import Collection
 from samekind.protocols import Store
 from samekind.questions import UNSURE
+from samekind.questions.wording import plural
 from samekind.session.people import ALONE, People
 from samekind.workspace.refitter import EventBus, Refitter
 
@@ -190,11 +192,21 @@ class Workspace:
                 self.refitter.request(session)
         return asked
 
-    def act(self, session: Session, act: Act, by: str) -> int:
-        """Perform a change by hand and refit at once; the number of its question."""
-        from samekind.session.acts import perform
+    def act(self, session: Session, act: Act, by: str, *, confirmed: bool = True) -> int:
+        """Perform a change by hand and refit at once; the number of its question.
 
-        number = perform(session, act, by=by)
+        Unless `confirmed`, one that contradicts earlier answers raises
+        :class:`~samekind.errors.SetsAside`, and nothing is changed.
+        """
+        from samekind.session.acts import perform, performed
+
+        with self._acting:
+            if not confirmed and performed(session, act) is None:
+                aside = len(session.precedence.weigh(act.question).aside)
+                if aside:
+                    answers = plural(aside, "earlier answer")
+                    raise SetsAside(f"{act.verb} and set aside {answers}?")
+            number = perform(session, act, by=by)
         self.refitter.nudge(session, at_once=True)
         return number
 
@@ -280,6 +292,13 @@ class Workspace:
         by_hand = undone is not None and session.asked(undone).question.by_hand
         self.refitter.nudge(session, at_once=by_hand)
         return undone
+
+    def restore(self, session: Session, number: int) -> None:
+        """Let an answer count again that a change by hand has set aside."""
+        with self._acting:
+            self.answered(session, number)
+            session.precedence.restore(number)
+        self.refitter.nudge(session, at_once=True)
 
     def skip(self, session: Session, number: int, by: str | None = None) -> None:
         """Postpone the open question."""

@@ -19,11 +19,12 @@ interface RowProps {
   /** Not for answers of other people. */
   edit: (() => void) | null;
   aside: boolean;
+  restore: () => void;
 }
 
-function Row({ answer, edit, aside }: RowProps) {
+function Row({ answer, edit, aside, restore }: RowProps) {
   return (
-    <li class={aside ? "answer aside" : "answer"}>
+    <li class={aside || answer.aside ? "answer aside" : "answer"}>
       <span class="muted number">{answer.number}</span>
       <AnswerItems answer={answer} />
       <span class="answer-label">
@@ -34,7 +35,13 @@ function Row({ answer, edit, aside }: RowProps) {
           {answer.by !== "me" && ` · ${answer.by}`}
         </span>
         {aside && <Link to="/conflicts">Set aside: it contradicts other answers</Link>}
+        {answer.aside && <span class="aside-words">Set aside. {answer.aside}</span>}
       </span>
+      {answer.aside && edit && (
+        <button type="button" onClick={restore} aria-label={`Restore answer ${answer.number}`}>
+          Restore
+        </button>
+      )}
       {edit && (
         <button type="button" onClick={edit} aria-label={`Change answer ${answer.number}`}>
           Change
@@ -89,6 +96,7 @@ export function AnswersPage({ workspace }: { workspace: Workspace }) {
             answer={answer}
             edit={person === null || person === answer.by ? () => setEditing(answer) : null}
             aside={aside.has(answer.number)}
+            restore={() => void workspace.restore(answer.number)}
           />
         ))}
       </ul>

@@ -1,8 +1,7 @@
 /** One group: all its items. Some of them can be split off, moved or removed. */
 
 import { useEffect, useState } from "preact/hooks";
-import { ApiError, type Client } from "../../api/client";
-import type { ActResult } from "../../api/schema";
+import { ApiError } from "../../api/client";
 import { ErrorNotice } from "../../components/error-notice";
 import { slotsFor } from "../../components/group-colours";
 import { GroupPicker } from "../../components/group-picker";
@@ -67,17 +66,19 @@ function OneGroup({ workspace, number }: { workspace: Workspace; number: number 
     pages.show(0, 1);
     groups.reload();
   };
-  const perform = async (items: number[], request: (client: Client) => Promise<ActResult>) => {
+  const perform = async (items: number[], request: Parameters<typeof acts.perform>[0]) => {
     if (!(await acts.perform(request))) return;
     selection.clear();
     setPending((before) => new Set([...before, ...items]));
   };
   const split = (items: number[]) =>
-    void perform(items, () => client.post("/api/acts/split", { body: { group: number, items } }));
+    void perform(items, (_, aside) =>
+      client.post("/api/acts/split", { body: { group: number, items, ...aside } }),
+    );
   const remove = (items: number[]) =>
-    void perform(items, () => client.post("/api/acts/out", { body: { items } }));
+    void perform(items, (_, aside) => client.post("/api/acts/out", { body: { items, ...aside } }));
   const move = (items: number[], to: number) =>
-    void perform(items, () => client.post("/api/acts/move", { body: { items, to } }));
+    void perform(items, (_, aside) => client.post("/api/acts/move", { body: { items, to, ...aside } }));
 
   const likeable = usable && selected.length <= MAX_EXAMPLES;
   const findLike = async (items: number[]) => {

@@ -80,18 +80,23 @@ export function GroupsPage({ workspace }: { workspace: Workspace }) {
       before.includes(number) ? before.filter((one) => one !== number) : [...before, number],
     );
   const selectedGroups = (groups ?? []).filter((group) => selected.includes(group.number));
-  const [one, other] = selectedGroups;
-  const mergeable = selectedGroups.length === 2 && one !== undefined && other !== undefined;
+  const mergeable = selectedGroups.length >= 2;
 
-  const merge = async (a: number, b: number) => {
-    if (!(await acts.perform(() => client.post("/api/acts/merge", { body: { groups: [a, b] } })))) return;
+  const merge = async (numbers: number[]) => {
+    const merged = await acts.perform((_, aside) =>
+      client.post("/api/acts/merge", { body: { groups: numbers, ...aside } }),
+    );
+    if (!merged) return;
     setSelected([]);
-    setPending([a, b]);
+    setPending(numbers);
   };
+  const mergeSelected = () => void merge(selectedGroups.map((group) => group.number));
   const drop = async (dragged: Dragged, to: number) => {
-    if ("group" in dragged) return merge(dragged.group, to);
+    if ("group" in dragged) return merge([dragged.group, to]);
     const { items, from } = dragged;
-    const moved = await acts.perform(() => client.post("/api/acts/move", { body: { items, to } }));
+    const moved = await acts.perform((_, aside) =>
+      client.post("/api/acts/move", { body: { items, to, ...aside } }),
+    );
     if (moved) setPending([from, to]);
   };
 
@@ -102,7 +107,7 @@ export function GroupsPage({ workspace }: { workspace: Workspace }) {
     if (event.key === "Escape") setSelected([]);
     if (event.key === "m" && mergeable) {
       event.preventDefault();
-      void merge(one.number, other.number);
+      mergeSelected();
     }
   });
 
@@ -157,7 +162,7 @@ export function GroupsPage({ workspace }: { workspace: Workspace }) {
       <ErrorNotice error={error} retry={reload} />
       {groups && groups.length > 1 && (
         <p class="hint">
-          Are two groups the same kind? Select both
+          Are some groups the same kind? Select them
           <span class="by-key">
             {" "}
             and press <Keys keys={["m"]} />, or drag one onto the other
@@ -170,18 +175,14 @@ export function GroupsPage({ workspace }: { workspace: Workspace }) {
         <div class="selection-bar" role="toolbar" aria-label="Selected groups">
           <p>
             <strong>{selectedGroups.map((group) => group.name).join(", ")}</strong>
-            {!mergeable && (
-              <span class="muted">
-                {selectedGroups.length === 1 ? " · select one more to merge" : " · select only two to merge"}
-              </span>
-            )}
+            {!mergeable && <span class="muted"> · select one more to merge</span>}
           </p>
           <button
             type="button"
             class="primary"
             disabled={!mergeable || acts.busy}
             aria-keyshortcuts="m"
-            onClick={() => mergeable && void merge(one.number, other.number)}
+            onClick={mergeSelected}
           >
             <Keys keys={["m"]} /> Merge
           </button>

@@ -101,13 +101,13 @@ export function MapPage({ workspace }: { workspace: Workspace }) {
   const together = async () => {
     if (!selected || selected.length < 2) return;
     const items = [...selected];
-    if (await acts.perform(() => client.post("/api/acts/together", { body: { items } }))) setSelected(null);
+    if (await acts.perform((_, aside) => client.post("/api/acts/together", { body: { items, ...aside } }))) setSelected(null);
   };
   const move = async (to: number) => {
     setPicking(false);
     if (!selected) return;
     const items = [...selected];
-    if (await acts.perform(() => client.post("/api/acts/move", { body: { items, to } }))) setSelected(null);
+    if (await acts.perform((_, aside) => client.post("/api/acts/move", { body: { items, to, ...aside } }))) setSelected(null);
   };
   const toggle = (number: number) => {
     const after = new Set(highlighted);

@@ -44,7 +44,10 @@ export function UncertaintyPage({ workspace }: { workspace: Workspace }) {
     heading.current?.focus({ preventScroll: true }); // the button that was pressed is gone
   };
   const choose = async (kinds: number[][]) => {
-    if (await acts.perform(() => client.post("/api/acts/kinds", { body: { kinds } }))) close();
+    const chosen = await acts.perform((_, aside) =>
+      client.post("/api/acts/kinds", { body: { kinds, ...aside } }),
+    );
+    if (chosen) close();
   };
 
   return (

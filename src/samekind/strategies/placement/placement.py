@@ -99,7 +99,7 @@ class Placement:
         order = np.lexsort((apart, -belief))
         if again:
             why = OTHER_GROUPS
-        elif not known.kinds:
+        elif not len(known.touched):
             why = "To start with, two items that look very different."
         else:
             why = self._why(self._patch_size(patches, item))

@@ -84,11 +84,10 @@ def rename_group(
 def merge(
     act: groups.Merge, workspace: CurrentWorkspace, session: CurrentSession, person: CurrentPerson
 ) -> groups.ActResult:
-    """Merge two groups."""
-    a, b = act.groups
-    check_group(session, a)
-    check_group(session, b)
-    return perform(workspace, session, acts.merge(session, a, b), act.by, person)
+    """Merge groups."""
+    for number in act.groups:
+        check_group(session, number)
+    return perform(workspace, session, acts.merge(session, *act.groups), act, person)
 
 
 @router.post("/acts/split")
@@ -97,7 +96,7 @@ def split(
 ) -> groups.ActResult:
     """Split items off their group."""
     check_group(session, act.group)
-    return perform(workspace, session, acts.split(session, act.group, act.items), act.by, person)
+    return perform(workspace, session, acts.split(session, act.group, act.items), act, person)
 
 
 @router.post("/acts/move")
@@ -106,7 +105,7 @@ def move(
 ) -> groups.ActResult:
     """Move items to another group."""
     check_group(session, act.to)
-    return perform(workspace, session, acts.move(session, act.items, act.to), act.by, person)
+    return perform(workspace, session, acts.move(session, act.items, act.to), act, person)
 
 
 @router.post("/acts/out")
@@ -114,7 +113,7 @@ def out(
     act: groups.Out, workspace: CurrentWorkspace, session: CurrentSession, person: CurrentPerson
 ) -> groups.ActResult:
     """Take items out of their groups."""
-    return perform(workspace, session, acts.out(session, act.items), act.by, person)
+    return perform(workspace, session, acts.out(session, act.items), act, person)
 
 
 @router.post("/acts/together")
@@ -125,7 +124,7 @@ def together(
     person: CurrentPerson,
 ) -> groups.ActResult:
     """Put items into one group."""
-    return perform(workspace, session, acts.together(session, act.items), act.by, person)
+    return perform(workspace, session, acts.together(session, act.items), act, person)
 
 
 @router.post("/acts/like")
@@ -143,15 +142,18 @@ def find_more_like(
 
 
 def perform(
-    workspace: Workspace, session: Session, act: acts.Act, by: str, person: str | None
+    workspace: Workspace,
+    session: Session,
+    act: acts.Act,
+    wanted: groups.ActRequest,
+    person: str | None,
 ) -> groups.ActResult:
     """Perform a change by hand, and say what it did."""
-    number = workspace.act(session, act, person or by)
+    by = person or wanted.by
+    number = workspace.act(session, act, by, confirmed=wanted.set_aside)
     message = act.words
-    against = [c for c in session.constraints.conflicts if c.answer.number == number]
-    if against:
-        which = plural(len(against[0].clash) - 1, "earlier answer")
-        message += f" But that contradicts {which}, so it is kept aside until you change one."
+    if aside := len(session.precedence.by(number)):
+        message += f" {plural(aside, 'earlier answer is', 'earlier answers are')} set aside."
     now = open_question_view(workspace, session, person)
     return groups.ActResult(number=number, message=message, now=now)
 

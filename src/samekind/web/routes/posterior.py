@@ -92,7 +92,7 @@ def choose(
     """Choose a grouping: each of some sets of items is a kind of its own."""
     kinds = tuple(tuple(dict.fromkeys(items)) for items in act.kinds)
     check_items(session, [i for items in kinds for i in items])
-    return perform(workspace, session, choose_kinds(kinds), act.by, person)
+    return perform(workspace, session, choose_kinds(kinds), act, person)
 
 
 def check_items(session: Session, items: list[int]) -> None:

@@ -148,6 +148,19 @@ def delete_answer(
     return core.AnswerResult(number=number, now=open_question_view(workspace, session, person))
 
 
+@router.post("/answers/{number}/restore")
+def restore_answer(
+    number: AnswerNumber,
+    _: core.Empty,
+    workspace: CurrentWorkspace,
+    session: CurrentSession,
+    person: CurrentPerson,
+) -> core.AnswerResult:
+    """Let an answer count again that a change by hand has set aside."""
+    workspace.restore(session, number)
+    return core.AnswerResult(number=number, now=open_question_view(workspace, session, person))
+
+
 @router.put("/questions/{number}/choices/{choice}")
 def name_group(
     number: AnswerNumber,

@@ -133,6 +133,8 @@ class AnswerView(Schema):
     label: str
     by: str
     seconds: float | None
+    aside: str
+    """The change by hand that has set it aside, in words; empty: it counts as it is."""
     question: QuestionView
 
 

@@ -19,45 +19,50 @@ from samekind.web.schemas.core import (
 )
 from samekind.workspace.map import Stage
 
+MAX_GROUPS = 100
+"""Groups that one act may merge."""
 Position = Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)]
 Positions = Annotated[list[Position], Field(min_length=1, max_length=MAX_ITEMS)]
 
 
-class Merge(Schema):
-    """Two groups that are one kind."""
+class ActRequest(Schema):
+    """A change by hand."""
 
-    groups: Annotated[list[Number], Field(min_length=2, max_length=2)]
     by: Person = "me"
+    set_aside: bool = False
+    """Whether earlier answers that contradict it are set aside; else it is refused (409)."""
 
 
-class Split(Schema):
+class Merge(ActRequest):
+    """Groups that are one kind."""
+
+    groups: Annotated[list[Number], Field(min_length=2, max_length=MAX_GROUPS)]
+
+
+class Split(ActRequest):
     """Items of a group that are a kind of their own."""
 
     group: Number
     items: Positions
-    by: Person = "me"
 
 
-class Move(Schema):
+class Move(ActRequest):
     """Items that belong to another group."""
 
     items: Positions
     to: Number
-    by: Person = "me"
 
 
-class Out(Schema):
+class Out(ActRequest):
     """Items that do not belong to their groups."""
 
     items: Positions
-    by: Person = "me"
 
 
-class Together(Schema):
+class Together(ActRequest):
     """Items that are one kind."""
 
     items: Annotated[list[Position], Field(min_length=2, max_length=MAX_ITEMS)]
-    by: Person = "me"
 
 
 class Like(Schema):

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from samekind.web.schemas.core import Choice, ItemView, Person, QuestionView, Schema
-from samekind.web.schemas.groups import Position, Positions
+from samekind.web.schemas.groups import ActRequest, Position, Positions
 
 
 class GroupCount(Schema):
@@ -92,8 +92,7 @@ class PairAnswer(Schema):
     by: Person = "me"
 
 
-class ChosenKinds(Schema):
+class ChosenKinds(ActRequest):
     """Items that are each a kind of their own."""
 
     kinds: Annotated[list[Positions], Field(min_length=1, max_length=40)]
-    by: Person = "me"
