@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, overload
 
@@ -34,6 +34,10 @@ class Item(ABC):
     def stamp(self) -> str:
         """A token that changes with the content; cached vectors are valid while it stays."""
         return self.id
+
+    def facts(self) -> Mapping[str, str]:
+        """What is known besides its content, in words for a person: when a photo was taken."""
+        return {}
 
     @abstractmethod
     def load(self) -> Any:

@@ -79,7 +79,7 @@ def test_a_path_is_inspected_before_it_is_opened(serve: Serve, photos: Path) -> 
     found = client.post("/api/start/look", json={"path": f' "{photos}" '}).json()
     assert (found["items"], found["kind"], found["name"]) == (12, "image", "my photos")
     assert found["skipped"] == [
-        {"id": "notes.pdf", "reason": "is a .pdf file, not jpg, jpeg, png or webp"}
+        {"id": "notes.pdf", "reason": "is a .pdf file, not a picture that samekind can read"}
     ]
     assert found["encoder"] in [one["name"] for one in found["encoders"]]
     assert found["reason"] and found["answers"] == 0
@@ -319,3 +319,17 @@ def test_a_damaged_list_of_recent_piles_counts_as_empty(serve: Serve, photos: Pa
     pile = opened(client, workspaces, photos, encoder="pixels")
     assert [one["pile"] for one in client.get("/api/start").json()["recent"]] == [pile]
     assert client.post("/api/start/forget", json={"pile": pile}).json()["recent"] == []
+
+
+def test_a_photo_says_when_it_was_taken_and_other_items_say_nothing(
+    serve: Serve, photos: Path
+) -> None:
+    exif = Image.Exif()
+    exif.get_ifd(0x8769)[0x9003] = "2024:05:01 12:30:45"
+    Image.new("RGB", (24, 16)).save(photos / "taken.jpg", exif=exif)
+    client, workspaces = serve()
+    pile = opened(client, workspaces, photos, encoder="pixels")
+    details = client.get(f"/api/items/taken.jpg/details?pile={pile}").json()
+    assert details["facts"] == [{"name": "Taken", "value": "2024-05-01 12:30"}]
+    assert client.get(f"/api/items/photo-00.png/details?pile={pile}").json()["facts"] == []
+    assert client.get(f"/api/items/nothing.png/details?pile={pile}").status_code == 404

@@ -3,6 +3,7 @@
 import { render } from "preact";
 import type { ItemView } from "../api/schema";
 import { Item } from "./item";
+import { ItemFacts } from "./item-facts";
 
 const HOLD_MS = 350;
 /** A finger that moves farther than this, in pixels, swipes or drags instead. */
@@ -18,7 +19,13 @@ export function isZoomed(): boolean {
 function show(item: ItemView): void {
   overlay = document.createElement("div");
   overlay.className = "zoom";
-  render(<Item item={item} size="large" />, overlay);
+  render(
+    <>
+      <Item item={item} size="large" />
+      <ItemFacts item={item} />
+    </>,
+    overlay,
+  );
   document.body.append(overlay);
 }
 

@@ -56,7 +56,7 @@ STORE_SUFFIX = ".lance"
 FOLDER_READERS = {
     "folder of images": (
         "samekind.sources.files.images",
-        "jpg, png and webp files at any depth; the id is the path",
+        "jpg, png, webp, heic, avif, gif, tiff and raw files at any depth; the id is the path",
     ),
     "folder of texts": (
         "samekind.sources.files.texts",

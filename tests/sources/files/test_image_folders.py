@@ -86,8 +86,8 @@ def test_a_text_behind_an_image_suffix_is_reported_and_skipped(tmp_path: Path) -
     (tmp_path / "other.bmp").rename(tmp_path / "bitmap.jpg")
     pile = open_source(tmp_path)
     assert ids(pile) == ["good.png"]
-    assert "is not a jpeg, png or webp picture" in reasons(pile)["text.png"]
-    assert "is not a jpeg, png or webp picture" in reasons(pile)["bitmap.jpg"]
+    assert "is not a picture that samekind can read" in reasons(pile)["text.png"]
+    assert "is not a picture that samekind can read" in reasons(pile)["bitmap.jpg"]
 
 
 @pytest.mark.parametrize("suffix", ["jpg", "png", "webp"])

@@ -1,4 +1,4 @@
-"""Images: folders of pictures in any of `FORMATS`, decoded upright, with previews safe to show."""
+"""Images: folders of pictures, decoded upright, with previews that are safe to show."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, ClassVar
 
@@ -13,7 +14,15 @@ import numpy as np
 
 from samekind.errors import SourceError
 from samekind.items import Collection, Item, Preview, Skipped
+from samekind.sources.files.capture import Capture, read_capture
 from samekind.sources.files.folders import Found, collect_files, list_folder
+from samekind.sources.files.picture_formats import (
+    RAW_SUFFIXES,
+    SUFFIXES,
+    boxes_end,
+    is_cut_off,
+    open_picture,
+)
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -23,9 +32,6 @@ MAX_PIXELS = 80_000_000
 PREVIEW_SIDE = 512
 MAX_LOSSLESS_SIDE = 128
 """Previews up to this size are sent without loss, so that small pictures stay sharp."""
-FORMATS = {"JPEG": (".jpg", ".jpeg"), "PNG": (".png",), "WEBP": (".webp",)}
-"""Formats that are read, by Pillow's name, with their suffixes. A new format is one entry here."""
-SUFFIXES = tuple(suffix for suffixes in FORMATS.values() for suffix in suffixes)
 _JPEG_END = b"\xff\xd9"
 
 
@@ -67,6 +73,15 @@ class Picture(Item):
             raise SourceError(
                 f"{self.id!r} cannot be decoded ({error}). Replace or remove it, and open again."
             ) from error
+
+    def capture(self) -> Capture:
+        """When, where and with what it was taken, if the file says so."""
+        with suppress(Exception), self.open() as image:  # Pillow raises many types
+            return read_capture(image)
+        return Capture()
+
+    def facts(self) -> dict[str, str]:
+        return self.capture().facts()
 
     def preview(self) -> Preview:
         """At most 512 pixels a side, encoded again: no metadata, nothing active."""
@@ -124,9 +139,7 @@ class ImageItem(Picture):
         return self._stamp
 
     def open(self) -> Image:
-        from PIL import Image
-
-        return Image.open(self.path, formats=tuple(FORMATS))
+        return open_picture(self.path, raw=self.path.lower().endswith(RAW_SUFFIXES))
 
 
 def open_images(folder: str | Path) -> Collection:
@@ -151,25 +164,21 @@ def collect(folder: Path, found: Sequence[Found], skipped: Sequence[Skipped] = (
 
 def _fault_of_file(file: Found) -> str:
     if file.suffix not in SUFFIXES:
-        known = [suffix.removeprefix(".") for suffix in SUFFIXES]
-        return f"is a {file.suffix or 'suffixless'} file, not {_listed(known)}"
+        return f"is a {file.suffix or 'suffixless'} file, not a picture that samekind can read"
     try:
         with open(file.path, "rb") as stream:
-            return fault(stream, file.size)
+            return fault(stream, file.size, raw=file.suffix in RAW_SUFFIXES)
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
 
 
-def _listed(names: list[str]) -> str:
-    return f"{', '.join(names[:-1])} or {names[-1]}"
-
-
-def fault(stream: BinaryIO, size: int) -> str:
+def fault(stream: BinaryIO, size: int, *, raw: bool = False) -> str:
     """The fault of an encoded picture in words, or an empty string.
 
     Parameters
     ----------
     stream : the encoded picture, seekable, at its beginning. size : its length in bytes.
+    raw : whether it is a raw file of a camera.
     """
     from PIL import Image, UnidentifiedImageError
 
@@ -179,18 +188,31 @@ def fault(stream: BinaryIO, size: int) -> str:
     stream.seek(0)
     if start[:4] == b"RIFF" and int.from_bytes(start[4:8], "little") + 8 > size:
         return "is cut off: the webp file is shorter than its header says"
+    if start[4:8] == b"ftyp" and boxes_end(stream, size) > size:
+        return "is cut off: the file is shorter than it says"
+    stream.seek(0)
     try:
-        image = Image.open(stream, formats=tuple(FORMATS))
+        image = open_picture(stream, raw=raw)
         width, height = image.size
         if width * height > MAX_PIXELS:
             return too_large(width, height)
-        if image.format == "PNG":
+        if raw:
+            _decode_small(image)
+        elif image.format == "PNG":
             image.verify()
-        elif image.format != "WEBP" and not _ends_as_jpeg(stream, size):
-            stream.seek(0)
-            _decode_small(stream)
+        elif image.format in ("JPEG", "MPO"):
+            if not _ends_as_jpeg(stream, size):
+                stream.seek(0)
+                _decode_small(open_picture(stream))
+        elif image.format != "WEBP":
+            cut = is_cut_off(stream, size, image)
+            if cut:
+                return "is cut off: the file is shorter than it says"
+            if cut is None:
+                stream.seek(0)
+                _decode_small(open_picture(stream))
     except UnidentifiedImageError:
-        return f"is not a {_listed([name.lower() for name in FORMATS])} picture"
+        return "is not a picture that samekind can read"
     except Image.DecompressionBombError:
         return f"has far more pixels than the limit of {MAX_PIXELS // 1_000_000} million"
     except Exception as error:  # Pillow raises many types on damaged files
@@ -204,15 +226,12 @@ def _ends_as_jpeg(stream: BinaryIO, size: int) -> bool:
     return stream.read().rstrip(b"\0\r\n ").endswith(_JPEG_END)
 
 
-def _decode_small(stream: BinaryIO) -> None:
-    """Decode at an eighth of the size: some cameras append data, so only this finds a cut."""
-    from PIL import Image
-
-    image = Image.open(stream, formats=tuple(FORMATS))
+def _decode_small(image: Image) -> None:
+    """Decode a JPEG at an eighth of its size: cameras append data, so only this finds a cut."""
     image.draft("RGB", (1, 1))
     upright_rgb(image)
 
 
-def fault_of_bytes(data: bytes | None) -> str:
-    """The fault of an encoded picture in a table, or an empty string."""
-    return fault(io.BytesIO(data), len(data)) if data else "is empty (zero bytes)"
+def fault_of_bytes(data: bytes | None, *, raw: bool = False) -> str:
+    """The fault of an encoded picture in memory, or an empty string."""
+    return fault(io.BytesIO(data), len(data), raw=raw) if data else "is empty (zero bytes)"

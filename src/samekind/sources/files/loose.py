@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 
 from samekind.errors import InputError
 from samekind.items import Item, Skipped
-from samekind.sources.files import images, texts
+from samekind.sources.files import texts
 from samekind.sources.files.folders import Found, _id, _skip_reason, natural
-from samekind.sources.files.images import FORMATS, Picture, fault_of_bytes
+from samekind.sources.files.images import Picture, fault_of_bytes
+from samekind.sources.files.picture_formats import RAW_SUFFIXES, SUFFIXES, open_picture
 from samekind.sources.files.texts import TextItem, decode, looks_binary
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-SUFFIXES_OF_KINDS = {"image": tuple(images.SUFFIXES), "text": tuple(sorted(texts.SUFFIXES))}
+SUFFIXES_OF_KINDS = {"image": SUFFIXES, "text": tuple(sorted(texts.SUFFIXES))}
 """Suffixes of the files that hold one item each, by the kind of the item."""
 
 
@@ -34,9 +35,11 @@ class EncodedImage(Picture):
         return self._stamp
 
     def open(self) -> Image:
-        from PIL import Image
+        return open_picture(io.BytesIO(self._data), raw=_is_raw(self.id))
 
-        return Image.open(io.BytesIO(self._data), formats=tuple(FORMATS))
+
+def _is_raw(id: str) -> bool:
+    return id.lower().endswith(RAW_SUFFIXES)
 
 
 def item_of_bytes(kind: str, id: str, data: bytes, stamp: str) -> Item | Skipped:
@@ -50,7 +53,7 @@ def item_of_bytes(kind: str, id: str, data: bytes, stamp: str) -> Item | Skipped
     if kind == "image":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow warns before the size can be checked
-            reason = fault_of_bytes(data)
+            reason = fault_of_bytes(data, raw=_is_raw(id))
         return Skipped(id, reason) if reason else EncodedImage(id, data, stamp)
     if kind != "text":
         raise InputError(f"Expected the kind image or text, got {kind!r}.")

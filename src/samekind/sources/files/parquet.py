@@ -22,7 +22,8 @@ from samekind.sources.files.columns import (
     collect_rows,
     take_ids,
 )
-from samekind.sources.files.images import FORMATS, Picture, fault_of_bytes
+from samekind.sources.files.images import Picture, fault_of_bytes
+from samekind.sources.files.picture_formats import open_picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -41,11 +42,7 @@ class CellImage(Picture):
         return hashlib.blake2b(_bytes(self._column, self._row) or b"", digest_size=8).hexdigest()
 
     def open(self) -> Image:
-        from PIL import Image
-
-        return Image.open(
-            io.BytesIO(_bytes(self._column, self._row) or b""), formats=tuple(FORMATS)
-        )
+        return open_picture(io.BytesIO(_bytes(self._column, self._row) or b""))
 
 
 def open_parquet(path: Path, exclude: Sequence[str] = ()) -> Collection:
