@@ -71,6 +71,7 @@ def arguments() -> argparse.Namespace:
     add("--average", type=float, default=0.999, help="memory of the running mean of weights")
     add("--seconds", type=float, default=600.0)
     add("--batch", type=int, default=32)
+    add("--most-points", type=int, default=None, help="fewer graphs per step, if they are large")
     add("--lr", type=float, default=7e-4)
     add("--schedule", default="cosine", choices=("cosine", "constant"))
     add("--seed", type=int, default=0)
@@ -102,6 +103,7 @@ def trained(
     how = {
         "batch": wanted.batch, "lr": wanted.lr, "weight_decay": 1e-4, "clip": 1.0,
         "ranges": ranges, "device": device, "average": wanted.average,
+        "most_points": wanted.most_points,
     }  # fmt: skip
     end = (None, wanted.seconds, wanted.schedule, wanted.seed, report, wanted.checkpoint)
     training: PointwiseTraining

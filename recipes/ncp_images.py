@@ -6,25 +6,30 @@ The file holds `images` (M, height, width[, channels]) as bytes or `vectors` (M,
 (M,). `python -m benchmarks.ncp.image_data` writes such files: glyphs of fonts, images of CIFAR-100,
 and their frozen vectors. Episodes are drawn from all classes but those of --held-out: how surprised
 the network is by those is printed as training goes. Vectors are projected onto the axes in which
-classes differ. The weights hold what is needed to read pictures or vectors: `NCP(weights=...)`.
+classes differ; with `--start` a network for general vectors goes on learning with them. The weights
+hold what is needed to read pictures or vectors: `NCP(weights=...)`.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from samekind.clusterers.ncp.amortized.calibration import Calibrated
 from samekind.clusterers.ncp.amortized.distortions import Distortion, Photos, Strokes
+from samekind.clusterers.ncp.amortized.generators import Generator
 from samekind.clusterers.ncp.amortized.labelled_episodes import LabelledEpisodes
 from samekind.clusterers.ncp.amortized.likelihood import log_joint
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
 from samekind.clusterers.ncp.amortized.priors import CRP, EvenKinds, MixedPrior
 from samekind.clusterers.ncp.amortized.training import train
+from samekind.clusterers.ncp.amortized.weights import load
 from samekind.clusterers.ncp.readers import VectorReader, kind_axes, save_with_reader
 from samekind.compute import best_device
 
@@ -52,27 +57,36 @@ def main() -> None:
         told = {name: look[name] for name in ("mean", "std")}
         reader = {"kind": "pictures", "side": items.shape[2], "channels": items.shape[1], **told}
         reader["fitted"] = wanted.fitted
-    episodes = LabelledEpisodes(
+    episodes: Generator = LabelledEpisodes(
         items[known], data["labels"][known], views=wanted.views, moved=wanted.moved,
         distort=DISTORTIONS[wanted.distort], **look,
     )  # fmt: skip
     print(f"{known.sum()} items of {len(names) - len(held)} classes, {len(held)} held out")
     torch.manual_seed(wanted.seed)
-    network = NCPNetwork(
-        Sizes(
-            encoder="points" if items.ndim == 2 else "residual", inputs=items.shape[1],
-            encoder_layers=wanted.blocks, attention=wanted.attention,
-        )
-    )  # fmt: skip
-    watch = Watch(network, items[~known], data["labels"][~known], look) if len(held) else None
+    if wanted.start is not None:  # a process that can group already learns what a kind is here
+        network = load(wanted.start).network.requires_grad_(True)
+        episodes = Calibrated(episodes, network.sizes.inputs)
+    else:
+        network = NCPNetwork(
+            Sizes(
+                encoder="points" if items.ndim == 2 else wanted.encoder, inputs=items.shape[1],
+                encoder_layers=wanted.blocks, attention=wanted.attention,
+            )
+        )  # fmt: skip
+    dim = network.sizes.inputs if wanted.start else None
+    watch = Watch(network, items[~known], data["labels"][~known], look, dim) if len(held) else None
     history = train(
         network, episodes, seconds=wanted.seconds, batch=wanted.batch, lr=wanted.lr,
+        most_points=wanted.most_points,
         weight_decay=wanted.weight_decay, average=wanted.average, device=device, seed=wanted.seed,
         quick=True, progress=lambda step, done, nll: report(watch, step, done, nll),
     )  # fmt: skip
+    names_only = {key: getattr(wanted, key) for key in ("data", "start")}
+    command = {k: v for k, v in vars(wanted).items() if k not in ("out", "device", *names_only)}
+    command |= {key: value and Path(value).name for key, value in names_only.items()}
     facts = {
-        "command": vars(wanted), "steps": history.steps[-1], "points": list(wanted.points),
-        "held_out": held.tolist(),
+        "command": command, "steps": history.steps[-1], "points": list(wanted.points),
+        "held_out": held.tolist(), "calibrated": wanted.start is not None,
     }  # fmt: skip
     if watch is not None:
         print(f"in the end {watch.surprise():.4f} nats per held-out item")
@@ -91,15 +105,19 @@ def arguments() -> argparse.Namespace:
     add("--most", type=int, default=20, help="largest number of groups")
     add("--axes", type=int, default=64, help="of vectors: how many are kept")
     add("--fitted", type=int, default=None, help="of signs: pixels that the longer side fills")
+    add("--encoder", choices=("residual", "images"), default="residual",
+        help="of pictures: images is ten times as fast and less deep")  # fmt: skip
     add("--blocks", type=int, default=1, help="residual blocks, or layers for vectors")
     add("--attention", type=int, default=2)
     add("--seconds", type=float, default=600.0)
     add("--batch", type=int, default=32)
+    add("--most-points", type=int, default=None, help="fewer data sets per step, if they are large")
     add("--lr", type=float, default=1e-3)
     add("--weight-decay", type=float, default=1e-2)
     add("--average", type=float, default=0.999)
     add("--seed", type=int, default=0)
     add("--device", default=None)
+    add("--start", default=None, help="of vectors: weights for general vectors to begin with")
     add("--out", default="ncp-images.safetensors")
     return parser.parse_args()
 
@@ -136,9 +154,15 @@ class Watch:
     """Measures how surprised a network is by episodes of classes that it does not learn from."""
 
     def __init__(
-        self, network: NCPNetwork, items: NDArray[Any], labels: NDArray[Any], look: dict[str, Any]
+        self,
+        network: NCPNetwork,
+        items: NDArray[Any],
+        labels: NDArray[Any],
+        look: dict[str, Any],
+        dim: int | None = None,
     ) -> None:
-        source = LabelledEpisodes(items, labels, **{**look, "points": (100, 100)})
+        source: Generator = LabelledEpisodes(items, labels, **{**look, "points": (100, 100)})
+        source = source if dim is None else Calibrated(source, dim)
         self.network, self.last = network, 0.0
         chance = torch.Generator(look["device"]).manual_seed(1)
         self.episodes = [source.draw(16, chance) for _ in range(4)]

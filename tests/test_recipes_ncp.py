@@ -82,7 +82,9 @@ def test_images_and_frozen_vectors_are_learnt_from_some_classes(what: str, tmp_p
         given["images"] = given["images"].astype(np.uint8)
     np.savez(data, labels=labels, **given)
     small = ("--seconds", "1", "--batch", "2", "--points", "6", "10", "--most", "4", "--axes", "3")
-    how = ("--distort", "strokes", "--views", "turn") if what == "images" else ("--moved", "0.2")
+    how = ("--moved", "0.2")
+    if what == "images":
+        how = ("--distort", "strokes", "--views", "turn", "--encoder", "images")
     told = run_recipe(
         "ncp_images", "--data", str(data), "--held-out", "2", *small, *how, "--out", str(file)
     )
@@ -93,3 +95,26 @@ def test_images_and_frozen_vectors_are_learnt_from_some_classes(what: str, tmp_p
     points = reader(given["images"] if what == "images" else rng.normal(size=(5, 10)))
     assert points.shape == (90, 128) if what == "images" else points.shape == (5, 3)
     assert len(facts["held_out"]) == 2
+    assert facts["command"]["data"] == "data.npz"  # no folders of this machine
+
+
+def test_a_network_for_general_vectors_goes_on_learning_with_frozen_ones(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    data, start, file = (tmp_path / name for name in ("data.npz", "start.safetensors", "out"))
+    small = ("--batch", "2", "--points", "4", "12", "--seconds", "1")
+    run_recipe("ncp_weights", *small, "--width", "16", "--axes", "2", "--out", str(start))
+    labels = np.arange(60) % 6
+    rows, axes = rng.normal(size=(60, 7)) + 3 * np.eye(6, 7)[labels], np.eye(10, 7)
+    told = {"mean": np.zeros(10), "features": np.array("mine")}
+    np.savez(data, labels=labels, vectors=rows, axes=axes, **told)
+    how = ("--axes", "3", "--most", "4", "--start", str(start), "--held-out", "1")
+    assert "held-out" in run_recipe(
+        "ncp_images", "--data", str(data), *small, *how, "--out", str(file)
+    )
+    facts = load_with_reader(file)[2]
+    assert facts["calibrated"] and facts["command"]["start"] == "start.safetensors"
+    # Three numbers per item come from the reader, two principal axes of them go in.
+    model = NCP(weights=file, n_samples=4, random_state=0, device="cpu")
+    model.fit(rng.normal(size=(9, 10)))
+    assert model.space_.shape == (9, 2)
+    assert np.square(model.space_).mean() == pytest.approx(1, rel=1e-3)

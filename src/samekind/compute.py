@@ -148,7 +148,10 @@ def quick_kernels() -> Iterator[None]:
 
 @contextmanager
 def matmul_precision(wanted: str) -> Iterator[None]:
-    """Within this context float32 products have this precision: "highest" or "high" (TF32)."""
+    """Within this context float32 products have this precision.
+
+    "highest", "high" (TF32 on a GPU), or "medium" (on a CPU that can: factors in bfloat16).
+    """
     import torch
 
     before = torch.get_float32_matmul_precision()

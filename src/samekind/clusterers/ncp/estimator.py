@@ -284,7 +284,7 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _calibrated(self, X: Floats, trained: Trained, rng: np.random.Generator) -> Calibration:
         from samekind.clusterers.ncp.amortized.calibration import Calibration
 
-        if trained.reader is not None:
+        if trained.reader is not None and not trained.calibrated:
             return Calibration.unchanged(trained.reader.width)
         dim = trained.network.sizes.inputs
         if trained.calibrated:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 from benchmarks.ncp.exact import DirichletGaussians
 from closed_form import small_network
 from samekind.clusterers.ncp.amortized import training_loop
-from samekind.clusterers.ncp.amortized.generators import GaussianMixtures
+from samekind.clusterers.ncp.amortized.generators import Episode, GaussianMixtures
 from samekind.clusterers.ncp.amortized.labelled_episodes import LabelledEpisodes
 from samekind.clusterers.ncp.amortized.likelihood import log_joint
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
@@ -210,3 +211,18 @@ def test_size_ranges_cover_every_size_once() -> None:
         sizes = [k for low, high in size_ranges(points, n) for k in range(low, high + 1)]
         assert sizes == list(range(points[0], points[1] + 1))
     assert rate_at(0.02, "cosine") == 1 and rate_at(1.0, "cosine") == pytest.approx(0)
+
+
+def test_quick_training_reduces_the_precision_only_while_it_runs() -> None:
+    seen: list[str] = []
+
+    class Watched(GaussianMixtures):
+        def draw(self, *given: Any, **named: Any) -> Episode:
+            seen.append(torch.get_float32_matmul_precision())
+            return super().draw(*given, **named)
+
+    for quick in (False, True):
+        network = NCPNetwork(Sizes(width=8, features=8, h_outputs=8, g_outputs=8))
+        train(network, Watched(points=(4, 6)), steps=2, batch=2, device="cpu", quick=quick)
+        assert torch.get_float32_matmul_precision() == "highest"
+    assert seen == ["highest"] * 2 + ["medium"] * 2

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu
+
+from samekind.clusterers.ncp.amortized.layers import reduced_precision
 
 CHANNELS = 32
 """Channels at full resolution; each halving doubles them."""
@@ -63,12 +63,7 @@ class ResidualEncoder(nn.Module):
 
     def each(self, images: Tensor) -> Tensor:
         """(M, channels, height, width) to (M, width)."""
-        quick = (
-            nullcontext()
-            if images.device.type == "cpu"
-            else torch.autocast(images.device.type, torch.bfloat16, cache_enabled=False)
-        )
-        with quick:
+        with reduced_precision(images.device.type):
             seen = self.net(images.contiguous(memory_format=torch.channels_last))
         pooled = nn.functional.adaptive_avg_pool2d(seen.float(), 2).flatten(1)
         features: Tensor = self.last(pooled)

@@ -118,7 +118,8 @@ def train(
     average : the weights in the end are a running mean with this memory per step; 0: the last ones.
     most_points : a batch has fewer data sets where they are large, so that it holds at most so many
         points.
-    quick : products in reduced precision (TF32) on a GPU that has it; sums stay as they are.
+    quick : products in reduced precision where the device can (TF32 on a GPU, bfloat16 on a CPU);
+        sums stay as they are.
     """
     check_end(steps, seconds)
     training = PointwiseTraining(

@@ -117,12 +117,13 @@ class TrainingLoop(ABC):
     ) -> History:
         """Train for so many steps or seconds, from a checkpoint if there is one.
 
-        `quick` allows products in reduced precision.
+        `quick` allows products in reduced precision: TF32, or on a CPU bfloat16 where it can.
         """
         self.checkpoint = checkpoint
         if checkpoint is not None and Path(checkpoint).exists():
             self.resume(checkpoint)
-        with matmul_precision("high" if quick else "highest"), quick_kernels():
+        reduced = "medium" if self.device.type == "cpu" else "high"
+        with matmul_precision(reduced if quick else "highest"), quick_kernels():
             return self._run(steps, seconds, schedule, seed, progress)
 
     def _run(
