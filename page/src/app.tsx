@@ -102,7 +102,7 @@ function WorkspaceFrame({ path, session, pile, remount }: Route & { remount: () 
           </Link>
           <span class="muted">
             {collection}
-            {about && about.orientations.length > 1 && ` · ${about.session}`}
+            {about && about.orientations.length > 1 && ` · ${about.titles[about.session] ?? about.session}`}
             {about?.person && ` · ${about.person}`}
           </span>
         </span>

@@ -243,6 +243,9 @@ class LedgerState:
         links = frozenset[Link]().union(*self.set_aside(answer.number).values())
         return answer if links == answer.aside else replace(answer, aside=links)
 
+    def _listed(self, data: Mapping[str, Any], seq: int) -> None:
+        """How the orientation is listed changes nothing in it."""
+
     def _close(self, number: int) -> None:
         for queue in (self.pending, self.reopened):
             if number in queue:

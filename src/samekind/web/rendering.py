@@ -176,6 +176,7 @@ def session_view(
         gone=[] if workspace.analysing else session.progress()["gone"][:MAX_LISTED_FILES],
         session=session.name,
         orientations=workspace.names(),
+        titles={name: workspace.listing(name).title for name in workspace.names()},
         formats=table_formats(),
         acts=[
             core.Act(name=name, label=label, keys=list(keys))

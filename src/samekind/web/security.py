@@ -33,6 +33,10 @@ log = logging.getLogger("samekind.web")
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MAX_BODY_BYTES = 64 * 1024
+MAX_TABLE_BYTES = 8 * 1024 * 1024
+"""Size of a table of labels, which is sent to begin a grouping from."""
+LARGE_BODIES = {"/api/orientations/from": MAX_TABLE_BYTES}
+"""Paths that accept larger bodies than all others."""
 TOKEN_FILE = "page-token"
 TOKEN = re.compile(r"[A-Za-z0-9_-]{32,}")
 PERSON = "samekind.person"
@@ -115,7 +119,8 @@ class Guard:
             self.check_origin(scope)
             in_address = self.check_token(scope)
             if scope["method"] in CHANGING:
-                receive = await read_body(receive)
+                limit = LARGE_BODIES.get(scope["path"], MAX_BODY_BYTES)
+                receive = await read_body(receive, limit)
             await self.app(scope, receive, send_safely)
         except ApiError as error:
             await _refusal(scope, error)(scope, receive, send_safely)
@@ -211,8 +216,8 @@ def _foreign_page(what: str) -> ApiError:
     )
 
 
-async def read_body(receive: Receive) -> Receive:
-    """Read the whole body, at most `MAX_BODY_BYTES`, and pass it on as one message."""
+async def read_body(receive: Receive, limit: int = MAX_BODY_BYTES) -> Receive:
+    """Read the whole body, at most `limit` bytes, and pass it on as one message."""
     body = bytearray()
     more = True
     while more:
@@ -221,11 +226,11 @@ async def read_body(receive: Receive) -> Receive:
             return receive
         body += message.get("body", b"")
         more = message.get("more_body", False)
-        if len(body) > MAX_BODY_BYTES:
+        if len(body) > limit:
             raise ApiError(
                 413,
                 "too-large",
-                f"Expected a request body of at most {MAX_BODY_BYTES:,} bytes, got more.",
+                f"Expected a request body of at most {limit:,} bytes, got more.",
                 "Send one answer per request.",
             )
     passed_on = False

@@ -44,6 +44,7 @@ from samekind.registry import (
     with_blocks,
 )
 from samekind.sources import SETS, is_set, is_vector_store, open_source
+from samekind.workspace.groupings import find_name, sorted_part
 from samekind.workspace.notices import change_notices, skipped_notices
 
 if TYPE_CHECKING:
@@ -184,6 +185,7 @@ class Request:
         """Fill in missing settings: as chosen the last time, or else the defaults."""
         kept: dict[str, Any] = {}
         if self.has_ledger():
+            self = replace(self, orientation=find_name(self.store(), self.orientation))
             kept = last_header(self.store(), self.orientation).get("settings", {})
         names: dict[str, Any] = {s: getattr(self, s) or kept.get(s) for s in SETTINGS}
         if self.method and self.method != (kept.get("method") or DEFAULT_METHOD):
@@ -222,7 +224,7 @@ class Request:
         for notice in skipped_notices(pile.collection.skipped):
             self.on_notice(notice)
         check_groups(self.groups, pile.collection)
-        return pile
+        return sorted_part(pile, self.store(), self.orientation) if self.has_ledger() else pile
 
     def session(self, pile: Pile, store: Store, name: str | None = None) -> Session:
         """Open the session of an orientation, new or as it was left."""

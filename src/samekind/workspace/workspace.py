@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from samekind.errors import (
     AlreadyAnswered,
     AnswerError,
-    OrientationExists,
     SamekindError,
     SetsAside,
     StateError,
@@ -24,6 +24,7 @@ from samekind.protocols import Store
 from samekind.questions import UNSURE
 from samekind.questions.wording import plural
 from samekind.session.people import ALONE, People
+from samekind.workspace.groupings import Groupings, Listing, new_name, visible_names
 from samekind.workspace.refitter import EventBus, Refitter
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Workspace:
     key : names the workspace in addresses and jobs; empty for one that a program made.
     pile : the items with their vectors and encoder; None if only the sessions are known.
     encoder : the name of the encoder as the person chose it; empty: the default.
+    root : the nested orientation whose items these are; empty: all items.
     """
 
     def __init__(
@@ -67,8 +69,13 @@ class Workspace:
         key: str = "",
         pile: Pile | None = None,
         encoder: str = "",
+        root: str = "",
     ) -> None:
         self.collection = collection
+        self.root = root
+        self.groupings = Groupings()
+        self.open_over: Callable[[Pile, str], Session] | None = None
+        """Opens a session over a part of the pile; None for one that a program made."""
         self.store = store
         self.first = first
         self.event_bus = EventBus()
@@ -105,15 +112,19 @@ class Workspace:
         from samekind.workspace.pile import ledger_file
 
         store = request.store()
+        first = Groupings().of(store, request.orientation)
         workspace = cls(
             pile.collection,
             lambda name: request.session(pile, store, name),
             store=store,
             first=request.orientation,
+            root=first.root,
             key=ledger_file(request.path).stem,
             pile=pile,
             encoder=(request.encoder or "") if encoder is None else encoder,
         )
+        inner = replace(request, groups=None)  # a number of groups holds for all items only
+        workspace.open_over = lambda part, name: inner.session(part, store, name)
         workspace.open_again = lambda: cls.of(
             request, request.pile(request.items()), encoder=encoder, people=people
         )
@@ -158,10 +169,28 @@ class Workspace:
         return Curves(self.refitter.busy)
 
     def names(self) -> list[str]:
-        """Names of all orientations, the first one first."""
+        """Names of all orientations of these items, the first one first; no deleted ones."""
+        return visible_names(self)
+
+    def all_names(self) -> list[str]:
+        """Names of all orientations in the ledger, also of deleted and nested ones."""
         stored = self.store.sessions() if self.store is not None else []
-        others = ({*stored, *self._sessions}) - {self.first}
-        return [self.first, *sorted(others)]
+        return sorted({*stored, *self._sessions})
+
+    def listing(self, name: str) -> Listing:
+        """Return how an orientation is listed: its title, and whether it is deleted or nested."""
+        if self.store is None and name not in self._sessions:
+            return Listing(name, name)
+        return self.groupings.of(self.store_of(name), name)
+
+    def store_of(self, name: str) -> Store:
+        """Return the ledger of an orientation."""
+        return self.store if self.store is not None else self.session(name).store
+
+    def forget(self, name: str) -> None:
+        """Close the session of an orientation that was deleted."""
+        with self._opening:
+            self._sessions.pop(name, None)
 
     def session(self, name: str | None = None) -> Session:
         """Return the session of an orientation; it is opened on first use."""
@@ -169,16 +198,18 @@ class Workspace:
         session = self._sessions.get(name)
         if session is not None:
             return session
-        if name not in self.names():
-            known = ", ".join(self.names())
+        names = self.names()
+        if name == self.first and name not in names and names:  # it was deleted
+            self.first = names[0]
+            return self.session()
+        if name not in names:
+            known = ", ".join(names)
             raise UnknownOrientation(f"There is no orientation {name!r}. There are: {known}.")
         return self._opened(name)
 
     def begin(self, name: str) -> Session:
         """Start a new orientation of the same collection."""
-        if name.casefold() in {known.casefold() for known in self.names()}:
-            raise OrientationExists(f"There is an orientation {name!r} already.")
-        return self._opened(name)
+        return self._opened(new_name(self, name))
 
     def ask(self, session: Session, by: str | None = None) -> Asked | None:
         """Return the open question; if there is none, refit from answers not yet learnt from.

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from samekind.atomic_files import draft_name
-from samekind.errors import InputError, NotResumable, PileNotOpen, SourceError
+from samekind.errors import InputError, NotResumable, PileNotOpen, SamekindError, SourceError
 from samekind.questions.wording import plural
+from samekind.workspace.groupings import SEPARATOR, open_part
 from samekind.workspace.jobs import Job, JobContext, Jobs
 from samekind.workspace.opening import N_FIRST, Opening
 from samekind.workspace.pile import Pile, Request, absolute, ledger_file
@@ -151,6 +152,8 @@ class Workspaces:
         """Add a workspace; one with the same key is replaced, and the oldest may be closed."""
         with self._lock:
             before = self._open.pop(workspace.key, None)
+            parts = [key for key in self._open if key.startswith(workspace.key + SEPARATOR)]
+            stale = [self._open.pop(key) for key in parts] if before else []
             self._open[workspace.key] = workspace
             if first:
                 self.first = workspace.key
@@ -159,17 +162,26 @@ class Workspaces:
             busy = {job.pile for job in self.jobs.all() if job.going}
             old = [key for key in spare if key not in busy][: max(0, len(spare) + 1 - MAX_OPEN)]
             leaving = [self._open.pop(key) for key in old]
-        for one in (*leaving, *([before] if before else [])):
+        for one in (*leaving, *stale, *([before] if before else [])):
             one.close()
 
     def find(self, key: str | None) -> Workspace | None:
         """Return an open workspace by its key, or the first one for None."""
         with self._lock:
             key = self.first if key is None else key
-            if key is None or key not in self._open:
-                return None
-            self._open[key] = self._open.pop(key)  # the one used last stands last
-            return self._open[key]
+            if key is not None and key in self._open:
+                self._open[key] = self._open.pop(key)  # the one used last stands last
+                return self._open[key]
+        whole, separator, root = (key or "").rpartition(SEPARATOR)
+        around = self.find(whole) if separator else None
+        if around is None:
+            return None
+        try:
+            part = open_part(around, root)
+        except SamekindError:
+            return None
+        self.add(part)
+        return part
 
     def has(self, key: str) -> bool:
         """Whether a pile is open; does not count as using it."""

@@ -70,7 +70,7 @@ export function ComparePage({ workspace }: { workspace: Workspace }) {
       )}
       {b !== null && (
         <p class="compare-choice">
-          <strong>{a}</strong> <span class="muted">(rows) with</span>{" "}
+          <strong>{session?.titles[a ?? ""] ?? a}</strong> <span class="muted">(rows) with</span>{" "}
           <select
             aria-label="Grouping to compare with"
             value={b}
@@ -80,7 +80,9 @@ export function ComparePage({ workspace }: { workspace: Workspace }) {
             }}
           >
             {others.map((name) => (
-              <option key={name}>{name}</option>
+              <option key={name} value={name}>
+                {session?.titles[name] ?? name}
+              </option>
             ))}
           </select>{" "}
           <span class="muted">(columns)</span>
@@ -122,8 +124,8 @@ function Table({ comparison, cell, choose }: TableProps) {
         <thead>
           <tr>
             <th class="corner">
-              <span class="corner-b">{b.name}</span>
-              <span class="corner-a">{a.name}</span>
+              <span class="corner-b">{b.title}</span>
+              <span class="corner-a">{a.title}</span>
             </th>
             {b.groups.map((column) => (
               <th key={column.number} scope="col">
@@ -208,8 +210,8 @@ function CellItems({ client, comparison: { a, b }, cell: { row, column } }: Cell
   return (
     <section class="cell" aria-live="polite">
       <h2>
-        {row.name} <span class="muted">({a.name})</span> and {column.name}{" "}
-        <span class="muted">({b.name})</span>
+        {row.name} <span class="muted">({a.title})</span> and {column.name}{" "}
+        <span class="muted">({b.title})</span>
         {data && `: ${count(data.total, "item")}`}
       </h2>
       <ErrorNotice error={error} retry={reload} />

@@ -1,4 +1,4 @@
-"""Routes of orientations: list them, start one, and compare two."""
+"""Routes of orientations: list, start, rename and delete them, and compare two."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Annotated
 import numpy as np
 from fastapi import APIRouter, Query
 
+from samekind.errors import UnknownOrientation
 from samekind.session import Session
-from samekind.web.dependencies import CurrentPerson, CurrentWorkspace
+from samekind.web.dependencies import CurrentPerson, CurrentSession, CurrentWorkspace
 from samekind.web.rendering import item_view, representative_views, session_view
 from samekind.web.schemas import core, groups
-from samekind.workspace import comparison
+from samekind.workspace import comparison, groupings, starts
 from samekind.workspace.workspace import Workspace
 
 router = APIRouter(prefix="/api", responses=core.ERRORS)
@@ -37,10 +38,84 @@ def start_orientation(
 @router.get("/orientations/list")
 def list_orientations(workspace: CurrentWorkspace) -> groups.OrientationList:
     """List all orientations with their answers and times."""
-    summaries = (comparison.summarise(workspace, name) for name in workspace.names())
+    listings = [workspace.listing(name) for name in workspace.all_names()]
+    nested = [one for one in listings if one.nested and one.inside == workspace.root]
+    gone = [one for one in listings if one.deleted]
     return groups.OrientationList(
-        orientations=[groups.OrientationView.model_validate(one) for one in summaries]
+        orientations=[_listed(workspace, workspace.listing(name)) for name in workspace.names()],
+        nested=[_listed(workspace, one) for one in nested if not one.deleted],
+        deleted=[
+            _listed(workspace, one) for one in gone if one in nested or one.root == workspace.root
+        ],
+        whole=_whole(workspace),
     )
+
+
+@router.put("/orientations/{name}")
+def change_orientation(
+    name: str, change: groups.OrientationChange, workspace: CurrentWorkspace
+) -> groups.OrientationList:
+    """Rename, delete or restore an orientation; its answers are kept."""
+    if name not in workspace.all_names():
+        raise UnknownOrientation(f"There is no orientation {name!r}.")
+    if change.deleted:
+        groupings.delete(workspace, name)
+    elif change.deleted is False:
+        groupings.restore(workspace, name)
+    if change.title is not None:
+        groupings.rename(workspace, name, change.title)
+    return list_orientations(workspace)
+
+
+@router.post("/orientations/within", status_code=201)
+def start_within(
+    new: groups.NewWithin, workspace: CurrentWorkspace, session: CurrentSession
+) -> groups.Begun:
+    """Start an orientation for the items of one group of this one."""
+    begun = groupings.begin_within(workspace, session, new.group, new.name)
+    message = f"{len(begun.items):,} items of {begun.group} are sorted by themselves."
+    pile = groupings.part_key(workspace, begun.name)
+    return groups.Begun(session=begun.name, pile=pile, message=message)
+
+
+@router.get("/orientations/starts")
+def list_starts(workspace: CurrentWorkspace) -> groups.LabelStarts:
+    """List the labels that an orientation can begin from: folders, and columns of a table."""
+    found = starts.starts_of(workspace)
+    return groups.LabelStarts(starts=[groups.LabelStart.model_validate(one) for one in found])
+
+
+@router.post("/orientations/from", status_code=201)
+def start_from(new: groups.NewFrom, workspace: CurrentWorkspace) -> groups.Begun:
+    """Start an orientation from folders, a column, or a table with items and their groups."""
+    labels = starts.labels_of(workspace, new.kind, new.column, new.text)
+    session, words = starts.begin_from(workspace, new.name, labels)
+    return groups.Begun(session=session.name, pile=None, message=words)
+
+
+def _listed(workspace: Workspace, listing: groupings.Listing) -> groups.OrientationView:
+    found = comparison.summarise(workspace, listing.name)
+    of = workspace.listing(listing.of).title if listing.of else ""
+    return groups.OrientationView(
+        name=listing.name,
+        title=listing.title,
+        group=f"{listing.group} of {of}" if listing.nested else "",
+        pile=groupings.part_key(workspace, listing.name)
+        if listing.name != workspace.root and listing.nested
+        else None,
+        answers=found.answers,
+        began=found.began,
+        latest=found.latest,
+    )
+
+
+def _whole(workspace: Workspace) -> groups.Whole | None:
+    """Where the items of a nested orientation come from."""
+    if not workspace.root:
+        return None
+    of = workspace.listing(workspace.root).of
+    pile = workspace.key.rpartition(groupings.SEPARATOR)[0]
+    return groups.Whole(title=workspace.listing(of).title, session=of, pile=pile or None)
 
 
 @router.get("/compare")
@@ -55,7 +130,7 @@ def compare(a: Name, b: Name, workspace: CurrentWorkspace) -> groups.Comparison:
         items=int(found.cells.sum()),
         cells=found.cells.tolist(),
         agreement=round(found.agreement, 4),
-        words=comparison.describe(found, a, b),
+        words=comparison.describe(found, workspace.listing(a).title, workspace.listing(b).title),
         nesting=None if nested is None else groups.NestingView.model_validate(nested),
     )
 
@@ -95,6 +170,7 @@ def _side(
 
     return groups.ComparedOrientation(
         name=session.name,
+        title=workspace.listing(session.name).title,
         answers=len(session.answers),
         snapshot=clustering.snapshot,
         groups=[share(number, size) for number, size in zip(numbers, sizes, strict=True)],

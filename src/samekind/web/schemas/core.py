@@ -185,6 +185,8 @@ class SessionView(Schema):
     """Items of earlier questions that are no longer in the collection."""
     session: str
     orientations: list[str]
+    titles: dict[str, str]
+    """What a person sees for each orientation."""
     formats: list[str]
     acts: list[Act]
     progress: Progress

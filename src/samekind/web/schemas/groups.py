@@ -14,9 +14,11 @@ from samekind.web.schemas.core import (
     ItemView,
     Number,
     OpenQuestion,
+    OrientationName,
     Person,
     Schema,
 )
+from samekind.web.security import MAX_TABLE_BYTES
 from samekind.workspace.map import Stage
 
 MAX_GROUPS = 100
@@ -156,16 +158,84 @@ class OrientationView(Schema):
     """An orientation in a list."""
 
     name: str
+    title: str
+    """What a person sees; the name stays the same."""
+    group: str
+    """The group whose items it sorts, and the title of that orientation; empty: all items."""
+    pile: str | None
+    """The pile of a nested one; None: this one."""
     answers: int
     began: float | None
     """Seconds since 1970; None: nothing was kept."""
     latest: float | None
 
 
+class Whole(Schema):
+    """Where the items of a nested orientation come from."""
+
+    title: str
+    session: str
+    pile: str | None
+
+
 class OrientationList(Schema):
     """All orientations of the collection, the first one first."""
 
     orientations: list[OrientationView]
+    nested: list[OrientationView]
+    """Those that sort the items of one group."""
+    deleted: list[OrientationView]
+    """Deleted ones, which can be restored."""
+    whole: Whole | None
+    """None: these are all items."""
+
+
+class OrientationChange(Schema):
+    """Another title, or whether an orientation is deleted; None leaves it as it is."""
+
+    title: OrientationName | None = None
+    deleted: bool | None = None
+
+
+class NewWithin(Schema):
+    """A new orientation for the items of one group."""
+
+    name: OrientationName
+    group: Number
+
+
+class LabelStart(Schema):
+    """Labels that an orientation can begin from."""
+
+    kind: Literal["folders", "column", "csv"]
+    name: str
+    """The name of the column."""
+    groups: int
+    items: int
+
+
+class LabelStarts(Schema):
+    """What an orientation can begin from, besides a table of the person."""
+
+    starts: list[LabelStart]
+
+
+class NewFrom(Schema):
+    """A new orientation that begins from labels."""
+
+    name: OrientationName
+    kind: Literal["folders", "column", "csv"]
+    column: Annotated[str, Field(max_length=500)] = ""
+    text: Annotated[str, Field(max_length=MAX_TABLE_BYTES)] = ""
+    """The table itself, for ``csv``."""
+
+
+class Begun(Schema):
+    """An orientation that was begun, and the pile that it is in; None: this one."""
+
+    session: str
+    pile: str | None
+    message: str
 
 
 class ComparedGroup(Schema):
@@ -182,6 +252,7 @@ class ComparedOrientation(Schema):
     """One of two orientations that are compared."""
 
     name: str
+    title: str
     answers: int
     snapshot: int
     groups: list[ComparedGroup]

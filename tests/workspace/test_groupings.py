@@ -1,0 +1,158 @@
+"""Groupings are renamed, deleted, restored, begun from labels, and nested in a group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grouped_photos import write_photos
+from samekind.errors import InputError, OrientationExists, StateError, UnknownOrientation
+from samekind.workspace import groupings, starts
+from samekind.workspace.pile import Request
+from samekind.workspace.workspace import Workspace
+from samekind.workspace.workspaces import Workspaces
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_photos(tmp_path_factory.mktemp("grouped") / "photos")
+
+
+@pytest.fixture
+def request_(photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Request:
+    monkeypatch.setenv("SAMEKIND_HOME", str(tmp_path / "home"))
+    return Request(str(photos), encoder="pixels").remembered()
+
+
+def opened(request: Request) -> Workspaces:
+    workspaces = Workspaces.at_home()
+    workspaces.open(request)
+    return workspaces
+
+
+@pytest.fixture
+def workspaces(request_: Request) -> Iterator[Workspaces]:
+    found = opened(request_)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def workspace(workspaces: Workspaces) -> Workspace:
+    found = workspaces.find(None)
+    assert found is not None
+    return found
+
+
+def test_a_grouping_is_renamed_and_keeps_its_answers_and_its_name_in_the_ledger(
+    workspace: Workspace, request_: Request
+) -> None:
+    asked = workspace.session().ask()
+    assert asked is not None
+    workspace.session().tell(asked.number, asked.question.choices()[0])
+    groupings.rename(workspace, "main", "by mood")
+    assert workspace.names() == ["main"] and workspace.listing("main").title == "by mood"
+    assert len(workspace.session().answers) == 1
+    again = opened(Request(request_.path, orientation="By mood", encoder="pixels").remembered())
+    found = again.find(None)
+    assert found is not None and found.session().name == "main"
+    assert len(found.session().answers) == 1
+    again.close()
+
+
+def test_two_groupings_never_have_the_same_title(workspace: Workspace) -> None:
+    workspace.begin("by mood")
+    with pytest.raises(OrientationExists):
+        groupings.rename(workspace, "main", "BY MOOD")
+    groupings.rename(workspace, "by mood", "by colour")
+    other = workspace.begin("by mood")  # the title is free, the name in the ledger is not
+    assert other.name == "by mood 2" and workspace.listing(other.name).title == "by mood"
+
+
+def test_a_deleted_grouping_is_gone_until_it_is_restored_with_its_answers(
+    workspace: Workspace, request_: Request
+) -> None:
+    asked = workspace.session().ask()
+    assert asked is not None
+    workspace.session().tell(asked.number, asked.question.choices()[0])
+    with pytest.raises(StateError, match="only grouping"):
+        groupings.delete(workspace, "main")
+    workspace.begin("by form")
+    groupings.delete(workspace, "main")
+    assert workspace.names() == ["by form"] and workspace.session().name == "by form"
+    with pytest.raises(UnknownOrientation):
+        workspace.session("main")
+    again = opened(request_)  # after a restart, which asks for "main", as ever
+    found = again.find(None)
+    assert found is not None and found.names() == ["by form"]
+    groupings.restore(found, "main")
+    assert len(found.session("main").answers) == 1
+    again.close()
+
+
+def test_a_grouping_begins_with_the_folders_and_their_names(workspace: Workspace) -> None:
+    offered = starts.starts_of(workspace)
+    assert [(one.kind, one.groups, one.items) for one in offered] == [("folders", 3, 24)]
+    labels = starts.labels_of(workspace, "folders", "", "")
+    session, words = starts.begin_from(workspace, "folders", labels)
+    assert words == "3 groups from 24 items."
+    clustering = session.clustering
+    found = {clustering.name(int(clustering.labels[i])) for i in range(24)}
+    assert found == {"cold/green", "cold/blue", "warm/red"}
+    for i, id in enumerate(workspace.collection.ids()):
+        assert clustering.name(int(clustering.labels[i])) == str(Path(id).parent)
+
+
+def test_a_table_of_a_person_names_items_by_the_end_of_their_paths(workspace: Workspace) -> None:
+    ids = list(workspace.collection.ids())
+    rows = "\n".join(f"{Path(id).name};{'warm' if 'red' in id else 'cold'}" for id in ids[::2])
+    labels = starts.read_labels(f"File;Group\n{rows}\nnobody.png;warm\n", ids)
+    assert len(labels) == 12 and set(labels.values()) == {"warm", "cold"}
+    session, words = starts.begin_from(workspace, "mood", labels)
+    assert words == "2 groups from 12 items. 12 items have no label and are placed by likeness."
+    names = [session.clustering.name(int(k)) for k in session.clustering.labels]
+    assert [name == "warm" for name in names] == ["red" in id for id in ids]
+
+
+@pytest.mark.parametrize("text", ["", "only one column\n", "a,b\nx,y\n"])
+def test_a_table_that_names_no_item_is_refused_and_nothing_begins(
+    workspace: Workspace, text: str
+) -> None:
+    with pytest.raises(InputError):
+        starts.labels_of(workspace, "csv", "", text)
+    assert workspace.names() == ["main"]
+
+
+def test_the_items_of_one_group_are_grouped_by_themselves_also_after_a_restart(
+    workspaces: Workspaces, workspace: Workspace, request_: Request
+) -> None:
+    labels = starts.labels_of(workspace, "folders", "", "")
+    halves = {i: label.split("/")[0] for i, label in labels.items()}
+    session, _ = starts.begin_from(workspace, "mood", halves)
+    cold = next(n for n in session.clustering.numbers if session.clustering.name(n) == "cold")
+    begun = groupings.begin_within(workspace, session, cold, "shades of cold")
+    assert begun.nested and len(begun.items) == 16 and begun.group == "cold"
+    key = groupings.part_key(workspace, begun.name)
+    for open_again in (False, True):
+        server = opened(request_) if open_again else workspaces
+        part = server.find(key)
+        assert part is not None and part.collection.name == "photos: cold"
+        assert set(part.collection.ids()) == set(begun.items)
+        assert part.names()[0] == "shades of cold"
+        inner, _ = starts.begin_from(part, f"folders {open_again}", starts.folders_of(part))
+        assert inner.clustering.n_groups == 2 and len(inner.clustering.labels) == 16
+        around = server.find(None)
+        assert around is not None and around.names() == ["main", "mood"]
+        if open_again:
+            assert part.names() == ["shades of cold", "folders False", "folders True"]
+            server.close()
+    wanted = Request(request_.path, orientation="shades of cold", encoder="pixels")
+    pile = wanted.remembered().reopen()[0]
+    assert len(pile.collection) == 16
+
+
+def test_an_unknown_part_is_not_open(workspaces: Workspaces, workspace: Workspace) -> None:
+    assert workspaces.find(f"{workspace.key}~main") is None
+    assert workspaces.find("nothing~main") is None
