@@ -51,6 +51,7 @@ def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest
 def private_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the user's own sessions; converted networks are shared by all."""
     monkeypatch.setenv("SAMEKIND_HOME", str(tmp_path_factory.getbasetemp() / "home"))
+    monkeypatch.setenv("SAMEKIND_ROOTS", str(tmp_path_factory.getbasetemp()))
 
 
 @pytest.fixture

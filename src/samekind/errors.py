@@ -49,6 +49,10 @@ class SourceError(InputError):
     exit_code = 3
 
 
+class NotAllowed(InputError):
+    """A path outside of the folders that a page may open."""
+
+
 class VectorError(InputError):
     """Vectors with NaN, of the wrong shape, or too few of them."""
 
@@ -169,6 +173,10 @@ class UnknownJob(NotFound):
 
 class UnknownPile(NotFound):
     """No pile with that key was opened before."""
+
+
+class UnknownUpload(NotFound):
+    """No upload with that id is under way."""
 
 
 class StateError(SamekindError):

@@ -38,6 +38,7 @@ class Started(Served):
 @pytest.fixture
 def photos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SAMEKIND_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("samekind.encoders._for_images", lambda n: ("pixels", "it is quick"))
     folder = tmp_path / "photos"
     folder.mkdir()
     for k in range(40):
@@ -65,7 +66,8 @@ def open_by_keyboard(page: Any, path: Path, encoder: str = "pixels") -> None:
     page.focus("#path")
     page.keyboard.type(str(path))
     page.keyboard.press("Enter")
-    page.wait_for_selector(".inspection")
+    page.focus(".inspection .advanced summary")
+    page.keyboard.press("Enter")
     page.focus(f"input[value={encoder}]")
     page.keyboard.press("Space")
     page.keyboard.press("Enter")
@@ -74,7 +76,10 @@ def open_by_keyboard(page: Any, path: Path, encoder: str = "pixels") -> None:
 def test_from_a_path_to_exported_folders_and_back(
     page: Any, served: Started, photos: Path, tmp_path: Path
 ) -> None:
-    page.fill("#path", "/nowhere/at/all")
+    page.fill("#path", "/etc")
+    page.keyboard.press("Enter")
+    expect(page.locator("[role=alert]")).to_contain_text("This page may only open what is in")
+    page.fill("#path", str(photos / "nowhere"))
     page.keyboard.press("Enter")
     expect(page.locator("[role=alert]")).to_contain_text("There is no file or folder")
     page.fill("#path", "")
@@ -104,6 +109,47 @@ def test_from_a_path_to_exported_folders_and_back(
     page.click("text=Undo export")
     page.wait_for_selector("text=40 files were removed.")
     assert not target.exists()
+
+
+def dropped(page: Any, *paths: Path) -> None:
+    """Drag files and folders of this machine into the page, as a file manager does."""
+    devtools = page.context.new_cdp_session(page)
+    data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        event = {"type": kind, "x": 400, "y": 300, "data": data}
+        devtools.send("Input.dispatchDragEvent", event)
+
+
+def test_a_messy_folder_is_dropped_and_its_pictures_are_sorted(
+    page: Any, served: Started, photos: Path
+) -> None:
+    (photos / "deep" / "er").mkdir(parents=True)
+    heic = Path(__file__).parents[1] / "sources" / "files" / "pictures" / "phone.heic"
+    (photos / "deep" / "er" / "IMG_1.HEIC").write_bytes(heic.read_bytes())
+    Image.new("RGB", (40, 30), "orange").save(photos / "deep" / "moving.gif")
+    Image.new("RGB", (6000, 4000), "teal").save(photos / "deep" / "huge.jpg")
+    (photos / "corrupt.jpg").write_bytes(b"\xff\xd8\xff nothing")
+    (photos / ".hidden.png").write_bytes(b"x")
+    dropped(page, photos)
+    page.wait_for_selector(".question .choice")
+    assert "?pile=photos-" in page.url
+    (workspace,) = served.workspaces._open.values()
+    copies = set(workspace.collection.ids())
+    assert len(copies) == 43
+    nested = {"photos/deep/er/IMG_1.HEIC", "photos/deep/moving.gif", "photos/deep/huge.jpg"}
+    assert nested <= copies
+    assert [skipped.id for skipped in workspace.collection.skipped] == ["photos/corrupt.jpg"]
+    assert (photos / "corrupt.jpg").exists(), "the originals stay where they are"
+
+
+def test_a_folder_is_chosen_by_browsing(page: Any, photos: Path) -> None:
+    page.click(".drop-zone button.primary")
+    top = os.environ["SAMEKIND_ROOTS"]
+    for name in (top, *photos.relative_to(top).parts):
+        page.locator(".picker-row").get_by_text(name).click()
+    expect(page.locator(".picker-foot")).to_contain_text("40 pictures here")
+    page.click("text=Open this folder")
+    expect(page.locator(".inspection h2")).to_have_text("40 pictures in photos")
 
 
 def test_questions_begin_while_most_pictures_are_still_being_analysed(
@@ -137,6 +183,7 @@ def test_a_folder_is_shown_with_skipped_files_and_a_measured_time(page: Any, pho
     expect(page.locator("h2").first).to_have_text("40 pictures in photos")
     page.click("text=1 file skipped")
     expect(page.locator(".skipped")).to_contain_text("notes.pdf")
+    page.click("text=Advanced")
     page.check("input[value=pixels]")
     measured = "for 40 items, measured on"  # after the one that was suggested
     expect(page.locator(".estimate")).to_contain_text(measured)
@@ -179,6 +226,7 @@ def test_opening_is_cancelled_and_resumed_later(
     assert found == [], "looking leaves no trace"
     # The estimate would wait for the slow encoder too: the choice alone is what counts here.
     monkeypatch.setattr("samekind.workspace.inspection.measured", _at_once)
+    page.click("text=Advanced")
     page.check("input[value=pixels]")
     page.click("text=Start sorting")
     page.wait_for_selector(".job progress")
@@ -227,9 +275,13 @@ def test_start_and_finish_fit_a_phone_and_everything_has_a_name(
     page = open_page(served, ready=".demo", phone=True, is_mobile=False, color_scheme=colours)
     check = partial(_fits_and_is_named, page)
     check("start")
+    page.tap(".drop-zone button.primary")
+    page.wait_for_selector(".picker-list")
+    check("choosing a folder")
+    page.tap("[aria-label=Close]")
     page.fill("#path", str(photos))
     page.tap(".path-form button")
-    page.wait_for_selector(".inspection")
+    page.tap(".inspection >> text=Advanced")
     check("what was found")
     page.check("input[value=pixels]")
     page.tap("text=Start sorting")

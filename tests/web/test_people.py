@@ -14,8 +14,9 @@ from samekind.session.people import People
 from samekind.web.addresses import Addresses, check_open, check_people
 from samekind.web.app import create_app
 from samekind.web.security import person_tokens
+from samekind.workspace.recent import RecentPile
 from samekind.workspace.workspace import Workspace
-from samekind.workspace.workspaces import RecentPile, Workspaces
+from samekind.workspace.workspaces import Workspaces
 
 ORIGIN = "http://127.0.0.1:8765"
 TOKENS = person_tokens("s" * 32, ["anna", "ben"])

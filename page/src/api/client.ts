@@ -38,6 +38,7 @@ interface Request {
   path?: unknown;
   query?: unknown;
   body?: unknown;
+  bytes?: ArrayBuffer;
   signal?: AbortSignal;
 }
 
@@ -86,6 +87,14 @@ export class Client {
     return this.json("DELETE", path, options);
   }
 
+  /** Send bytes instead of JSON. */
+  async putBytes<P extends PathFor<"put">>(
+    path: P,
+    options: Omit<Options<Operation<P, "put">>, "body"> & { bytes: ArrayBuffer },
+  ): Promise<Reply<P, "put">> {
+    return this.json("PUT", path, options as Request);
+  }
+
   /** A reply that is not JSON. */
   async bytes<P extends PathFor<"get">>(path: P, ...[options]: Rest<Operation<P, "get">>): Promise<ArrayBuffer> {
     return (await this.send("GET", path, options)).arrayBuffer();
@@ -108,7 +117,10 @@ export class Client {
   private async send(method: string, path: string, request: Request = {}): Promise<Response> {
     const init: RequestInit = { method };
     if (request.signal) init.signal = request.signal;
-    if (method === "POST" || method === "PUT") {
+    if (request.bytes !== undefined) {
+      init.headers = { "Content-Type": "application/octet-stream" };
+      init.body = request.bytes;
+    } else if (method === "POST" || method === "PUT") {
       init.headers = { "Content-Type": "application/json" };
       init.body = JSON.stringify(request.body ?? {});
     }

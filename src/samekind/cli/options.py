@@ -95,6 +95,13 @@ PublicUrl = Annotated[
     str | None,
     typer.Option(metavar="URL", help="Address of a reverse proxy in front of the page."),
 ]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="A folder that may be opened from the page, besides your home folder; repeatable.",
+    ),
+]
 Browser = Annotated[bool, typer.Option("--browser", help="Open the page in your browser.")]
 
 Person = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -31,6 +32,7 @@ def serve(
     overlap: options.Overlap = 0.1,
     hide_answers: options.HideAnswers = False,
     public_url: options.PublicUrl = None,
+    allow: options.Allow = None,
 ) -> None:
     """Answer questions on a page in your browser."""
     from samekind.errors import InputError
@@ -51,7 +53,8 @@ def serve(
         listen(host, port).close()  # fails early, before any long work, if the port is in use
     # Only the user of this machine, who has a token, may name paths on the page.
     alone = host in LOCAL_HOSTS and not names and public_url is None
-    workspaces = Workspaces.at_home(paths=token and alone)
+    folders = [*(allow or []), *([path] if path is not None and Path(path).exists() else [])]
+    workspaces = Workspaces.at_home(paths=token and alone, allow=folders)
     shared = People(overlap=overlap, hidden=hide_answers) if names else None
     if path is not None:
         request = Request(

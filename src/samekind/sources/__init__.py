@@ -47,6 +47,7 @@ __all__ = [
     "open_labelled",
     "open_set",
     "open_source",
+    "openable_suffixes",
     "show",
     "vectors_collection",
     "walk_folder",
@@ -89,6 +90,11 @@ def describe() -> dict[str, str]:
     sets = {name: (make.__doc__ or "").splitlines()[0] for name, make in SETS.items()}
     paths = {**FOLDER_READERS, **FILE_READERS}
     return sets | {name: words for name, (_, words) in paths.items()}
+
+
+def openable_suffixes() -> tuple[str, ...]:
+    """Suffixes of files that hold many items, so that they are opened by themselves."""
+    return tuple(FILE_READERS)
 
 
 def is_vector_store(source: str | Path) -> bool:

@@ -37,6 +37,7 @@ RESPONSES: dict[type[errors.SamekindError], tuple[int, str | None, str | None]] 
     errors.UnknownGroup: (404, "unknown-group", "GET /api/groups lists the groups."),
     errors.UnknownJob: (404, "unknown-job", "GET /api/jobs lists the jobs."),
     errors.UnknownPile: (404, "unknown-pile", "Open it by its path; your answers are kept."),
+    errors.UnknownUpload: (404, "unknown-upload", "Begin one with POST /api/uploads."),
     errors.OrientationExists: (409, "orientation-exists", "Switch to it, or choose another name."),
     errors.AlreadyAnswered: (
         409,
@@ -75,6 +76,7 @@ RESPONSES: dict[type[errors.SamekindError], tuple[int, str | None, str | None]] 
     errors.ChangedCollection: (409, None, None),
     errors.Infeasible: (409, None, None),
     errors.AnswerError: (422, None, None),
+    errors.NotAllowed: (403, "not-allowed", None),
     errors.SourceError: (404, None, None),
     errors.InputError: (422, None, None),
 }

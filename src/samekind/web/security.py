@@ -37,6 +37,8 @@ MAX_TABLE_BYTES = 8 * 1024 * 1024
 """Size of a table of labels, which is sent to begin a grouping from."""
 LARGE_BODIES = {"/api/orientations/from": MAX_TABLE_BYTES}
 """Paths that accept larger bodies than all others."""
+MAX_PIECE_BYTES = 4 * 1024 * 1024
+"""Bytes of a file that was dropped into the page, with one request."""
 TOKEN_FILE = "page-token"
 TOKEN = re.compile(r"[A-Za-z0-9_-]{32,}")
 PERSON = "samekind.person"
@@ -119,7 +121,8 @@ class Guard:
             self.check_origin(scope)
             in_address = self.check_token(scope)
             if scope["method"] in CHANGING:
-                limit = LARGE_BODIES.get(scope["path"], MAX_BODY_BYTES)
+                small = LARGE_BODIES.get(scope["path"], MAX_BODY_BYTES)
+                limit = MAX_PIECE_BYTES if is_piece(scope) else small
                 receive = await read_body(receive, limit)
             await self.app(scope, receive, send_safely)
         except ApiError as error:
@@ -151,7 +154,7 @@ class Guard:
             raise _foreign_page(f"Origin: {origin[:100]}")
         if scope["method"] in ("POST", "PUT", "PATCH"):
             kind = headers.get("content-type", "").split(";")[0].strip().lower()
-            if kind != "application/json":
+            if kind != ("application/octet-stream" if is_piece(scope) else "application/json"):
                 raise ApiError(
                     415,
                     "not-json",
@@ -214,6 +217,11 @@ def _foreign_page(what: str) -> ApiError:
         f"Another page tried to use this server ({what}).",
         "Open the address that samekind printed, and answer there.",
     )
+
+
+def is_piece(scope: Scope) -> bool:
+    """Whether a request carries a piece of a file; no foreign form can send one."""
+    return scope["method"] == "PUT" and str(scope["path"]).startswith("/api/uploads/")
 
 
 async def read_body(receive: Receive, limit: int = MAX_BODY_BYTES) -> Receive:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import os
 import threading
-import time
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from samekind.atomic_files import draft_name
 from samekind.errors import InputError, NotResumable, PileNotOpen, SamekindError, SourceError
 from samekind.questions.wording import plural
+from samekind.workspace.browsing import Roots
 from samekind.workspace.groupings import SEPARATOR, open_part
 from samekind.workspace.jobs import Job, JobContext, Jobs
 from samekind.workspace.opening import N_FIRST, Opening
-from samekind.workspace.pile import Pile, Request, absolute, ledger_file
+from samekind.workspace.pile import Pile, Request, ledger_file
+from samekind.workspace.recent import Recent, RecentPile, recent_of, state_folder
+from samekind.workspace.uploads import Uploads, uploads_folder
 from samekind.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -31,88 +30,6 @@ MAX_OPEN = 3
 """Piles that stay in memory; the one not used for longest makes room."""
 
 
-MAX_RECENT = 12
-"""Piles that are listed as recent."""
-
-
-@dataclass(frozen=True)
-class RecentPile:
-    """A pile that was opened before.
-
-    Parameters
-    ----------
-    pile : its key in addresses, which does not reveal the path.
-    path : as the person gave it.
-    encoder : as the person chose it; empty: the default.
-    finished : whether all vectors had been computed.
-    """
-
-    pile: str
-    path: str
-    name: str
-    kind: str
-    items: int
-    encoder: str = ""
-    minutes: float | None = None
-    at: float = 0.0
-    finished: bool = False
-
-
-class Recent:
-    """The list of recent piles in a JSON file.
-
-    A damaged file counts as empty. A file that cannot be written is logged and otherwise ignored.
-
-    Parameters
-    ----------
-    file : None keeps the list in memory.
-    """
-
-    def __init__(self, file: Path | None) -> None:
-        self.file = file
-        self._lock = threading.Lock()
-        self._held: list[RecentPile] = []
-
-    def all(self) -> list[RecentPile]:
-        """Return the piles, the one opened last first."""
-        if self.file is None:
-            return list(self._held)
-        try:
-            forms = json.loads(self.file.read_text(encoding="utf-8"))["piles"]
-            return [RecentPile(**form) for form in forms][:MAX_RECENT]
-        except (OSError, ValueError, TypeError, KeyError):
-            return []
-
-    def find(self, pile: str) -> RecentPile | None:
-        """Return the pile with this key."""
-        return next((known for known in self.all() if known.pile == pile), None)
-
-    def note(self, known: RecentPile) -> None:
-        """Put a pile at the top of the list."""
-        with self._lock:
-            others = [other for other in self.all() if other.pile != known.pile]
-            self._write([replace(known, at=time.time()), *others][:MAX_RECENT])
-
-    def forget(self, pile: str) -> None:
-        """Remove a pile from the list; its answers are kept."""
-        with self._lock:
-            self._write([known for known in self.all() if known.pile != pile])
-
-    def _write(self, piles: list[RecentPile]) -> None:
-        self._held = piles
-        if self.file is None:
-            return
-        draft = draft_name(self.file)
-        try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            text = json.dumps({"piles": [asdict(known) for known in piles]}, indent=1)
-            draft.write_text(text, encoding="utf-8")
-            os.replace(draft, self.file)
-        except OSError as problem:
-            log.warning("The list of recent piles cannot be written: %s", problem)
-            draft.unlink(missing_ok=True)
-
-
 class Workspaces:
     """All workspaces of one server.
 
@@ -122,24 +39,36 @@ class Workspaces:
     recent : the piles opened before.
     paths : whether requests may name files and folders of this machine. Only allow it where
         nobody else can reach the server.
+    roots : the folders below which they may; None: the home folder.
     """
 
     def __init__(
-        self, *, jobs: Jobs | None = None, recent: Recent | None = None, paths: bool = False
+        self,
+        *,
+        jobs: Jobs | None = None,
+        recent: Recent | None = None,
+        paths: bool = False,
+        roots: Roots | None = None,
     ) -> None:
         self.jobs = Jobs() if jobs is None else jobs
         self.recent = Recent(None) if recent is None else recent
         self.paths = paths
+        self.roots = Roots.of() if roots is None else roots
+        self.uploads = Uploads()
         self.first: str | None = None
         self._open: dict[str, Workspace] = {}
         self._lock = threading.Lock()
 
     @classmethod
-    def at_home(cls, *, paths: bool = True) -> Workspaces:
-        """Keep jobs and recent piles in the user's state folder."""
+    def at_home(cls, *, paths: bool = True, allow: Iterable[str] = ()) -> Workspaces:
+        """Keep jobs and recent piles in the user's state folder.
+
+        `allow` names further folders whose content may be opened from the page.
+        """
         folder = state_folder()
         recent = Recent(folder / "recent.json")
-        return cls(jobs=Jobs(folder / "jobs"), recent=recent, paths=paths)
+        roots = Roots.of((*allow, uploads_folder()))
+        return cls(jobs=Jobs(folder / "jobs"), recent=recent, paths=paths, roots=roots)
 
     @classmethod
     def around(cls, workspace: Workspace) -> Workspaces:
@@ -207,8 +136,9 @@ class Workspaces:
         workspace = Workspace.of(request, request.pile(collection, progress), people=people)
         self.add(workspace, first=True)
         if request.ledger is None:  # the list of recent piles knows no other ledgers
-            known = _recent(workspace.key, request.path, workspace.collection, workspace.encoder)
+            known = recent_of(workspace.key, request.path, workspace.collection, workspace.encoder)
             self.recent.note(replace(known, finished=True))
+            self.recent.keep_thumbnails(known.pile, workspace.collection)
         return workspace
 
     def _begin(self, request: Request, collection: Collection, first: Pile) -> Workspace:
@@ -223,7 +153,7 @@ class Workspaces:
             f"Questions can begin with {len(first.collection)} of them. The {others} analysed in "
             "the background; the page shows how far it is."
         )
-        known = _recent(workspace.key, request.path, collection, workspace.encoder)
+        known = recent_of(workspace.key, request.path, collection, workspace.encoder)
         self.recent.note(known)
 
         def work(context: JobContext) -> dict[str, Any]:
@@ -254,7 +184,7 @@ class Workspaces:
             raise InputError(
                 f"The encoder {encoder!r} does not read {collection.kind} items. Choose another."
             )
-        known = replace(_recent(key, path, collection, encoder or ""), minutes=minutes)
+        known = replace(recent_of(key, path, collection, encoder or ""), minutes=minutes)
         before = self.recent.find(key)
         if before is not None and before.encoder == known.encoder:
             known = replace(known, finished=before.finished)
@@ -307,6 +237,7 @@ class Workspaces:
         if before is not None and before.analysing:  # open pages notice by the new groups
             workspace.refitter.request(workspace.session())
         self.recent.note(replace(known, items=len(pile.collection), finished=True))
+        self.recent.keep_thumbnails(known.pile, pile.collection)
         skipped = len(pile.collection.skipped)
         left = f" {plural(skipped, 'file was', 'files were')} skipped." if skipped else ""
         ready = plural(len(pile.collection), "item is", "items are")
@@ -346,11 +277,6 @@ class Workspaces:
             one.close()
 
 
-def _recent(key: str, path: str, there: Collection, encoder: str) -> RecentPile:
-    """Describe a pile that is being opened."""
-    return RecentPile(key, absolute(path), there.name, there.kind, len(there), encoder)
-
-
 def _same(workspace: Workspace, collection: Collection) -> bool:
     """Whether an open workspace shows the items that are at the path now."""
     there = workspace.collection
@@ -358,14 +284,3 @@ def _same(workspace: Workspace, collection: Collection) -> bool:
         return len(there) == len(collection) and there.fingerprint == collection.fingerprint
     except SourceError:
         return False
-
-
-def state_folder() -> Path:
-    """Folder of recent piles and jobs; safe to delete."""
-    if os.environ.get("SAMEKIND_HOME"):
-        return Path(os.environ["SAMEKIND_HOME"]) / "state"
-    try:
-        from platformdirs import user_state_path
-    except ImportError:
-        return Path.home() / ".local" / "state" / "samekind"
-    return user_state_path("samekind", appauthor=False)

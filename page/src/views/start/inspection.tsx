@@ -46,18 +46,21 @@ export function InspectionResult({ inspection, open, back }: Props) {
           submit();
         }}
       >
-        <fieldset class="option-cards">
-          <legend>How should they be compared?</legend>
-          {inspection.encoders.map((encoder) => (
-            <EncoderOption
-              key={encoder.name}
-              encoder={encoder}
-              checked={encoder.name === name}
-              reason={encoder.name === inspection.encoder ? inspection.reason : ""}
-              choose={() => setName(encoder.name)}
-            />
-          ))}
-        </fieldset>
+        <details class="advanced">
+          <summary>Advanced</summary>
+          <fieldset class="option-cards">
+            <legend>How should they be compared?</legend>
+            {inspection.encoders.map((encoder) => (
+              <EncoderOption
+                key={encoder.name}
+                encoder={encoder}
+                checked={encoder.name === name}
+                reason={encoder.name === inspection.encoder ? inspection.reason : ""}
+                choose={() => setName(encoder.name)}
+              />
+            ))}
+          </fieldset>
+        </details>
         {learns ? (
           <label class="minutes">
             Train for

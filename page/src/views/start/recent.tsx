@@ -15,15 +15,28 @@ export function RecentCollections({ recent, open, remove }: Props) {
     <section class="recent" aria-labelledby="recent-title">
       <h2 id="recent-title">Recent</h2>
       <ul>
-        {recent.map(({ pile, name, path, kind, items, at, finished }) => (
+        {recent.map(({ pile, name, path, kind, items, at, finished, thumbnails = [] }) => (
           <li key={pile}>
-            <button type="button" class="collection-card" onClick={() => open(pile)}>
-              <span class="collection-name">{name}</span>
-              <span class="muted">
-                {countItems(items, kind)} · {ago(at)}
-                {!finished && " · not ready yet"}
+            <button
+              type="button"
+              class={thumbnails.length > 0 ? "collection-card pictured" : "collection-card"}
+              onClick={() => open(pile)}
+            >
+              {thumbnails.length > 0 && (
+                <span class="thumbnails">
+                  {thumbnails.map((address) => (
+                    <img key={address} src={address} alt="" loading="lazy" />
+                  ))}
+                </span>
+              )}
+              <span class="collection-words">
+                <span class="collection-name">{name}</span>
+                <span class="muted">
+                  {countItems(items, kind)} · {ago(at)}
+                  {!finished && " · not ready yet"}
+                </span>
+                {path !== name && <span class="collection-path">{path}</span>}
               </span>
-              {path !== name && <span class="collection-path">{path}</span>}
             </button>
             <button
               type="button"

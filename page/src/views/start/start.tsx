@@ -8,8 +8,12 @@ import { ErrorNotice } from "../../components/error-notice";
 import { JobBar } from "../../components/job-bar";
 import { Notice } from "../../components/notice";
 import { isRunning, useJob } from "../../components/use-job";
+import { count } from "../../format";
+import { DropZone } from "./drop-zone";
+import { FolderPicker } from "./folder-picker";
 import { InspectionResult } from "./inspection";
 import { RecentCollections } from "./recent";
+import { type Dropped, upload } from "./upload";
 import "./start.css";
 
 interface Props {
@@ -62,13 +66,24 @@ export function StartPage({ wanted, opened }: Props) {
     else if (wanted) begin(reopen(wanted));
   }, [jobs.data]);
 
-  const inspect = () => {
+  const inspect = (at: string) => {
     setError(null);
     setInspecting(true);
     server
-      .post("/api/start/look", { body: { path } })
+      .post("/api/start/look", { body: { path: at } })
       .then(setInspection, fail)
       .finally(() => setInspecting(false));
+  };
+  const [picking, setPicking] = useState(false);
+  const [copying, setCopying] = useState<[done: number, total: number] | null>(null);
+  const suffixes = start.data?.suffixes ?? [];
+  const bring = (files: Dropped[]) => {
+    if (files.length === 0 || copying !== null) return;
+    setError(null);
+    setCopying([0, files.length]);
+    upload(files, suffixes, (done, total) => setCopying([done, total]))
+      .then(({ path }) => openPath(path, null, null), fail)
+      .finally(() => setCopying(null));
   };
   const openPath = (target: string, encoder: string | null, minutes: number | null) =>
     begin(server.post("/api/start/open", { body: { path: target, encoder, minutes } }));
@@ -80,7 +95,15 @@ export function StartPage({ wanted, opened }: Props) {
         <span class="muted">{start.data && `version ${start.data.version}`}</span>
       </header>
       <ErrorNotice error={error ?? start.error} {...(start.error && { retry: start.reload })} />
-      {job && isRunning(job) ? (
+      {copying ? (
+        <>
+          <h1>Copying your files</h1>
+          <progress class="copying" aria-label="Files copied" max={copying[1]} value={copying[0]} />
+          <p class="muted" role="status">
+            {count(copying[0], "file")} of {count(copying[1], "file")} copied. Keep this page open.
+          </p>
+        </>
+      ) : job && isRunning(job) ? (
         <>
           <h1>Opening your collection</h1>
           <JobBar job={job} />
@@ -100,7 +123,26 @@ export function StartPage({ wanted, opened }: Props) {
             everything the way you have in mind. Nothing leaves this computer.
           </p>
           {start.data?.paths && (
-            <PathForm path={path} setPath={setPath} inspect={inspect} inspecting={inspecting} kinds={start.data.kinds} />
+            <>
+              <DropZone bring={bring} browse={() => setPicking(true)} />
+              <PathForm
+                path={path}
+                setPath={setPath}
+                inspect={() => inspect(path)}
+                inspecting={inspecting}
+                kinds={start.data.kinds}
+              />
+            </>
+          )}
+          {picking && (
+            <FolderPicker
+              close={() => setPicking(false)}
+              choose={(at) => {
+                setPicking(false);
+                setPath(at);
+                inspect(at);
+              }}
+            />
           )}
           {start.data && !start.data.paths && (
             <p>Other people can reach this server, so folders cannot be opened from this page.</p>
@@ -162,7 +204,7 @@ function PathForm({ path, setPath, inspect, inspecting, kinds }: FormProps) {
           if (!empty) inspect();
         }}
       >
-        <label for="path">Folder or table on this computer</label>
+        <label for="path">Or type where they are</label>
         <div class="path-row">
           <input
             id="path"

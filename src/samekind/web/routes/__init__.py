@@ -14,11 +14,13 @@ from samekind.web.routes import (
     progress,
     questions,
     start,
+    uploads,
 )
 
 ROUTERS = (
     jobs.router,
     start.router,
+    uploads.router,
     polish.router,
     exports.router,
     questions.router,

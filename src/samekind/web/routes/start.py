@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Path
+from fastapi.responses import Response
 
 from samekind import __version__
 from samekind.errors import UnknownPile
@@ -12,9 +14,10 @@ from samekind.sources import SETS, describe
 from samekind.web.dependencies import CurrentPerson, OpenWorkspaces
 from samekind.web.errors import ApiError
 from samekind.web.rendering import MAX_LISTED_FILES, job_view
-from samekind.web.schemas import core, jobs
+from samekind.web.schemas import core, files, jobs
 from samekind.workspace import inspection
 from samekind.workspace.pile import absolute
+from samekind.workspace.uploads import READABLE
 from samekind.workspace.workspaces import Workspaces
 
 router = APIRouter(prefix="/api/start", responses=core.ERRORS)
@@ -52,6 +55,14 @@ def inspect(at: jobs.InspectRequest, workspaces: OpenWorkspaces) -> jobs.Inspect
     )
 
 
+@router.post("/browse")
+def browse(at: files.BrowseRequest, workspaces: OpenWorkspaces) -> files.FolderListing:
+    """List a folder of this machine, so that one can be chosen."""
+    check_paths(workspaces)
+    found = workspaces.roots.browse(at.path)
+    return files.FolderListing.model_validate(found)
+
+
 @router.post("/measure")
 def measure(wanted: jobs.TimingRequest, workspaces: OpenWorkspaces) -> jobs.Timing:
     """Time an encoder on a few items."""
@@ -86,8 +97,20 @@ def reopen(
     if known is None:
         raise UnknownPile("The pile of this address is not in the list of recent piles any more.")
     if person is not None:  # the piles of whoever started the server are not everybody's
-        allowed_path(workspaces, known.path)
+        check_paths(workspaces)
     return job_view(workspaces.submit_open(known.path, known.encoder or None, known.minutes))
+
+
+@router.get("/recent/{pile}/{number}", response_class=Response)
+def get_thumbnail(
+    pile: jobs.PileKey, number: Annotated[int, Path(ge=0, le=99)], workspaces: OpenWorkspaces
+) -> Response:
+    """Return a picture of a recent pile."""
+    check_paths(workspaces)
+    there = workspaces.recent.thumbnails(pile)
+    if workspaces.recent.find(pile) is None or number >= len(there):
+        raise ApiError(404, "unknown-item", "There is no such picture.")
+    return Response(there[number].read_bytes(), media_type="image/jpeg")
 
 
 @router.post("/forget")
@@ -103,14 +126,20 @@ def forget(
 def allowed_path(workspaces: Workspaces, text: str) -> str:
     """Return the absolute path that was typed, if this server allows paths."""
     path = inspection.typed(text)
-    if not workspaces.paths and path not in DEMOS:
+    if path not in DEMOS:
+        check_paths(workspaces)
+    return workspaces.roots.check(absolute(path))
+
+
+def check_paths(workspaces: Workspaces) -> None:
+    """Refuse to look at files of this machine where others can reach the server."""
+    if not workspaces.paths:
         raise ApiError(
             403,
             "paths-not-allowed",
             "Others can reach this server, so it does not open or write files by path.",
             "Start samekind with the path, or without --host and --no-token.",
         )
-    return absolute(path)
 
 
 def start_view(workspaces: Workspaces) -> jobs.StartView:
@@ -126,6 +155,10 @@ def start_view(workspaces: Workspaces) -> jobs.StartView:
             at=known.at,
             open=workspaces.has(known.pile),
             finished=known.finished,
+            thumbnails=[
+                f"/api/start/recent/{known.pile}/{k}"
+                for k in range(len(workspaces.recent.thumbnails(known.pile)))
+            ],
         )
         for known in (workspaces.recent.all() if workspaces.paths else [])
     ]
@@ -135,5 +168,6 @@ def start_view(workspaces: Workspaces) -> jobs.StartView:
         pile=workspaces.first,
         recent=recent,
         demos=[jobs.DemoView(path=path, line=line) for path, line in DEMOS.items()],
+        suffixes=list(READABLE) if workspaces.paths else [],
         kinds={name: line for name, line in describe().items() if name not in SETS},
     )

@@ -74,6 +74,8 @@ class RecentView(Schema):
     open: bool
     finished: bool
     """Whether its vectors were complete; if not, opening it continues where it stopped."""
+    thumbnails: list[str] = []
+    """Addresses of a few of its pictures."""
 
 
 class DemoView(Schema):
@@ -95,6 +97,8 @@ class StartView(Schema):
     demos: list[DemoView]
     kinds: dict[str, str]
     """Kinds of data that a path may hold, and how each is read."""
+    suffixes: list[str] = []
+    """Suffixes of files that can be dropped into the page."""
 
 
 class InspectRequest(Schema):

@@ -1,0 +1,61 @@
+"""Routes of uploads: files that were dropped into the page, copied to a folder of their own."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from anyio import to_thread
+from fastapi import APIRouter, Path, Query, Request
+
+from samekind.web.dependencies import OpenWorkspaces
+from samekind.web.routes.start import check_paths
+from samekind.web.schemas import core, files
+from samekind.workspace.uploads import MAX_FILE, MAX_PIECE
+
+router = APIRouter(prefix="/api/uploads", responses=core.ERRORS)
+UploadId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$")]
+PIECE = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+@router.post("", status_code=201)
+def begin_upload(wanted: files.UploadRequest, workspaces: OpenWorkspaces) -> files.UploadView:
+    """Make a folder for files that follow."""
+    check_paths(workspaces)
+    upload = workspaces.uploads.begin(wanted.name, wanted.size)
+    return files.UploadView(id=upload.id, piece=MAX_PIECE, files=0, path="")
+
+
+@router.put("/{id}", openapi_extra=PIECE)
+async def add_piece(
+    id: UploadId,
+    request: Request,
+    workspaces: OpenWorkspaces,
+    name: Annotated[str, Query(min_length=1, max_length=4000)],
+    offset: Annotated[int, Query(ge=0, le=MAX_FILE)] = 0,
+    last: bool = True,
+) -> files.UploadView:
+    """Append a piece to a file of an upload."""
+    check_paths(workspaces)
+    piece = await request.body()
+
+    def add() -> int:
+        uploads = workspaces.uploads
+        uploads.add(id, name, offset, piece, last=last)
+        return uploads.find(id).files
+
+    n_files = await to_thread.run_sync(add)
+    return files.UploadView(id=id, piece=MAX_PIECE, files=n_files, path="")
+
+
+@router.post("/{id}/finish")
+def finish_upload(id: UploadId, _: core.Empty, workspaces: OpenWorkspaces) -> files.UploadView:
+    """Return the path of the pile that the files are now."""
+    check_paths(workspaces)
+    path = workspaces.uploads.finish(id)
+    n_files = workspaces.uploads.find(id).files
+    return files.UploadView(id=id, piece=MAX_PIECE, files=n_files, path=str(path))
