@@ -6,14 +6,16 @@ The file holds `images` (M, height, width[, channels]) as bytes or `vectors` (M,
 (M,). `python -m benchmarks.ncp.image_data` writes such files: glyphs of fonts, images of CIFAR-100,
 and their frozen vectors. Episodes are drawn from all classes but those of --held-out: how surprised
 the network is by those is printed as training goes. Vectors are projected onto the axes in which
-classes differ; with `--start` a network for general vectors goes on learning with them. The weights
-hold what is needed to read pictures or vectors: `NCP(weights=...)`.
+classes differ. With `--start` a network for general vectors goes on learning with them, or with
+images behind an encoder: it can group already, and learns here what a kind is. The weights hold
+what is needed to read pictures or vectors: `NCP(weights=...)`.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +65,12 @@ def main() -> None:
     )  # fmt: skip
     print(f"{known.sum()} items of {len(names) - len(held)} classes, {len(held)} held out")
     torch.manual_seed(wanted.seed)
+    dim = None
     if wanted.start is not None:  # a process that can group already learns what a kind is here
-        network = load(wanted.start).network.requires_grad_(True)
-        episodes = Calibrated(episodes, network.sizes.inputs)
+        network = begun(wanted.start, items)
+        if items.ndim == 2:
+            dim = network.sizes.inputs
+            episodes = Calibrated(episodes, dim)
     else:
         network = NCPNetwork(
             Sizes(
@@ -73,7 +78,6 @@ def main() -> None:
                 encoder_layers=wanted.blocks, attention=wanted.attention,
             )
         )  # fmt: skip
-    dim = network.sizes.inputs if wanted.start else None
     watch = Watch(network, items[~known], data["labels"][~known], look, dim) if len(held) else None
     history = train(
         network, episodes, seconds=wanted.seconds, batch=wanted.batch, lr=wanted.lr,
@@ -86,11 +90,25 @@ def main() -> None:
     command |= {key: value and Path(value).name for key, value in names_only.items()}
     facts = {
         "command": command, "steps": history.steps[-1], "points": list(wanted.points),
-        "held_out": held.tolist(), "calibrated": wanted.start is not None,
+        "held_out": held.tolist(), "calibrated": dim is not None,
     }  # fmt: skip
     if watch is not None:
         print(f"in the end {watch.surprise():.4f} nats per held-out item")
     save_with_reader(wanted.out, network, reader, facts)
+
+
+def begun(file: str, items: NDArray[Any]) -> NCPNetwork:
+    """A network for general vectors; for images an encoder is put before it, which is new."""
+    start = load(file).network.requires_grad_(True)
+    if items.ndim == 2:
+        return start
+    sizes = replace(start.sizes, encoder="image-points", inputs=items.shape[1])
+    network = NCPNetwork(sizes)
+    known = {k.replace("encoder.", "encoder.points.", 1): v for k, v in start.state_dict().items()}
+    new = network.load_state_dict(known, strict=False)
+    if new.unexpected_keys:
+        raise SystemExit(f"{file} does not hold weights for general vectors.")
+    return network
 
 
 def arguments() -> argparse.Namespace:
@@ -117,7 +135,7 @@ def arguments() -> argparse.Namespace:
     add("--average", type=float, default=0.999)
     add("--seed", type=int, default=0)
     add("--device", default=None)
-    add("--start", default=None, help="of vectors: weights for general vectors to begin with")
+    add("--start", default=None, help="weights for general vectors to begin with")
     add("--out", default="ncp-images.safetensors")
     return parser.parse_args()
 

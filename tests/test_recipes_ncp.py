@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors import safe_open
+from safetensors.numpy import load_file
 
 from recipes_here import run_here
 from samekind.clusterers.ncp.estimator import NCP
@@ -118,3 +119,22 @@ def test_a_network_for_general_vectors_goes_on_learning_with_frozen_ones(tmp_pat
     model.fit(rng.normal(size=(9, 10)))
     assert model.space_.shape == (9, 2)
     assert np.square(model.space_).mean() == pytest.approx(1, rel=1e-3)
+
+
+def test_a_network_for_general_vectors_goes_on_learning_with_images(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    data, start, file = (tmp_path / name for name in ("data.npz", "start.safetensors", "out"))
+    small = ("--batch", "2", "--points", "4", "8", "--seconds", "1")
+    run_recipe("ncp_weights", *small, "--width", "16", "--out", str(start))
+    images = rng.integers(0, 256, (40, 14, 14)).astype(np.uint8)
+    np.savez(data, labels=np.arange(40) % 4, images=images)
+    how = ("--start", str(start), "--most", "3")
+    run_recipe("ncp_images", "--data", str(data), *small, *how, "--out", str(file))
+    network, reader, facts = load_with_reader(file)
+    assert network.sizes.encoder == "image-points" and not facts["calibrated"]
+    assert reader is not None and reader(images).shape == (40, 16)
+    # What the network knew is still close to what it was; only the encoder is new.
+    before, after = (load_file(path) for path in (start, file))
+    name = "g_net.0.weight"
+    assert np.corrcoef(before[name].ravel(), after[name].ravel())[0, 1] > 0.9
+    assert NCP(weights=file, n_samples=4, random_state=0).fit(images[:9]).labels_.shape == (9,)

@@ -1,7 +1,7 @@
 """Kinds of images that no network has seen: the clustering process against k-means with true K.
 
-    python -m benchmarks.ncp.images --weights glyphs --set digits mnist --data DIR --json out.jsonl
-    python -m benchmarks.ncp.images --weights photos --set cifar100 --data DIR --json out.jsonl
+    python -m benchmarks.ncp.images --weights glyphs --set digits mnist --data DIR
+    python -m benchmarks.ncp.images --weights photos --set cifar100 --data DIR
 
 Sets: `digits` are scikit-learn's, `mnist` is DIR/mnist-14k.parquet (columns image and label), and
 `cifar100` the 20 classes of DIR/cifar100-test.parquet that are in no training file (see
@@ -26,9 +26,10 @@ from numpy.typing import NDArray
 
 from benchmarks.measuring import provenance
 from benchmarks.ncp.image_data import cifar100, encoded_rows, frozen_vectors, read
+from benchmarks.ncp.summaries import FILE_OF, digest
 from samekind.clusterers.ncp.estimator import NCP
 from samekind.clusterers.ncp.readers import fitted_sign
-from samekind.clusterers.ncp.weights import Trained, network_of
+from samekind.clusterers.ncp.weights import Trained, network_of, weights_file
 from samekind.simulation.rows import append_row
 
 CELLS = {
@@ -62,15 +63,22 @@ def main() -> None:
     add("--episodes", type=int, default=100)
     add("--samples", type=int, default=128)
     add("--seed", type=int, default=0)
-    add("--json", required=True)
+    add("--json", default=str(FILE_OF["images"]))
     wanted = parser.parse_args()
     path = Path(wanted.json)
     before = [json.loads(line) for line in path.open()] if path.exists() else []
     trained = network_of(wanted.weights, "cpu")
+    sha = digest(str(weights_file(wanted.weights)))
     for name in wanted.set:
         items = items_of(name, trained, wanted)
         for n, k in CELLS[name]:
-            cell = {"set": name, "N": n, "K": k, "weights": Path(wanted.weights).stem}
+            cell = {
+                "set": name,
+                "N": n,
+                "K": k,
+                "weights": Path(wanted.weights).stem,
+                "sha256": sha,
+            }
             if any(cell.items() <= row.items() for row in before):
                 continue
             found = [{**cell, **row} for row in measured(items, n, k, wanted)]

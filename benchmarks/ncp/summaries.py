@@ -13,7 +13,17 @@ from scipy import stats
 
 Row = dict[str, Any]
 FOLDER = Path(__file__).parent
-NAMES = ("quality", "shipped", "answers", "speed", "spikes", "estimates", "large", "graphs")
+NAMES = (
+    "quality",
+    "shipped",
+    "answers",
+    "speed",
+    "spikes",
+    "estimates",
+    "large",
+    "graphs",
+    "images",
+)
 FILE_OF = {name: FOLDER / f"{name}.jsonl" for name in NAMES}
 """Kept rows by benchmark."""
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.ncp.summaries import FILE_OF, Quality, Row, half_interval, read_rows, summary
+from benchmarks.results.ncp_images import images_table
 from benchmarks.results.ncp_probabilities import PROBABILITIES, newest, sources
 from benchmarks.results.own import NOT_YET
 from benchmarks.results.rows import short
@@ -252,6 +253,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "quality": quality_table, **PROBABILITIES, "answers": answers_table,
     "sampling": sampling_table, "spikes": spikes_table,
     "estimates": estimates_table, "large": large_table, "graphs": graphs_table,
+    "images": images_table,
 }  # fmt: skip
 
 

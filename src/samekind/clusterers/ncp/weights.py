@@ -66,13 +66,13 @@ def _folder() -> Path:
 
 def variant_of(weights: str | Path) -> str:
     """The variant of the weights in a file."""
-    path = _there(weights)
+    path = weights_file(weights)
     return _variant(str(path.resolve()), path.stat().st_mtime_ns)
 
 
 def network_of(weights: str | Path | None, device: str, variant: str = "pointwise") -> Trained:
     """The network in a file (None: the shipped one); read once while the file stays the same."""
-    path = _there(shipped(variant) if weights is None else weights)
+    path = weights_file(shipped(variant) if weights is None else weights)
     found = variant_of(path)
     if found != variant:
         raise InputError(
@@ -82,7 +82,8 @@ def network_of(weights: str | Path | None, device: str, variant: str = "pointwis
     return _read(str(path.resolve()), path.stat().st_mtime_ns, device, variant)
 
 
-def _there(weights: str | Path) -> Path:
+def weights_file(weights: str | Path) -> Path:
+    """The file of weights that are given by name or path; InputError if there is none."""
     path = _folder() / NAMED[str(weights)] if str(weights) in NAMED else Path(weights)
     if not path.is_file():
         raise InputError(

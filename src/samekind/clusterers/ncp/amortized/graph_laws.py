@@ -175,10 +175,10 @@ class NearestNeighbours:
 
 
 FEW_OR_MANY = EitherPrior(
-    CRP(0.7), EitherPrior(MFM(2.0, 2.0), MFM(rate=7.0, gamma=3.0, most=16), 0.5), 0.5
+    CRP(0.7), EitherPrior(MFM(2.0, 2.0), MFM(rate=7.0, gamma=3.0, most=16), 0.8), 0.6
 )
-"""Half of the groupings by a Chinese restaurant process; a quarter with about three even groups,
-a quarter with about eight."""
+"""Most groupings by a Chinese restaurant process, a third with about three even groups,
+and few with about eight: where a quarter has as many, small graphs are cut up."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,9 @@ from torch.nn.functional import leaky_relu
 
 from samekind.errors import InputError
 
+IMAGE_NUMBERS = 16
+"""Numbers by which :class:`ImagePoints` describes an image: as many as the shipped weights read."""
+
 
 class PReLU(nn.PReLU):
     """PReLU with one slope, whose gradient on a CPU is several times quicker than torch's own."""
@@ -108,6 +111,31 @@ class ImageEncoder(nn.Module):
         return features
 
 
+class ImagePoints(nn.Module):
+    """Small images to a few numbers each, and those to features (B, N, width) as of points.
+
+    So a process that was trained on general vectors can go on learning with images: all but the
+    first part is what it knows already.
+    """
+
+    def __init__(self, channels: int, width: int, layers: int, activation: str) -> None:
+        super().__init__()
+        self.look = ImageEncoder(channels, width)
+        self.numbers = nn.Sequential(
+            nn.Linear(width, IMAGE_NUMBERS), nn.LayerNorm(IMAGE_NUMBERS, elementwise_affine=False)
+        )
+        self.points = PointEncoder(IMAGE_NUMBERS, width, layers, activation)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Features of each image."""
+        return self.each(x.flatten(0, 1)).view(*x.shape[:2], -1)
+
+    def each(self, images: Tensor) -> Tensor:
+        """(M, channels, height, width) to (M, width)."""
+        features: Tensor = self.points(self.numbers(self.look.each(images)))
+        return features
+
+
 def reduced_precision(device: str) -> AbstractContextManager[Any]:
     """Convolutions run in bfloat16 within this context: on a GPU, and in quick CPU training."""
     if device == "cpu" and torch.get_float32_matmul_precision() != "medium":
@@ -121,6 +149,8 @@ def encoder_of(kind: str, inputs: int, width: int, layers: int, activation: str)
         return PointEncoder(inputs, width, layers, activation)
     if kind == "images":
         return ImageEncoder(inputs, width)
+    if kind == "image-points":
+        return ImagePoints(inputs, width, layers, activation)
     if kind == "residual":
         from samekind.clusterers.ncp.amortized.residual_encoder import ResidualEncoder
 
@@ -128,8 +158,8 @@ def encoder_of(kind: str, inputs: int, width: int, layers: int, activation: str)
     if kind == "none":
         return None
     raise InputError(
-        "Expected an encoder among points, images, residual, none and given (a module of your "
-        f"own), got {kind!r}."
+        "Expected an encoder among points, images, image-points, residual, none and given (a "
+        f"module of your own), got {kind!r}."
     )
 
 

@@ -74,9 +74,9 @@ class Sizes(PlainSizes):
 
     Parameters
     ----------
-    encoder : ``points`` (also for frozen vectors), ``images``, ``residual`` (deeper, for images),
-        ``none``, or ``given``: a module handed to :class:`NCPNetwork` that maps (x, mask) to
-        (B, N, inputs).
+    encoder : ``points`` (also for frozen vectors), ``images``, ``image-points`` (images as a few
+        numbers, then as points), ``residual`` (deeper, for images), ``none``, or ``given``: a
+        module handed to :class:`NCPNetwork` that maps (x, mask) to (B, N, inputs).
     inputs : numbers per point, channels of an image, or width of the given encoder's features.
     features, encoder_layers : width and depth of the encoder.
     width : of every hidden layer.
@@ -90,7 +90,7 @@ class Sizes(PlainSizes):
     heads, inducing : of these blocks; `width` is a multiple of `heads`.
     """
 
-    encoder: Literal["points", "images", "residual", "none", "given"] = "points"
+    encoder: Literal["points", "images", "image-points", "residual", "none", "given"] = "points"
     inputs: int = 2
     features: int = 128
     encoder_layers: int = 2
