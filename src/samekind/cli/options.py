@@ -95,6 +95,10 @@ PublicUrl = Annotated[
     str | None,
     typer.Option(metavar="URL", help="Address of a reverse proxy in front of the page."),
 ]
+OnPhone = Annotated[
+    bool,
+    typer.Option("--phone", help="Also let a phone in the same network answer: prints a code."),
+]
 Allow = Annotated[
     list[str] | None,
     typer.Option(

@@ -33,12 +33,14 @@ def serve(
     hide_answers: options.HideAnswers = False,
     public_url: options.PublicUrl = None,
     allow: options.Allow = None,
+    phone: options.OnPhone = False,
 ) -> None:
     """Answer questions on a page in your browser."""
     from samekind.errors import InputError
     from samekind.parameters import parse_assignments
     from samekind.session.people import People
     from samekind.web.addresses import LOCAL_HOSTS, check_open, check_people
+    from samekind.web.phone import Phone
     from samekind.web.server import listen
     from samekind.web.server import serve as run_server
     from samekind.workspace.pile import Request
@@ -49,6 +51,12 @@ def serve(
     names = check_people(people.split(",") if people is not None else (), token=token)
     if names and path is None:
         raise InputError("Expected a pile for these people: samekind serve PATH --people NAMES")
+    if phone and (names or public_url or not token or host not in LOCAL_HOSTS):
+        raise InputError(
+            "Expected --phone without --host, --people, --public-url and --no-token: it lets "
+            "your own phone answer. For several people use --people."
+        )
+    reachable = Phone.on_network() if phone else None
     if port:
         listen(host, port).close()  # fails early, before any long work, if the port is in use
     # Only the user of this machine, who has a token, may name paths on the page.
@@ -63,6 +71,7 @@ def serve(
         with progress_bar("Encoding") as progress:
             workspaces.open(request.remembered(), progress, people=shared)
     who: dict[str, Any] = {"token": token, "people": names, "public_url": public_url}
+    who["phone"] = reachable
     run_server(workspaces, port=port, host=host, open_browser=browser, announce=say, **who)
 
 

@@ -72,6 +72,7 @@ def create_app(
     token: str | None = None,
     people: Mapping[str, str] | None = None,
     public_url: str | None = None,
+    phone: str | None = None,
 ) -> FastAPI:
     """Build the application over some workspaces; it closes them when it shuts down.
 
@@ -84,6 +85,7 @@ def create_app(
     token : the secret that every request must carry; None: no secret.
     people : the tokens of people by name, instead of one for all.
     public_url : the address of a reverse proxy in front of the server.
+    phone : a token for phones, which must not open or write files of this machine.
     """
 
     @asynccontextmanager
@@ -103,7 +105,13 @@ def create_app(
     app.state.workspaces = workspaces
     app.state.people = tuple(people or ())
     app.add_middleware(
-        Guard, hosts=hosts, port=port, token=token, people=people, public_url=public_url
+        Guard,
+        hosts=hosts,
+        port=port,
+        token=token,
+        people=people,
+        public_url=public_url,
+        phone=phone,
     )
     errors.install(app)
     for router in ROUTERS:

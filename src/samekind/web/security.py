@@ -28,6 +28,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from samekind.web.errors import ApiError, error_response, internal_error
+from samekind.web.phone import is_denied
 
 log = logging.getLogger("samekind.web")
 
@@ -75,6 +76,7 @@ class Guard:
         token in the Authorization header. None: no secret.
     people : the tokens of people by name, instead of one token for all.
     public_url : the address of a reverse proxy that people open instead; None: there is none.
+    phone : a token for phones, which must not open or write files; None: there is none.
     """
 
     def __init__(
@@ -85,12 +87,16 @@ class Guard:
         token: str | None = None,
         people: Mapping[str, str] | None = None,
         public_url: str | None = None,
+        phone: str | None = None,
     ) -> None:
         self.app = app
         self.port = port
         self.tokens: dict[str, str | None] = {} if token is None else {token: None}
         if people:
             self.tokens = {own: name for name, own in people.items()}
+        self.phone = phone
+        if phone is not None:
+            self.tokens[phone] = None
         public = urlsplit(public_url or "")
         self.public_host = public.netloc.lower()
         self.public_origin = f"{public.scheme}://{public.netloc}".lower()
@@ -178,6 +184,7 @@ class Guard:
         for given in (*shown, kept, bearer if kind.lower() == "bearer" else ""):
             for token, person in self.tokens.items():
                 if is_same(given, token):
+                    self._check_phone(scope, token)
                     scope[PERSON] = person
                     return token if given in shown else ""
         raise ApiError(
@@ -187,6 +194,15 @@ class Guard:
             "Open the complete address that samekind printed in its terminal, including ?token=... "
             "at its end.",
         )
+
+    def _check_phone(self, scope: Scope, token: str) -> None:
+        if token == self.phone and is_denied(scope["method"], scope["path"]):
+            raise ApiError(
+                403,
+                "not-on-a-phone",
+                "A phone cannot open or write files of the computer.",
+                "Do it on the computer; everything else works here.",
+            )
 
     def _is_public(self, scope: Scope) -> bool:
         """Whether the request came to the address of the reverse proxy."""

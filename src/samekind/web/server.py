@@ -6,7 +6,7 @@ import errno
 import os
 import socket
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 from samekind.errors import MissingExtra, ServerError
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import uvicorn
     from fastapi import FastAPI
 
+    from samekind.web.phone import Phone
     from samekind.workspace.workspace import Workspace
     from samekind.workspace.workspaces import Workspaces
 
@@ -36,6 +37,7 @@ def serve(
     token: bool = True,
     people: Sequence[str] = (),
     public_url: str | None = None,
+    phone: Phone | None = None,
 ) -> None:
     """Serve workspaces until Ctrl-C.
 
@@ -50,6 +52,7 @@ def serve(
     token : whether the address contains a token, without which every request is refused.
     people : names of those who may answer; each gets an address with a token of their own.
     public_url : the address of a reverse proxy that adds TLS, which people open instead.
+    phone : also listen on the local network, for phones with a token of their own.
     """
     check_open(host, token=token, public_url=public_url)
     names = check_people(people, token=token)
@@ -61,7 +64,8 @@ def serve(
     except ImportError as missing:
         raise MissingExtra("The page", "app") from missing
 
-    with closing(listen(host, port)) as listener:
+    with ExitStack() as listening:
+        listener = listening.enter_context(closing(listen(host, port)))
         first = workspaces.find(None)
         if first is not None:
             first.session()  # fail now, not in the browser, if it cannot be opened
@@ -73,26 +77,32 @@ def serve(
             secret,
             person_tokens(secret, names) if secret else {},
         )
+        listeners = [listener]
+        if phone is not None:
+            listeners.append(listening.enter_context(closing(listen(phone.host, port))))
         app = create_app(
             workspaces,
-            hosts=tuple({*LOOPBACK, name}),
+            hosts=tuple({*LOOPBACK, name, *([phone.host] if phone else [])}),
             port=port,
             token=secret,
             people=addresses.people,
             public_url=public_url,
+            phone=None if phone is None else phone.token,
         )
         for sentence in addresses.announcements(_describe(first)):
             announce(sentence)
+        for line in () if phone is None else phone.announcements(port):
+            announce(line)
         if open_browser:
             _open(addresses.first)
-        _run(app, listener, workspaces)
+        _run(app, listeners, workspaces)
 
 
 def _describe(first: Workspace | None) -> str:
     return "is ready" if first is None else f"serves {first.collection.name}"
 
 
-def _run(app: FastAPI, listener: socket.socket, workspaces: Workspaces) -> None:
+def _run(app: FastAPI, listeners: list[socket.socket], workspaces: Workspaces) -> None:
     """Run until Ctrl-C. Addresses are not logged, because they contain tokens."""
     import uvicorn
 
@@ -107,7 +117,7 @@ def _run(app: FastAPI, listener: socket.socket, workspaces: Workspaces) -> None:
     )
     server = uvicorn.Server(config)
     _close_events_first(server, workspaces)
-    server.run(sockets=[listener])
+    server.run(sockets=listeners)
 
 
 def _open(address: str) -> None:

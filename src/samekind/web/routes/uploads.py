@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from anyio import to_thread
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 
 from samekind.web.dependencies import OpenWorkspaces
 from samekind.web.routes.start import check_paths
@@ -30,10 +29,15 @@ def begin_upload(wanted: files.UploadRequest, workspaces: OpenWorkspaces) -> fil
     return files.UploadView(id=upload.id, piece=MAX_PIECE, files=0, path="")
 
 
+async def get_piece(request: Request) -> bytes:
+    """Return the body of a request as it is; the guard limits its size."""
+    return await request.body()
+
+
 @router.put("/{id}", openapi_extra=PIECE)
-async def add_piece(
+def add_piece(
     id: UploadId,
-    request: Request,
+    piece: Annotated[bytes, Depends(get_piece)],
     workspaces: OpenWorkspaces,
     name: Annotated[str, Query(min_length=1, max_length=4000)],
     offset: Annotated[int, Query(ge=0, le=MAX_FILE)] = 0,
@@ -41,14 +45,8 @@ async def add_piece(
 ) -> files.UploadView:
     """Append a piece to a file of an upload."""
     check_paths(workspaces)
-    piece = await request.body()
-
-    def add() -> int:
-        uploads = workspaces.uploads
-        uploads.add(id, name, offset, piece, last=last)
-        return uploads.find(id).files
-
-    n_files = await to_thread.run_sync(add)
+    workspaces.uploads.add(id, name, offset, piece, last=last)
+    n_files = workspaces.uploads.find(id).files
     return files.UploadView(id=id, piece=MAX_PIECE, files=n_files, path="")
 
 
