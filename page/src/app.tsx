@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { Link } from "./components/link";
+import { Navigation, type View as NamedView } from "./components/navigation";
 import { Notice } from "./components/notice";
 import { ProgressLine } from "./components/progress-line";
 import { UnseenNotice } from "./components/unseen-notice";
@@ -26,7 +27,7 @@ import "./app.css";
 /** Linked where the method knows how sure it is. */
 const UNCERTAINTY = "/uncertainty";
 
-const NAVIGATION: [path: string, label: string][] = [
+const NAVIGATION: NamedView[] = [
   ["/", "Questions"],
   ["/groups", "Groups"],
   ["/map", "Map"],
@@ -106,13 +107,10 @@ function WorkspaceFrame({ path, session, pile, remount }: Route & { remount: () 
             {about?.person && ` · ${about.person}`}
           </span>
         </span>
-        <nav aria-label="Views">
-          {NAVIGATION.filter(([to]) => to !== UNCERTAINTY || about?.posterior).map(([to, label]) => (
-            <Link key={to} to={to} current={to === "/" ? path === "/" : path.startsWith(to) || (to === "/groupings" && path === "/compare")}>
-              {label}
-            </Link>
-          ))}
-        </nav>
+        <Navigation
+          views={NAVIGATION.filter(([to]) => to !== UNCERTAINTY || about?.posterior)}
+          path={path}
+        />
         {now && <ProgressLine progress={now.progress} />}
       </header>
       <AnalysisBar workspace={workspace} path={path} />

@@ -4,17 +4,24 @@ import type { ComponentChild } from "preact";
 import { useState } from "preact/hooks";
 import type { ItemView } from "../api/schema";
 import { useResource } from "../api/use-resource";
+import { CardText } from "./item-text";
+import { RowFields } from "./item-row";
 import { holdToZoom } from "./zoom";
 import "./item.css";
 
 /** Pictures up to this width are enlarged with sharp pixels instead of a blur. */
 const MAX_PIXELATED_WIDTH = 64;
 
+interface ItemProps {
+  item: ItemView;
+  size: "large" | "medium" | "small";
+}
+
 /** Renderers by the beginning of the MIME type; the last one matches everything. */
-const RENDERERS: [string, (item: ItemView) => ComponentChild][] = [
-  ["image/", (item) => <Picture item={item} />],
-  ["text/plain", (item) => <Text item={item} />],
-  ["", (item) => <NoPreview item={item} why="No preview" />],
+const RENDERERS: [string, (props: ItemProps) => ComponentChild][] = [
+  ["image/", ({ item }) => <Picture item={item} />],
+  ["text/plain", (props) => <Text {...props} />],
+  ["", ({ item }) => <NoPreview item={item} why="No preview" />],
 ];
 
 function Picture({ item }: { item: ItemView }) {
@@ -40,11 +47,12 @@ async function fetchPreview(url: string, signal: AbortSignal): Promise<Response>
   return reply;
 }
 
-function Text({ item }: { item: ItemView }) {
+function Text({ item, size }: ItemProps) {
   const url = item.preview ?? "";
   const { data, error } = useResource(async (signal) => (await fetchPreview(url, signal)).text(), [url]);
   if (error) return <NoPreview item={item} why="Cannot be read" />;
-  return <div class="text-preview">{data ?? "…"}</div>;
+  if (data !== null && item.kind === "row") return <RowFields item={item} text={data} size={size} />;
+  return size === "large" ? <div class="text-preview">{data ?? "…"}</div> : <CardText text={data ?? "…"} />;
 }
 
 function NoPreview({ item, why }: { item: ItemView; why: string }) {
@@ -69,11 +77,11 @@ function useMime({ kind, preview }: ItemView): string | null {
   return known ?? (error ? "" : data);
 }
 
-export function Item({ item, size }: { item: ItemView; size: "large" | "medium" | "small" }) {
+export function Item({ item, size }: ItemProps) {
   const mime = useMime(item);
   let content: ComponentChild = null;
   if (item.preview === null) content = <NoPreview item={item} why="No longer in the collection" />;
-  else if (mime !== null) content = RENDERERS.find(([start]) => mime.startsWith(start))?.[1](item);
+  else if (mime !== null) content = RENDERERS.find(([start]) => mime.startsWith(start))?.[1]({ item, size });
   return (
     <div class={`item ${size}`} title={item.id} {...holdToZoom(item)}>
       {content}

@@ -3,7 +3,8 @@
 
 import type { ComponentType } from "preact";
 import "./question.css"; // first: the sheets of the kinds of questions override it
-import type { QuestionView } from "../../api/schema";
+import type { ItemView, QuestionView } from "../../api/schema";
+import { ComparedRows } from "../item-row";
 import { GenericQuestion } from "./generic";
 import { GridQuestion } from "./grid";
 import { SameGroups } from "./same-groups";
@@ -28,8 +29,17 @@ const RENDERERS: Record<string, ComponentType<QuestionProps>> = {
   "same-groups": SameGroups,
 };
 
+/** The items of a question, the one that it is about first. */
+function shownItems({ items, choices }: QuestionView): ItemView[] {
+  return [...items, ...choices.flatMap((choice) => choice.exemplars)];
+}
+
 export function Question(props: QuestionProps) {
   const { kind, many } = props.question;
   const Renderer = RENDERERS[kind] ?? (many ? GridQuestion : GenericQuestion);
-  return <Renderer {...props} />;
+  return (
+    <ComparedRows items={shownItems(props.question)}>
+      <Renderer {...props} />
+    </ComparedRows>
+  );
 }
