@@ -6,7 +6,7 @@ import { Navigation, type View as NamedView } from "./components/navigation";
 import { Notice } from "./components/notice";
 import { ProgressLine } from "./components/progress-line";
 import { UnseenNotice } from "./components/unseen-notice";
-import { count } from "./format";
+import { count, countItems } from "./format";
 import { navigate, type Route, useRoute } from "./router";
 import { AnswersPage } from "./views/answers/answers";
 import { ComparePage } from "./views/compare/compare";
@@ -15,6 +15,7 @@ import { FinishPage } from "./views/finish/finish";
 import { GroupPage } from "./views/groups/group";
 import { GroupsPage } from "./views/groups/groups";
 import { LazyMapPage } from "./views/map/lazy-map";
+import { NewItemsPage } from "./views/new/new";
 import { OrientationsPage } from "./views/orientations/orientations";
 import { ProgressPage } from "./views/progress/progress";
 import { QuestionsPage } from "./views/questions/questions";
@@ -49,6 +50,7 @@ function View({ path, workspace }: { path: string; workspace: Workspace }) {
   if (path === "/compare") return <ComparePage workspace={workspace} />;
   if (path === UNCERTAINTY) return <UncertaintyPage workspace={workspace} />;
   if (path === "/groupings" || path === "/orientations") return <OrientationsPage workspace={workspace} />;
+  if (path === "/new") return <NewItemsPage workspace={workspace} />;
   if (path === "/finish") return <FinishPage workspace={workspace} />;
   return <QuestionsPage workspace={workspace} />;
 }
@@ -57,6 +59,7 @@ function Notices({ workspace, path }: { workspace: Workspace; path: string }) {
   const { client, error, now, sending, refresh, retry } = workspace;
   const trouble = now?.progress.trouble;
   const conflicts = now?.progress.conflicts ?? 0;
+  const fresh = workspace.session?.new_items ?? 0;
   const refit = () => void client.post("/api/refit").then(refresh);
   return (
     <>
@@ -72,6 +75,12 @@ function Notices({ workspace, path }: { workspace: Workspace; path: string }) {
         </Notice>
       )}
       {path === "/" && <UnseenNotice sentence={now?.progress.unseen ?? ""} />}
+      {fresh > 0 && path !== "/new" && (
+        <Notice tone="info">
+          {fresh} new {countItems(fresh, workspace.session?.kind ?? "").replace(/^\S+ /, "")}{" "}
+          {fresh === 1 ? "was" : "were"} placed. <Link to="/new">Review {fresh === 1 ? "it" : "them"}</Link>
+        </Notice>
+      )}
       {conflicts > 0 && path !== "/conflicts" && (
         <Notice tone="info">
           {count(conflicts, "answer contradicts", "answers contradict")} earlier ones and{" "}

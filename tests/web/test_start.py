@@ -333,3 +333,29 @@ def test_a_photo_says_when_it_was_taken_and_other_items_say_nothing(
     assert details["facts"] == [{"name": "Taken", "value": "2024-05-01 12:30"}]
     assert client.get(f"/api/items/photo-00.png/details?pile={pile}").json()["facts"] == []
     assert client.get(f"/api/items/nothing.png/details?pile={pile}").status_code == 404
+
+
+def test_new_files_of_a_known_folder_are_announced_until_they_were_seen(
+    serve: Serve, photos: Path
+) -> None:
+    client, workspaces = serve()
+    pile = opened(client, workspaces, photos, encoder="pixels")
+    number = client.get(f"/api/question?pile={pile}").json()["question"]["number"]
+    client.post(f"/api/answers?pile={pile}", json={"number": number, "choice": "none"})
+    assert client.get(f"/api/session?pile={pile}").json()["new_items"] == 0
+    (photos / "photo-00.png").rename(photos / "renamed.png")
+    for k in range(20):
+        Image.new("RGB", (24, 16), (9 * k, 90, 30)).save(photos / f"new-{k:02}.png")
+    for _ in range(2):  # also after a restart
+        workspaces.close()
+        client, workspaces = serve()
+        pile = opened(client, workspaces, photos, encoder="pixels")
+        assert client.get(f"/api/session?pile={pile}").json()["new_items"] == 20
+    found = client.get(f"/api/new?pile={pile}").json()
+    ids = [item["id"] for group in found["groups"] for item in group["items"]]
+    assert found["total"] == 20 and sorted(ids) == [f"new-{k:02}.png" for k in range(20)]
+    assert client.post(f"/api/new/seen?pile={pile}", json={}).json()["total"] == 0
+    workspaces.close()
+    client, workspaces = serve()
+    pile = opened(client, workspaces, photos, encoder="pixels")
+    assert client.get(f"/api/session?pile={pile}").json()["new_items"] == 0

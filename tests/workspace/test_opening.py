@@ -89,6 +89,7 @@ def test_answers_to_the_first_items_hold_in_the_whole_pile(
     assert (first.choice, second.choice) == ("none", "unsure")
     assert {whole.collection.id(i) for i in first.question.items()} == asked_about
     assert not whole.session().progress()["gone"]
+    assert list(whole.collection.ids())[:N_FIRST] == list(few.collection.ids())
     whole.refitter.wait("main")
     snapshots = few.session().clustering.snapshot, whole.session().clustering.snapshot
     assert snapshots[1] > snapshots[0]  # by this open pages notice

@@ -42,6 +42,7 @@ VIEWS = (
     "/compare",
     "/map",
     "/start",
+    "/new",
     "/finish",
 )
 """Addresses of the page's views; all are served by the same document."""

@@ -171,6 +171,8 @@ def session_view(
         collection=workspace.collection.name,
         items=len(workspace.collection),
         analysing=workspace.analysing,
+        new_items=len(workspace.news.ids) if session.answers else 0,
+        kind=workspace.collection.kind,
         skipped=[core.SkippedView.model_validate(one) for one in skipped[:MAX_LISTED_FILES]],
         skipped_total=len(skipped),
         gone=[] if workspace.analysing else session.progress()["gone"][:MAX_LISTED_FILES],

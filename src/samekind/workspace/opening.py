@@ -38,10 +38,12 @@ class Opening:
     Parameters
     ----------
     request : says how. collection : all items.
+    begun : the first step, if there was one.
     """
 
     request: Request
     collection: Collection
+    begun: Pile | None = None
 
     def first(self, progress: Progress | None = None) -> Pile | None:
         """Encode a random sample of the items, and those that answers may be about.
@@ -65,9 +67,17 @@ class Opening:
         return None
 
     def whole(self, progress: Progress | None = None) -> Pile:
-        """Encode all items; those of the first step are in the cache."""
+        """Encode all items; those of the first step are in the cache.
+
+        They also come first, so that what an open page knows by position stays right.
+        """
+        collection = self.collection
+        if self.begun is not None:
+            first = [collection.position(id) for id in self.begun.collection.ids()]
+            others = set(range(len(collection))).difference(first)
+            collection = collection.take([*first, *sorted(others)])
         return encoded_pile(
-            self.collection, encoder=self.request.encoder, mixed=self._mixed, progress=progress
+            collection, encoder=self.request.encoder, mixed=self._mixed, progress=progress
         )
 
     @property

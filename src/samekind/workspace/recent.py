@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from samekind.atomic_files import draft_name
+from samekind.workspace.known_items import KnownItems
 from samekind.workspace.pile import absolute
 from samekind.workspace.thumbnails import find_thumbnails, keep_thumbnails
 
@@ -80,6 +81,11 @@ class Recent:
         """Keep a few pictures of a pile."""
         if self.file is not None:
             keep_thumbnails(self._pictures, pile, collection)
+
+    def known_items(self, pile: str) -> KnownItems:
+        """Return the items of a pile that the person knows about."""
+        folder = state_folder() if self.file is None else self.file.parent
+        return KnownItems(folder / "known" / f"{pile}.json")
 
     @property
     def _pictures(self) -> Path:

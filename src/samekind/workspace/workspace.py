@@ -25,6 +25,7 @@ from samekind.questions import UNSURE
 from samekind.questions.wording import plural
 from samekind.session.people import ALONE, People
 from samekind.workspace.groupings import Groupings, Listing, new_name, visible_names
+from samekind.workspace.known_items import News
 from samekind.workspace.refitter import EventBus, Refitter
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class Workspace:
         self.key, self.pile, self.encoder = key, pile, encoder
         self.analysing = 0
         """Items that are still being analysed, and will come with the next workspace."""
+        self.news = News(())
         self.address = ""
         """The key in addresses; empty for the first workspace of a server."""
         self.on_close: list[Callable[[], None]] = []

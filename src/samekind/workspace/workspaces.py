@@ -13,6 +13,7 @@ from samekind.questions.wording import plural
 from samekind.workspace.browsing import Roots
 from samekind.workspace.groupings import SEPARATOR, open_part
 from samekind.workspace.jobs import Job, JobContext, Jobs
+from samekind.workspace.known_items import News
 from samekind.workspace.opening import N_FIRST, Opening
 from samekind.workspace.pile import Pile, Request, ledger_file
 from samekind.workspace.recent import Recent, RecentPile, recent_of, state_folder
@@ -139,6 +140,7 @@ class Workspaces:
             known = recent_of(workspace.key, request.path, workspace.collection, workspace.encoder)
             self.recent.note(replace(known, finished=True))
             self.recent.keep_thumbnails(known.pile, workspace.collection)
+            workspace.news = News.of(self.recent.known_items(known.pile), workspace.collection)
         return workspace
 
     def _begin(self, request: Request, collection: Collection, first: Pile) -> Workspace:
@@ -158,7 +160,7 @@ class Workspaces:
 
         def work(context: JobContext) -> dict[str, Any]:
             self.jobs.settle(context.job, {"ready": True})
-            return self._completed(known, Opening(request, collection), context, 0.0)
+            return self._completed(known, Opening(request, collection, first), context, 0.0)
 
         spec = {"path": known.path, "encoder": request.encoder, "minutes": None}
         title = f"Open {collection.name}"
@@ -222,7 +224,7 @@ class Workspaces:
             workspace.analysing = len(collection) - len(first.collection)
             self.add(workspace)
             self.jobs.settle(context.job, {"ready": True})
-        return self._completed(known, opening, context, begin)
+        return self._completed(known, replace(opening, begun=first), context, begin)
 
     def _completed(
         self, known: RecentPile, opening: Opening, context: JobContext, begin: float
@@ -232,6 +234,7 @@ class Workspaces:
         pile = opening.whole(progress)
         context.tell(0.98, "Looking for groups …")
         workspace = Workspace.of(opening.request, pile, encoder=known.encoder)
+        workspace.news = News.of(self.recent.known_items(known.pile), workspace.collection)
         before = self.find(known.pile)
         self.add(workspace)
         if before is not None and before.analysing:  # open pages notice by the new groups
@@ -281,6 +284,8 @@ def _same(workspace: Workspace, collection: Collection) -> bool:
     """Whether an open workspace shows the items that are at the path now."""
     there = workspace.collection
     try:
-        return len(there) == len(collection) and there.fingerprint == collection.fingerprint
+        if len(there) != len(collection):
+            return False
+        return {(one.id, one.stamp) for one in there} == {(one.id, one.stamp) for one in collection}
     except SourceError:
         return False

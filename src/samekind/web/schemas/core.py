@@ -179,6 +179,10 @@ class SessionView(Schema):
     items: int
     analysing: int = 0
     """Further items that are still being analysed; questions are about the others meanwhile."""
+    new_items: int = 0
+    """Items that are new since the last time and were put into groups."""
+    kind: str = ""
+    """Of the items: image, text or row."""
     skipped: list[SkippedView]
     skipped_total: int
     gone: list[str]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from samekind.web.schemas.core import Schema
+from samekind.web.schemas.groups import MemberView
 
 
 class Fact(Schema):
@@ -17,3 +18,18 @@ class ItemDetails(Schema):
 
     id: str
     facts: list[Fact]
+
+
+class NewInGroup(Schema):
+    """New items that were put into one group, the least sure ones first."""
+
+    number: int
+    name: str
+    items: list[MemberView]
+
+
+class NewItems(Schema):
+    """Items that a known pile has since the last time."""
+
+    total: int
+    groups: list[NewInGroup]
