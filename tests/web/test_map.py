@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from samekind.items import Collection
 from samekind.workspace.map import MAX_LAYOUT_ITEMS, Maps
 from samekind.workspace.workspace import Workspace
 
@@ -155,3 +156,30 @@ def test_nothing_is_drawn_after_closing(make_workspace: Callable[..., Workspace]
     assert isinstance(workspace.maps, Maps)
     assert workspace.maps.current(workspace.session()).stage == "pca"
     assert workspace.maps.wait() and workspace.maps.current(workspace.session()).version == 1
+
+
+def test_items_are_found_by_words_of_name_folder_and_group(
+    client: TestClient, workspace: Workspace
+) -> None:
+    found = client.get("/api/map/find", params={"text": "PHOTOS/2"}).json()
+    assert found["positions"] == list(range(2, 48, 4)) and found["total"] == 12
+    assert "not known in words" in found["words"], "it says what it cannot know"
+    both = client.get("/api/map/find", params={"text": "07 photos/3"}).json()
+    assert both["positions"] == [7]
+    group = int(workspace.session().clustering.labels[1])
+    workspace.session().rename(group, "Blue things")
+    named = client.get("/api/map/find", params={"text": "blue"}).json()["positions"]
+    assert named == list(range(1, 48, 4))
+    inside = client.get("/api/map/find", params={"text": "photos/0", "group": group}).json()
+    assert inside["total"] == 0
+    assert client.get("/api/map/find", params={"doubtful": True}).json()["words"] == ""
+
+
+def test_texts_are_found_by_their_words(
+    make_workspace: Callable[..., Workspace],
+    client_for: Callable[[Workspace], TestClient],
+    odd_previews: Collection,
+) -> None:
+    client = client_for(make_workspace(collection=odd_previews))
+    found = client.get("/api/map/find", params={"text": "grüße"}).json()
+    assert found["total"] == 1 and "word by word" in found["words"]

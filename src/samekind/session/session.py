@@ -1,7 +1,5 @@
 """Session: ask, tell, undo, refit. The one path that the page, the terminal and simulations take.
-
-What a session knows is a fold of its ledger; what it asks is a function of ledger and seed.
-"""
+What a session knows is a fold of its ledger; what it asks is a function of ledger and seed."""
 
 from __future__ import annotations
 
@@ -28,6 +26,7 @@ from samekind.session.accuracy import Accuracy
 from samekind.session.answering import Answering
 from samekind.session.asking import Asking
 from samekind.session.naming import Naming
+from samekind.session.notebook import InNotebook
 from samekind.session.people import ALONE, Reservations
 from samekind.session.precedence import Aside, Precedence
 from samekind.session.quality import Statement, Statements, moved_lately, share_moved
@@ -43,7 +42,7 @@ from samekind.session.state import Prefetcher, SessionState
 from samekind.session.summary import check_items, header_of, summarise
 
 
-class Session:
+class Session(InNotebook):
     """One person's grouping (an orientation) of one collection.
 
     >>> from samekind import Session

@@ -7,6 +7,7 @@ import { appearance, colourOf, type Rgb, rgb, type Slots } from "../../component
 import { useDark } from "../../components/use-dark";
 import { number } from "../../format";
 import { HoverCard, type Hovered } from "./hover-card";
+import { Overlay, pointsInSight, type View } from "./overlay";
 import type { RendererKind } from "./renderer";
 import { type DragMode, Scatter } from "./scatter";
 import type { MapData } from "./use-map";
@@ -42,6 +43,7 @@ export function Board(props: Props) {
   const [hovered, setHovered] = useState<Hovered | null>(null);
   /** How many canvases have failed. After the first one, WebGL is not tried again. */
   const [failures, setFailures] = useState(0);
+  const [view, setView] = useState<(View & { still: boolean }) | null>(null);
   const latest = useRef({ onLasso, onRenderer });
   latest.current = { onLasso, onRenderer };
   const dark = useDark();
@@ -56,6 +58,10 @@ export function Board(props: Props) {
         onHover: (point, at) => setHovered(point === null ? null : { point, at }),
         onLasso: (found) => latest.current.onLasso(found),
         onLoop: (shape) => loop.current?.setAttribute("d", svgPath(shape)),
+        onFrame: (still) => {
+          const { camera, size } = scatter.current ?? { camera: null, size: null };
+          if (camera && size) setView({ camera, size, still });
+        },
         onContextLost: () => setFailures((n) => n + 1),
       },
       failures > 0,
@@ -96,6 +102,9 @@ export function Board(props: Props) {
     if (scatter.current) scatter.current.mode = mode;
   }, [mode]);
 
+  // Looked for when nothing moves, and kept while it does.
+  const inSight = useRef<number[]>([]);
+  if (view?.still) inSight.current = pointsInSight(map, view) ?? [];
   const group = hovered ? info.groups[points.group[hovered.point] ?? 0] : undefined;
   return (
     <div class={`board ${mode}`}>
@@ -111,6 +120,7 @@ export function Board(props: Props) {
         <path ref={loop} />
         {hovered && <circle cx={hovered.at[0]} cy={hovered.at[1]} r="9" />}
       </svg>
+      {view && <Overlay client={client} map={map} view={view} inSight={inSight.current} />}
       {hovered && group && (
         <HoverCard
           client={client}

@@ -17,12 +17,15 @@ import { LassoBar } from "./lasso-bar";
 import { Legend } from "./legend";
 import type { RendererKind } from "./renderer";
 import type { DragMode, Scatter } from "./scatter";
+import { MapSearch } from "./search";
 import { Tools, ZOOM_STEP } from "./tools";
 import { type MapData, useMap } from "./use-map";
 import "./map.css";
 
 /** How far one press of an arrow key moves the map, in pixels. */
 const PAN_STEP = 60;
+/** Items that one change by hand may name. */
+const MAX_SELECTED = 5000;
 /** Keys that repeat while they are held down, besides the arrows. */
 const REPEATING = "+=-";
 
@@ -82,6 +85,7 @@ export function MapPage({ workspace }: { workspace: Workspace }) {
   const [selected, setSelected] = useState<readonly number[] | null>(null);
   const [selectedLow, setSelectedLow] = useState(false);
   const [mode, setMode] = useState<DragMode>("pan");
+  const [found, setFound] = useState<readonly number[] | null>(null);
   const [picking, setPicking] = useState(false);
   const [renderer, setRenderer] = useState<RendererKind | null>("webgl");
   const groups = map?.info.groups ?? [];
@@ -160,6 +164,21 @@ export function MapPage({ workspace }: { workspace: Workspace }) {
         </div>
         <Tools mode={mode} setMode={setMode} scatter={scatter} selectCentre={selectCentre} />
       </div>
+      <div class="map-finding">
+        <MapSearch client={client} snapshot={map?.info.snapshot ?? 0} group={only?.number ?? null} found={setFound} />
+        {found !== null && found.length > 0 && (
+          <>
+            <button type="button" onClick={() => scatter.current?.flyTo(found)}>
+              Zoom to them
+            </button>
+            {found.length <= MAX_SELECTED && (
+              <button type="button" onClick={() => select([...found])}>
+                Select them
+              </button>
+            )}
+          </>
+        )}
+      </div>
       <ErrorNotice error={error} retry={reload} />
       <RendererNotice kind={renderer} />
       {map && (
@@ -170,7 +189,7 @@ export function MapPage({ workspace }: { workspace: Workspace }) {
               map={map}
               slots={slots}
               highlighted={highlighted}
-              selected={selected}
+              selected={selected ?? found}
               mode={mode}
               scatter={scatter}
               onLasso={select}

@@ -29,6 +29,8 @@ export interface ScatterEvents {
   onLasso: (points: number[]) => void;
   /** The loop while it is drawn, in pixels; empty for none. */
   onLoop: (loop: readonly number[]) => void;
+  /** A frame was drawn; `still`: it is the last one for now. */
+  onFrame?: (still: boolean) => void;
   /** The WebGL context was lost. The caller makes a new canvas. */
   onContextLost: () => void;
 }
@@ -262,6 +264,8 @@ export class Scatter {
       selecting: this.selecting,
     });
     delete this.canvas.dataset.drawing;
-    if (this.isAnimating() || this.flight) this.scheduleDraw();
+    const isMoving = this.isAnimating() || this.flight !== null;
+    this.events.onFrame?.(!isMoving);
+    if (isMoving) this.scheduleDraw();
   }
 }

@@ -11,10 +11,13 @@ from samekind.web.dependencies import CurrentSession, CurrentWorkspace
 from samekind.web.errors import ApiError
 from samekind.web.rendering import placed_view
 from samekind.web.schemas import core, groups
+from samekind.workspace.item_search import find_items
 
 router = APIRouter(prefix="/api/map", responses=core.ERRORS)
 MAX_ITEMS = 200
 """Items per request."""
+MAX_FOUND = 20_000
+"""Items that a search returns."""
 Positions = Annotated[
     str,
     Query(
@@ -59,6 +62,22 @@ def get_points(
             "GET /api/map returns the current version.",
         )
     return Response(found.as_bytes(), media_type="application/octet-stream")
+
+
+@router.get("/find")
+def find(
+    session: CurrentSession,
+    text: Annotated[str, Query(max_length=200)] = "",
+    group: Annotated[int | None, Query(ge=1, le=core.MAX_SAFE_INTEGER)] = None,
+    doubtful: bool = False,
+) -> groups.FoundItems:
+    """Find items by words in names, folders, texts and tables, by group, or by doubt."""
+    found = find_items(session, text, group=group, doubtful=doubtful)
+    return groups.FoundItems(
+        total=len(found.positions),
+        positions=found.positions[:MAX_FOUND].tolist(),
+        words=found.words,
+    )
 
 
 @router.get("/items")

@@ -154,6 +154,15 @@ class MapItems(Schema):
     items: list[PositionedItem]
 
 
+class FoundItems(Schema):
+    """Items that a search has found."""
+
+    total: int
+    positions: list[int]
+    words: str
+    """What was searched, and what cannot be."""
+
+
 class OrientationView(Schema):
     """An orientation in a list."""
 
