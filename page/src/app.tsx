@@ -1,6 +1,7 @@
 /** The frame of every page: navigation, progress, notices, and the view that the address names. */
 
 import { useEffect, useState } from "preact/hooks";
+import { ItemMenuHost } from "./components/item-menu/item-menu";
 import { Link } from "./components/link";
 import { Navigation, type View as NamedView } from "./components/navigation";
 import { Notice } from "./components/notice";
@@ -12,18 +13,23 @@ import { AnswersPage } from "./views/answers/answers";
 import { ComparePage } from "./views/compare/compare";
 import { ConflictsPage } from "./views/conflicts/conflicts";
 import { FinishPage } from "./views/finish/finish";
+import { PolishPage } from "./views/finish/polish";
 import { GroupPage } from "./views/groups/group";
 import { GroupsPage } from "./views/groups/groups";
 import { LazyMapPage } from "./views/map/lazy-map";
 import { NewItemsPage } from "./views/new/new";
 import { OrientationsPage } from "./views/orientations/orientations";
 import { ProgressPage } from "./views/progress/progress";
+import { ReviewPage } from "./views/review/review";
 import { QuestionsPage } from "./views/questions/questions";
 import { AnalysisBar } from "./views/start/analysis-bar";
 import { StartPage } from "./views/start/start";
 import { UncertaintyPage } from "./views/uncertainty/uncertainty";
 import { useWorkspace, type Workspace } from "./workspace/use-workspace";
 import "./app.css";
+
+/** Views that show themselves what changes by hand did. */
+const HAVE_TOASTS = /^\/(groups|map|uncertainty)/;
 
 /** Linked where the method knows how sure it is. */
 const UNCERTAINTY = "/uncertainty";
@@ -32,11 +38,12 @@ const NAVIGATION: NamedView[] = [
   ["/", "Questions"],
   ["/groups", "Groups"],
   ["/map", "Map"],
+  ["/review", "Review"],
   [UNCERTAINTY, "Uncertainty"],
   ["/progress", "Progress"],
   ["/answers", "Answers"],
   ["/groupings", "Groupings"],
-  ["/finish", "Export"],
+  ["/finish", "Finish"],
 ];
 
 function View({ path, workspace }: { path: string; workspace: Workspace }) {
@@ -51,6 +58,8 @@ function View({ path, workspace }: { path: string; workspace: Workspace }) {
   if (path === UNCERTAINTY) return <UncertaintyPage workspace={workspace} />;
   if (path === "/groupings" || path === "/orientations") return <OrientationsPage workspace={workspace} />;
   if (path === "/new") return <NewItemsPage workspace={workspace} />;
+  if (path === "/review") return <ReviewPage workspace={workspace} />;
+  if (path === "/polish") return <PolishPage workspace={workspace} />;
   if (path === "/finish") return <FinishPage workspace={workspace} />;
   return <QuestionsPage workspace={workspace} />;
 }
@@ -125,6 +134,7 @@ function WorkspaceFrame({ path, session, pile, remount }: Route & { remount: () 
       <AnalysisBar workspace={workspace} path={path} />
       <Notices workspace={workspace} path={path} />
       <View path={path} workspace={workspace} />
+      <ItemMenuHost workspace={workspace} hasToast={HAVE_TOASTS.test(path)} />
     </>
   );
 }

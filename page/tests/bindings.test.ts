@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import type { ChoiceView, QuestionView } from "../src/api/schema";
 import { bindQuestion, keyConflict, readBindings, slotLabel, slotOf, slots } from "../src/keyboard/bindings";
 
-const choice = (value: string, keys: string[]): ChoiceView => ({ value, label: value, keys, exemplars: [], name: "" });
+const choice = (value: string, keys: string[]): ChoiceView => ({ value, label: value, keys, exemplars: [], name: "", place: null });
 const asking = (many: boolean, ...choices: ChoiceView[]): QuestionView => ({
   number: 1,
   kind: "?",

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Client } from "../src/api/client";
 import type { JobView, PolishResult } from "../src/api/schema";
 import { FinishPage } from "../src/views/finish/finish";
+import { PolishPage } from "../src/views/finish/polish";
 import { PolishComparison } from "../src/views/finish/polish-comparison";
 import type { Workspace } from "../src/workspace/use-workspace";
 
@@ -207,7 +208,7 @@ test("an export to folders can be undone", async () => {
 
 test("polish is offered with an estimate and started in the background", async () => {
   replies["/api/polish"] = [200, polish];
-  render(<FinishPage workspace={workspace} />, document.body);
+  render(<PolishPage workspace={workspace} />, document.body);
   await vi.waitFor(() => expect(text()).toContain("About 30 minutes."));
   replies["/api/polish"] = [202, job({ kind: "polish", title: "Polish", state: "running", share: 0.2 })];
   document.querySelector(".polish-form")?.dispatchEvent(new Event("submit", { cancelable: true }));
@@ -228,7 +229,7 @@ function write(name: string, value: string, kind: "input" | "change" = "input") 
 
 test("the page says which learner trains, and chosen parameters are sent", async () => {
   replies["/api/polish/learner"] = [200, { learner: "PCL" }];
-  render(<FinishPage workspace={workspace} />, document.body);
+  render(<PolishPage workspace={workspace} />, document.body);
   await vi.waitFor(() => expect(text()).toContain("Trains: FixMatch"));
   write("method", "pcl", "change");
   await vi.waitFor(() => expect(text()).toContain("Trains: SimCLR + head + FixMatch"));
@@ -257,7 +258,7 @@ test("the page says which learner trains, and chosen parameters are sent", async
 test("a wrong parameter is explained, and nothing starts with it", async () => {
   const message = "Expected epochs to be a number or none, got 'many'.";
   replies["/api/polish/learner"] = [422, { error: { type: "input", message, what_to_do: null } }];
-  render(<FinishPage workspace={workspace} />, document.body);
+  render(<PolishPage workspace={workspace} />, document.body);
   await vi.waitFor(() => expect(text()).toContain("Trains: FixMatch"));
   write("method", "pcl", "change");
   await vi.waitFor(() => expect(document.querySelector("[name=epochs]")).not.toBeNull());
@@ -275,7 +276,7 @@ test("a wrong parameter is explained, and nothing starts with it", async () => {
 test("polished groups can be accepted", async () => {
   replies["/api/polish"] = [200, { ...polish, result }];
   replies["/api/polish/accept"] = [200, { ...polish, accepted: "idc" }];
-  render(<FinishPage workspace={workspace} />, document.body);
+  render(<PolishPage workspace={workspace} />, document.body);
   await vi.waitFor(() => expect(text()).toContain("agree somewhat better"));
   button("Use polished groups")?.click();
   await vi.waitFor(() => expect(text()).toContain("You are seeing polished groups (idc)."));

@@ -10,6 +10,7 @@ const group = (value: string, name: string): ChoiceView => ({
   label: "This one",
   keys: [],
   exemplars: [{ id: `item ${value}`, kind: "image", preview: null }],
+  place: Number(value) - 1,
   name,
 });
 const GROUPS = [

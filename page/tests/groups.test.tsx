@@ -15,6 +15,7 @@ const item = (id: string) => ({ id, kind: "image", preview: `/p/${id}` });
 const group = (number: number, size = 3): GroupCard => ({
   number,
   name: `Kind ${number}`,
+  place: 0,
   named: true,
   size,
   representatives: [item(`r${number}`)],
@@ -184,7 +185,7 @@ test("two selected groups are merged with m, and z undoes it", async () => {
   expect(sent).toEqual([]);
   void choose("Kind 3");
   await press("m");
-  expect(sent).toEqual([["POST", "/api/acts/merge", { groups: [1, 3] }]]);
+  expect(sent).toEqual([["POST", "/api/acts/merge", { groups: [1, 3], set_aside: false }]]);
   expect(document.querySelector(".toast")?.textContent).toContain("Done so.");
   expect(document.querySelectorAll(".group-card.selected")).toHaveLength(0);
   expect(document.querySelectorAll(".group-card.pending")).toHaveLength(2);
@@ -216,7 +217,7 @@ test("a group dragged onto another is merged with it, onto itself it is not", as
   expect(two?.classList.contains("over")).toBe(true);
   drag("Drop", two);
   await settle();
-  expect(sent).toEqual([["POST", "/api/acts/merge", { groups: [1, 2] }]]);
+  expect(sent).toEqual([["POST", "/api/acts/merge", { groups: [1, 2], set_aside: false }]]);
 });
 
 test("a rejected act says that nothing was changed, and keeps the selection", async () => {
@@ -270,12 +271,12 @@ test("selected items become a new group, or are removed", async () => {
   expect(sent).toEqual([]);
   void act(() => options()[1]?.click());
   await press("k");
-  expect(sent).toEqual([["POST", "/api/acts/split", { group: 1, items: [2] }]]);
+  expect(sent).toEqual([["POST", "/api/acts/split", { group: 1, items: [2], set_aside: false }]]);
   expect(selected()).toEqual([false, false, false]);
   expect(options()[1]?.classList.contains("pending")).toBe(true);
   void act(() => options()[2]?.click());
   await press("x");
-  expect(sent[1]).toEqual(["POST", "/api/acts/out", { items: [3] }]);
+  expect(sent[1]).toEqual(["POST", "/api/acts/out", { items: [3], set_aside: false }]);
 });
 
 test("selected items are moved to a group found by its name", async () => {
@@ -291,7 +292,7 @@ test("selected items are moved to a group found by its name", async () => {
   });
   await settle();
   await press("Enter", field ?? document.body);
-  expect(sent).toEqual([["POST", "/api/acts/move", { items: [1], to: 3 }]]);
+  expect(sent).toEqual([["POST", "/api/acts/move", { items: [1], to: 3, set_aside: false }]]);
   expect(document.querySelector("dialog")).toBeNull();
 });
 

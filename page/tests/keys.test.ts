@@ -13,9 +13,9 @@ const question: QuestionView = {
   parts: [],
   new_group: false,
   choices: [
-    { value: "same", label: "Same", keys: ["y"], exemplars: [], name: "" },
-    { value: "different", label: "Different", keys: ["n"], exemplars: [], name: "" },
-    { value: "unsure", label: "Not sure", keys: ["u", " "], exemplars: [], name: "" },
+    { value: "same", label: "Same", keys: ["y"], exemplars: [], name: "", place: null },
+    { value: "different", label: "Different", keys: ["n"], exemplars: [], name: "", place: null },
+    { value: "unsure", label: "Not sure", keys: ["u", " "], exemplars: [], name: "", place: null },
   ],
 };
 const acts: Act[] = [

@@ -180,12 +180,12 @@ test("32 groups look different, by colour and shape", () => {
 
 test("a group keeps its look when others come and go", () => {
   const slots = new Slots();
-  slots.assign([4, 2, 9]);
+  slots.assign([{ number: 4, place: 0 }, { number: 2, place: 1 }, { number: 9, place: 2 }]);
   const before = slots.of(9);
-  slots.assign([9, 11, 4]); // 2 has gone, 11 is new and takes its place
+  slots.assign([{ number: 9, place: 2 }, { number: 11, place: 3 }, { number: 4, place: 0 }]);
   expect(slots.of(9)).toBe(before);
   expect(slots.of(4)).toBe(0);
-  expect(slots.of(11)).toBe(1);
+  expect(slots.of(11)).toBe(3);
 });
 
 // -- previews ----------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ test("a sample is spread evenly", () => {
 
 test("selected points are counted by group, the most frequent first", () => {
   const points = { n: 4, xy: new Float32Array(8), group: Uint16Array.of(0, 1, 1, 0) };
-  const groups = [{ number: 3, name: "A", size: 2 }, { number: 5, name: "B", size: 2 }];
+  const groups = [{ number: 3, name: "A", place: 0, size: 2 }, { number: 5, name: "B", place: 1, size: 2 }];
   const found = countByGroup([0, 1, 2], points, groups).map(([group, n]) => [group.name, n]);
   expect(found).toEqual([["B", 2], ["A", 1]]);
 });

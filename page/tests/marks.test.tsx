@@ -21,6 +21,7 @@ const question = (number: number, many = true): QuestionView => ({
     keys: [],
     exemplars: /\d/.test(value) ? [item(`item ${value}`)] : [],
     name: "",
+    place: null,
   })),
 });
 

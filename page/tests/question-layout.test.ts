@@ -93,6 +93,7 @@ const question = (number: number, ...values: string[]): QuestionView => ({
     keys: [],
     exemplars: /\d/.test(value) ? [{ id: `e${value}`, kind: "image", preview: null }] : [],
     name: "",
+    place: null,
   })),
 });
 

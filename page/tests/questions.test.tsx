@@ -10,6 +10,7 @@ const choice = (value: string, keys: string[], exemplars: ItemView[] = []) => ({
   keys,
   exemplars,
   name: "",
+  place: null,
 });
 
 function show(

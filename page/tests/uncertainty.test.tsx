@@ -15,8 +15,8 @@ const pair = (a: number, b: number): UncertainPairView => ({
     items: [a, b].map((id) => ({ id: `item ${id}`, kind: "gone", preview: null })),
     parts: [],
     choices: [
-      { value: "same", label: "Same", keys: ["y"], exemplars: [], name: "" },
-      { value: "different", label: "Different", keys: ["n"], exemplars: [], name: "" },
+      { value: "same", label: "Same", keys: ["y"], exemplars: [], name: "", place: null },
+      { value: "different", label: "Different", keys: ["n"], exemplars: [], name: "", place: null },
     ],
     new_group: false,
   },

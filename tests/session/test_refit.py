@@ -9,8 +9,8 @@ from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.ledger.store import MemoryStore
 from samekind.session import Session
-from samekind.session.quality import constraints_without, share_moved
-from samekind.session.refit import with_names
+from samekind.session.quality import constraints_without
+from samekind.session.refit import share_moved, with_names
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
 

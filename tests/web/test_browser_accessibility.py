@@ -18,7 +18,9 @@ VIEWS = {
     "/answers": ".answer-list .answer",
     "/conflicts": "main h1",
     "/groupings": ".orientation-list li",
-    "/finish": ".polish",
+    "/finish": ".export",
+    "/review": ".review .verdict",
+    "/polish": ".polish",
 }
 """Every view, and what it shows once it is ready."""
 

@@ -100,6 +100,9 @@ def test_a_question_fits_on_the_screen_without_scrolling(page: Any) -> None:
 
 def test_groups_are_seen_renamed_and_downloaded(page: Any, workspace: Workspace) -> None:
     page.keyboard.press("q")
+    page.wait_for_selector(".export")
+    assert page.url.endswith("/finish"), "where Finish leads as well"
+    page.click("nav >> text=Groups")
     page.wait_for_selector(".group-card")
     expect(page.locator(".group-card")).to_have_count(4)
     page.locator(".group-name").first.click()
@@ -169,7 +172,7 @@ def test_contradictions_are_shown_with_the_conflicting_answers(
     assert asked is not None
     session.tell(asked.number + 1, "different")
     page.reload()
-    page.click("text=Review")
+    page.click(".notice >> text=Review")
     page.wait_for_selector(".conflict .answer")
     expect(page.locator(".conflict .answer")).to_have_count(2)
 

@@ -96,13 +96,15 @@ def test_from_thirty_key_presses_to_an_exported_grouping_and_another_orientation
         len(workspace.session().answers) == 30 and workspace.session().constraints.conflicts == ()
     )
     page.keyboard.press("q")
+    page.wait_for_selector(".export")
+    page.click("nav >> text=Groups")
     page.wait_for_selector(".group-card")
     refreshed(page)
     page.locator(".group-name").first.click()
     page.keyboard.type("My favourites")
     page.keyboard.press("Enter")
     page.wait_for_selector(".group-name:has-text('My favourites')")
-    page.click("nav >> text=Export")
+    page.click("nav >> text=Finish")
     page.wait_for_selector(".export")
     with page.expect_download() as download:
         page.click("text=Download")
@@ -131,10 +133,14 @@ def test_an_edit_that_contradicts_a_lasso_is_shown_large_and_settled(
     apart = next(a for a in workspace.session().answers if a.choice in ("none", "different"))
     together = list(apart.question.items())[:2]
     reply = httpx.post(
-        f"{served.address}/api/acts/together", json={"items": together}, trust_env=False
+        f"{served.address}/api/acts/together",
+        json={"items": together, "set_aside": True},
+        trust_env=False,
     )
     assert reply.status_code == 200, reply.text
-    page.click("text=Review")
+    address = f"{served.address}/api/answers/{apart.number}/restore"
+    assert httpx.post(address, json={}, trust_env=False).status_code == 200
+    page.click(".notice >> text=Review")
     page.wait_for_selector(".settle .question")
     page.wait_for_function("() => [...document.images].every((one) => one.complete)")
     boxes = [one.bounding_box() for one in page.locator(".settle .question .item").all()]

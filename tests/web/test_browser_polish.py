@@ -23,7 +23,7 @@ def form(served: Served, open_page: Callable[..., Any]) -> Any:
     assert served.workspace is not None
     session = served.workspace.session()
     run(session, Truth(np.arange(len(session.collection)) % 3), 14)
-    return open_page(served, "/finish", ready=".polish-form", phone=True, is_mobile=False)
+    return open_page(served, "/polish", ready=".polish-form", phone=True, is_mobile=False)
 
 
 def test_the_learner_follows_the_method_and_its_parameters(form: Any) -> None:

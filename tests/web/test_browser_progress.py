@@ -44,7 +44,7 @@ def test_a_contradiction_is_shown_and_settled_by_one_answer(
 ) -> None:
     contradict((0, 4, "same"), (9, 4, "same"), (0, 9, "different"))
     page.reload()
-    page.click("text=Review")
+    page.click(".notice >> text=Review")
     expect(page.locator(".clash-card")).to_have_count(3)
     expect(page.locator(".clash-card.aside")).to_contain_text("Different, set aside")
     expect(page.locator(".settle h2")).to_have_text("Are these two the same kind?")
@@ -62,7 +62,7 @@ def test_confirming_all_but_one_answer_settles_a_contradiction(
 ) -> None:
     contradict((0, 4, "same"), (9, 4, "same"), (0, 9, "different"))
     page.reload()
-    page.click("text=Review")
+    page.click(".notice >> text=Review")
     page.wait_for_selector(".settle")
     page.keyboard.press("y")
     page.wait_for_selector("text=Then look at this one again.")
@@ -79,7 +79,7 @@ def test_not_sure_settles_a_contradiction_too(
 ) -> None:
     contradict((0, 5, "same"), (0, 5, "different"))
     page.reload()
-    page.click("text=Review")
+    page.click(".notice >> text=Review")
     page.wait_for_selector(".settle")
     page.click(".settle [data-choice=unsure]")
     page.wait_for_selector("text=No answers contradict each other.")
@@ -164,7 +164,7 @@ def test_an_odd_answer_is_changed_or_confirmed_for_good(page: Any, workspace: Wo
     expect(page.locator(".odd-answer")).to_have_count(2)
     page.get_by_role("button", name="Answer 2 is correct").click()
     expect(page.locator(".odd-answer")).to_have_count(1)
-    page.click("text=Review")
+    page.click(".notice >> text=Review")
     page.locator("dialog [data-choice=different]").click()
     page.wait_for_selector("dialog", state="detached")
     expect(page.locator(".odd-answer")).to_have_count(1)

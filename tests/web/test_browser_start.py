@@ -92,7 +92,7 @@ def test_from_a_path_to_exported_folders_and_back(
     page.reload()
     page.wait_for_selector(".question .choice")
     counts(page, 3)
-    page.click("nav >> text=Export")
+    page.click("nav >> text=Finish")
     page.wait_for_selector(".export")
     with page.expect_download() as download:
         page.click("text=Download")

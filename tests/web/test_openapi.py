@@ -28,6 +28,7 @@ def test_every_reply_that_the_page_reads_as_json_has_a_schema() -> None:
     assert {path for (_, path), schema in bodies.items() if schema is None} == {
         "/api/export",
         "/api/finish/orientation",
+        "/api/items/{id}/full",
         "/api/items/{id}/preview",
         "/api/map/points",
         "/api/start/recent/{pile}/{number}",

@@ -1,6 +1,6 @@
 /**
  * Colours and shapes of groups: eight colours that colour-blind people can tell apart, in four shapes,
- * so that 32 groups look different. A group keeps its appearance while the page is open.
+ * so that 32 groups look different. A group keeps its appearance for the whole session.
  */
 
 import type { Client } from "../api/client";
@@ -36,22 +36,13 @@ export function colourOf(slot: number, dark: boolean): string {
   return (dark ? DARK : LIGHT)[appearance(slot).hue] ?? LIGHT[0];
 }
 
-/** Assigns appearances to groups: a new group takes the first free slot. */
+/** The places of groups, which the server keeps for the whole session. */
 export class Slots {
   private readonly slots = new Map<number, number>();
 
-  /** Give each of these groups a slot; groups that are gone release theirs. */
-  assign(numbers: readonly number[]): void {
-    const present = new Set(numbers);
-    for (const known of [...this.slots.keys()]) if (!present.has(known)) this.slots.delete(known);
-    const used = new Set(this.slots.values());
-    let free = 0;
-    for (const number of numbers) {
-      if (this.slots.has(number)) continue;
-      while (used.has(free)) free += 1;
-      this.slots.set(number, free);
-      used.add(free);
-    }
+  assign(groups: readonly { number: number; place: number }[]): void {
+    this.slots.clear();
+    for (const { number, place } of groups) this.slots.set(number, place);
   }
 
   of(number: number): number {

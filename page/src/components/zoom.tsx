@@ -1,9 +1,11 @@
-/** Press and hold an item to enlarge it. Releasing it is not a click. */
+/** Press and hold an item to enlarge it. Releasing it is not a click. A right click opens its menu;
+ * after holding a finger on it, a button does. */
 
 import { render } from "preact";
 import type { ItemView } from "../api/schema";
 import { Item } from "./item";
 import { ItemFacts } from "./item-facts";
+import { openItemMenu } from "./item-menu/open-menu";
 
 const HOLD_MS = 350;
 /** A finger that moves farther than this, in pixels, swipes or drags instead. */
@@ -49,9 +51,11 @@ function startHold(item: ItemView, down: PointerEvent): void {
   const { signal } = ended;
   clearTimeout(timer);
   timer = setTimeout(() => show(item), HOLD_MS);
-  const end = () => {
+  const end = (event?: Event) => {
+    const held = overlay !== null && event?.type === "pointerup" && down.pointerType !== "mouse";
     ended.abort();
     hide();
+    if (held) offerMenu(item);
   };
   const move = (event: PointerEvent) => {
     const distance = Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY);
@@ -62,6 +66,28 @@ function startHold(item: ItemView, down: PointerEvent): void {
   addEventListener("pointercancel", end, { signal });
 }
 
+/** After a finger has held an item: a button that opens its menu, until something else is touched. */
+function offerMenu(item: ItemView): void {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "more-pill";
+  button.textContent = "More about this…";
+  const remove = () => {
+    button.remove();
+    removeEventListener("pointerdown", touched, true);
+  };
+  const touched = (event: Event) => {
+    if (event.target !== button) remove();
+  };
+  button.addEventListener("click", () => {
+    const { left, top } = button.getBoundingClientRect();
+    remove();
+    openItemMenu({ item, x: left, y: top });
+  });
+  document.body.append(button);
+  addEventListener("pointerdown", touched, true);
+}
+
 /** Event handlers for an element that shows an item. */
 export function holdToZoom(item: ItemView) {
   return {
@@ -69,8 +95,12 @@ export function holdToZoom(item: ItemView) {
       if (event.isPrimary && event.button === 0) startHold(item, event);
     },
     // Phones open their own menu on a long press.
-    onContextMenu: (event: Event) => {
-      if (overlay !== null || (event as PointerEvent).pointerType === "touch") event.preventDefault();
+    onContextMenu: (event: MouseEvent) => {
+      const touch = (event as PointerEvent).pointerType === "touch";
+      if (overlay !== null || touch) return event.preventDefault();
+      clearTimeout(timer);
+      const { clientX: x, clientY: y } = event;
+      if (item.preview !== null && openItemMenu({ item, x, y })) event.preventDefault();
     },
   };
 }

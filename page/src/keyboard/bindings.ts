@@ -51,6 +51,7 @@ export function slotOf(question: QuestionView, choice: ChoiceView): Slot {
   if (ALWAYS.has(choice.value)) return `always:${choice.value}`;
   if (question.many) return `marks:${choice.value}`;
   if (PAIR.has(choice.value)) return `pair:${choice.value}`;
+  if (choice.place !== null) return `groups:${choice.place + 1}`;
   if (isNumber(choice.value) || choice.value === NONE) return `groups:${choice.value}`;
   return `always:${choice.value}`;
 }

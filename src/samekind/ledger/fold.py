@@ -14,6 +14,7 @@ from samekind.constraints import Constraints
 from samekind.errors import AnswerError, CorruptedLedger, SamekindError, StaleWrite
 from samekind.items import Collection
 from samekind.ledger.names import Name, Names
+from samekind.ledger.places import following_places
 from samekind.ledger.positions import Positions
 from samekind.ledger.records import Refitted, Reservation
 from samekind.protocols import Event, Store
@@ -66,6 +67,10 @@ class LedgerState:
     skipped: dict[int, int] = field(default_factory=dict)
     """Deferred questions, with the snapshot at which each was deferred."""
     refits: list[Refitted] = field(default_factory=list)
+    places: dict[int, int] = field(default_factory=dict)
+    """The places of the groups, by number; empty for guesses."""
+    used_places: frozenset[int] = frozenset()
+    """All places that any group ever had."""
     names: Names = field(default_factory=Names)
     changes: int = 0
     """Answers given, changed or undone since the last refit began."""
@@ -221,8 +226,17 @@ class LedgerState:
         after = int(data["after"])
         known = len(self.told_at) - _count_after(after, reversed(self.told_at.values()))
         numbers = int(data["snapshot"]), after, int(data["last"])
-        self.refits.append(Refitted(*numbers, marks, known, data.get("moved")))
+        self._place(marks, data.get("places"))
+        self.refits.append(Refitted(*numbers, marks, known, data.get("moved"), self.places))
         self.changes = _count_after(after, (at for at, _ in reversed(self.changed)))
+
+    def _place(self, numbers: Iterable[int], stored: Mapping[str, int] | None) -> None:
+        """Give the groups of a refit their places; older ledgers have none."""
+        if stored is None:
+            self.places = following_places(self.places, numbers)
+            return
+        self.places = {int(number): int(place) for number, place in stored.items()}
+        self.used_places = self.used_places.union(self.places.values())
 
     def _named(self, data: Mapping[str, Any], seq: int) -> None:
         name = Name(seq, str(data["name"]))

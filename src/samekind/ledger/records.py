@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,8 @@ class Refitted:
 
     `marks` lists a few item ids per group number, by which the groups are recognised again. `last`
     is the highest group number used so far. `answers` counts those that it learnt from. `moved` is
-    the share of items that changed their group; None: not known, or the groups began anew."""
+    the share of items that changed their group; None: not known, or the groups began anew.
+    `places` holds the place of each group, by number; empty for guesses."""
 
     snapshot: int
     after: int
@@ -33,3 +34,4 @@ class Refitted:
     marks: Mapping[int, Sequence[str]]
     answers: int = 0
     moved: float | None = None
+    places: Mapping[int, int] = field(default_factory=dict)

@@ -32,6 +32,8 @@ class ByHand(Question):
     given: Parts
     kept: Parts = field(default=(), kw_only=True)
     """Items that stay together as they were, although one that tied them is taken away."""
+    apart: tuple[tuple[int, int], ...] = field(default=(), kw_only=True)
+    """Pairs that stay different as they were, for the same reason."""
 
     def __post_init__(self) -> None:
         shown = tuple(i for part in self.given for i in part)
@@ -49,12 +51,16 @@ class ByHand(Question):
             raise InputError(f"A {self.kind!r} question names an item twice. Name each item once.")
 
     def items(self) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(i for part in (*self.given, *self.kept) for i in part))
+        parts = (*self.given, *self.kept, *self.apart)
+        return tuple(dict.fromkeys(i for part in parts for i in part))
 
     def parts(self) -> Parts:
         shown = {i for part in self.given for i in part}
-        others = (tuple(i for i in part if i not in shown) for part in self.kept)
-        return (*self.given, *(part for part in others if part))
+        found = list(self.given)
+        for part in (*self.kept, *self.apart):
+            found.append(tuple(i for i in part if i not in shown))
+            shown.update(part)
+        return tuple(part for part in found if part)
 
     def moved(self) -> tuple[int, ...]:
         """The items that "yes" takes away from others."""
@@ -71,7 +77,8 @@ class ByHand(Question):
         self.check(choice)
         if choice != YES:
             return ()
-        return (*self.stated(), *(link for part in self.kept for link in _tied(part)))
+        kept = (link for part in self.kept for link in _tied(part))
+        return (*self.stated(), *kept, *(Link(a, b, False) for a, b in self.apart))
 
     def truthful(self, same: Same) -> str:
         unknown = False
@@ -84,19 +91,19 @@ class ByHand(Question):
         return UNSURE if unknown else YES
 
     def to_json(self, name: Callable[[int], str]) -> dict[str, Any]:
-        given, kept = (
-            [[name(i) for i in part] for part in parts] for parts in (self.given, self.kept)
-        )
-        more = {"kept": kept} if kept else {}
-        return {"kind": self.kind, "given": given, **more, **self.remarks()}
+        groups = {"given": self.given, "kept": self.kept, "apart": self.apart}
+        named = {key: [[name(i) for i in part] for part in parts] for key, parts in groups.items()}
+        filled = {key: parts for key, parts in named.items() if parts}
+        return {"kind": self.kind, **filled, **self.remarks()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], position: Callable[[str], int]) -> Self:
-        given, kept = (
+        given, kept, apart = (
             tuple(tuple(position(i) for i in part) for part in parts)
-            for parts in (data["given"], data.get("kept", ()))
+            for parts in (data["given"], data.get("kept", ()), data.get("apart", ()))
         )
-        return cls(given, kept=kept, **read_remarks(data))
+        pairs = tuple((a, b) for a, b in apart)
+        return cls(given, kept=kept, apart=pairs, **read_remarks(data))
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,14 +89,19 @@ def typed_numbers(typed: str, choices: Iterable[str]) -> str | None:
     return joined(map(int, words)) if set(words) <= numbers else None
 
 
-def keys(choices: Iterable[str], *, many: bool = False) -> dict[str, tuple[str, ...]]:
+def keys(
+    choices: Iterable[str], *, many: bool = False, places: Mapping[str, int] | None = None
+) -> dict[str, tuple[str, ...]]:
     """The keys of each choice; an unknown choice gets the first of its letters that is free.
+
+    A choice whose group has a place has the key of that place: from 1 to 9, or none.
 
     With `many` the first numbers have keys that mark them, and one key sends the marked numbers.
     Space marks the item under the cursor, so it is no answer there.
     """
     names = list(choices)
     given = {name: _known_keys(name, many) for name in names}
+    given |= _keys_of_places(names, places or {})
     taken = {key for group in given.values() for key in group}
     taken |= {key for act, _ in ACTS.values() for key in act}
     for name in names:
@@ -107,6 +112,16 @@ def keys(choices: Iterable[str], *, many: bool = False) -> dict[str, tuple[str, 
         given[name] = (free,) if free else ()
         taken.add(free)
     return given
+
+
+def _keys_of_places(names: Iterable[str], places: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
+    """The keys of choices with places, and of other numbers: those that are left."""
+    if not places:
+        return {}
+    found = {c: (str(place + 1),) if place < 9 else () for c, place in places.items()}
+    left = [key for key in NUMBERS[:9] if (key,) not in found.values()]
+    others = [name for name in names if name.isdecimal() and name not in places]
+    return found | {name: tuple(left[k : k + 1]) for k, name in enumerate(others)}
 
 
 def _known_keys(choice: str, many: bool) -> tuple[str, ...]:

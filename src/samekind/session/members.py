@@ -55,6 +55,15 @@ def sureness(clustering: Clustering) -> Floats:
     return clustering.memo("sureness", computed)
 
 
+def distances_to(clustering: Clustering, positions: Positions, item: int) -> Floats:
+    """Distances of some items to one, computed in chunks."""
+    point = _rows(clustering, np.array([item]))[0]
+    found = np.empty(len(positions), dtype=np.float32)
+    for part in _parts(len(positions)):
+        found[part] = _apart(_rows(clustering, positions[part]), point)
+    return found
+
+
 def sizes(clustering: Clustering) -> dict[int, int]:
     """Items per group, counted once per snapshot."""
     return clustering.memo("sizes", clustering.sizes)

@@ -94,6 +94,12 @@ class Naming:
         found = self.log.ledger.names.by_answer.get(number)
         return found[1].text if found else ""
 
+    def group_called(self, name: str, *, but: int | None = None) -> int | None:
+        """The number of another group with this name; None: there is none."""
+        wanted = clean(name).casefold()
+        names = self._clustering.names.items()
+        return next((k for k, text in names if k != but and text.casefold() == wanted), None)
+
     def checked(self, asked: Asked, choice: str, name: str) -> str:
         """The name as it is stored with an answer.
 

@@ -8,7 +8,7 @@ answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -115,10 +115,22 @@ def _with_rests(known: Constraints, question: ByHand) -> ByHand:
         if rest and not target.intersection(rest):
             found[rest[0]] = rest
     kept = tuple(rest for rest in found.values() if len(rest) > 1)
+    apart = tuple((rest[0], foe) for rest in found.values() for foe in _foes(known, rest[0], moved))
     if not isinstance(question, Belongs):
-        return replace(question, kept=kept)
+        return replace(question, kept=kept, apart=apart)
     left = tuple(rest[:1] for rest in found.values() if not stated.intersection(rest))
-    return replace(question, given=(*question.given, *left), kept=kept)
+    return replace(question, given=(*question.given, *left), kept=kept, apart=apart)
+
+
+def _foes(known: Constraints, item: int, but: Collection[int]) -> list[int]:
+    """An item of each kind that an item is known to differ from, but none of these."""
+    own, links = known.components[item], known.component_links()
+    others = {int(b if a == own else a) for a, b in links.tolist() if own in (a, b)}
+    first: dict[int, int] = {}
+    for other in known.touched.tolist():
+        if int(known.components[other]) in others and other not in but:
+            first.setdefault(int(known.components[other]), other)
+    return list(first.values())
 
 
 def _by_weight(known: Constraints, moved: frozenset[int]) -> Iterator[tuple[Answer, Link]]:

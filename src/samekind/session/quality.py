@@ -33,6 +33,7 @@ from samekind.session.accuracy import (
 )
 from samekind.session.attention import Attention, attention
 from samekind.session.expectations import clearness
+from samekind.session.refit import share_moved
 from samekind.session.tally import Tally
 
 MIN_CHECKS = 5
@@ -134,14 +135,6 @@ def interval(agreed: int, checks: int, error: float = 0.05) -> tuple[float, floa
     low = beta.ppf(error / 2, agreed, checks - agreed + 1) if agreed else 0.0
     high = beta.ppf(1 - error / 2, agreed + 1, checks - agreed) if agreed < checks else 1.0
     return float(low), float(high)
-
-
-def share_moved(clustering: Clustering) -> float | None:
-    """Share of items that the last refit moved to another group; None before the first refit."""
-    if not clustering.lineage:
-        return None
-    stayed = sum(sources.get(number, 0) for number, sources in clustering.lineage.items())
-    return 1 - stayed / max(len(clustering.labels), 1)
 
 
 @dataclass(frozen=True)

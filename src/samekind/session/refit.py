@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from samekind.clustering import Clustering, Labels, Vectors
 from samekind.constraints import Constraints
 from samekind.errors import VectorError
-from samekind.items import Collection
+from samekind.items import Collection as Items
 from samekind.ledger.records import Refitted
 from samekind.session.one_kind import joined_by_answers
+
+if TYPE_CHECKING:
+    from samekind.session.places import Places
 
 MARKS_PER_GROUP = 8
 """Items per group that a ledger keeps to recognise the group after reopening."""
@@ -66,6 +69,7 @@ class Snapshot(NamedTuple):
     number_of: dict[int, int]
     """The group number of each raw label."""
     marks: dict[str, list[str]]
+    learnt_from: Constraints
 
     @classmethod
     def of(
@@ -73,13 +77,26 @@ class Snapshot(NamedTuple):
         clustering: Clustering,
         groups: FittedGroups,
         constraints: Constraints,
-        collection: Collection,
+        collection: Items,
     ) -> Snapshot:
         """Derive it from a clustering, the fitted groups, and the answers they were fitted on."""
         raw, first = np.unique(groups.labels, return_index=True)
         numbers = clustering.labels[first]
         number_of = dict(zip(raw.tolist(), numbers.tolist(), strict=True))
-        return cls(clustering, number_of, group_marks(clustering, constraints, collection))
+        marks = group_marks(clustering, constraints, collection)
+        return cls(clustering, number_of, marks, constraints)
+
+    def event_data(self, after: int, places: Mapping[int, int]) -> dict[str, Any]:
+        """The data of a ``refitted`` event that learnt from everything up to event `after`."""
+        now = self.clustering
+        return {
+            "snapshot": now.snapshot,
+            "after": after,
+            "last": now.last_number,
+            "marks": self.marks,
+            "moved": share_moved(now),
+            "places": {str(number): place for number, place in places.items()},
+        }
 
     def after(self, previous: Clustering) -> Snapshot:
         """The same with the lineage of its groups from those of `previous`."""
@@ -92,14 +109,51 @@ class Snapshot(NamedTuple):
 
 
 def following_groups(
-    previous: Clustering, groups: FittedGroups, constraints: Constraints, keep_numbers: object
+    previous: Clustering,
+    groups: FittedGroups,
+    constraints: Constraints,
+    keep_numbers: object,
+    places: Places,
 ) -> Clustering:
-    """The groups of the next snapshot, with the numbers of the previous ones if these count."""
+    """The groups of the next snapshot, with the numbers of the previous ones if these count.
+
+    A new group is numbered by its place where that number is free: "Group 3" has the key 3.
+    """
     if keep_numbers:
         found = previous.followed_by(*groups, weight=answered_weight(constraints))
     else:
         found = Clustering.first(*groups, snapshot=previous.snapshot + 1)
-    return joined_by_answers(found, constraints)
+    found = joined_by_answers(found, constraints)
+    wanted = places.following(found, constraints, keep=bool(keep_numbers))
+    kept = previous.numbers if keep_numbers else ()
+    return renumbered(found, wanted, kept, previous.last_number if keep_numbers else 0)
+
+
+def renumbered(
+    clustering: Clustering, places: Mapping[int, int], kept: Collection[int], last: int
+) -> Clustering:
+    """The clustering with new groups numbered by their places.
+
+    Parameters
+    ----------
+    kept : numbers of groups that are not new. last : the highest number used before.
+    """
+    new = [number for number in clustering.numbers if number not in kept]
+    wanted = {number: places[number] + 1 for number in new if number in places}
+    if not wanted or any(number <= last for number in wanted.values()) or len(wanted) < len(new):
+        return clustering
+    number_of = {number: wanted.get(number, number) for number in clustering.numbers}
+    old = np.array(clustering.numbers)
+    mapped = np.array([number_of[int(number)] for number in old])
+    membership = clustering.membership
+    return replace(
+        clustering,
+        labels=mapped[np.searchsorted(old, clustering.labels)],
+        membership=None if membership is None else membership[:, np.argsort(mapped)],
+        names={number_of[n]: name for n, name in clustering.names.items()},
+        last_number=max(last, int(mapped.max())),
+        lineage={number_of.get(n, n): before for n, before in clustering.lineage.items()},
+    )
 
 
 def with_names(clustering: Clustering, names: Mapping[int, str]) -> Clustering:
@@ -111,7 +165,7 @@ def with_names(clustering: Clustering, names: Mapping[int, str]) -> Clustering:
 
 
 def group_marks(
-    clustering: Clustering, constraints: Constraints, collection: Collection
+    clustering: Clustering, constraints: Constraints, collection: Items
 ) -> dict[str, list[str]]:
     """A few item ids per group: first items that the person placed, then evenly spread ones."""
     answered = np.zeros(len(clustering.labels), dtype=bool)
@@ -145,6 +199,14 @@ def recognise_groups(
     unmarked = Clustering(numbers, groups.space, snapshot=before, last_number=refit.last)
     found = replace(unmarked.followed_by(*groups, weight=weight), lineage={})
     return joined_by_answers(found, constraints)
+
+
+def share_moved(clustering: Clustering) -> float | None:
+    """Share of items that the last refit moved to another group; None before the first refit."""
+    if not clustering.lineage:
+        return None
+    stayed = sum(sources.get(number, 0) for number, sources in clustering.lineage.items())
+    return 1 - stayed / max(len(clustering.labels), 1)
 
 
 def answered_weight(constraints: Constraints) -> NDArray[np.float64]:

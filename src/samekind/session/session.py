@@ -28,8 +28,9 @@ from samekind.session.asking import Asking
 from samekind.session.naming import Naming
 from samekind.session.notebook import InNotebook
 from samekind.session.people import ALONE, Reservations
+from samekind.session.places import Places
 from samekind.session.precedence import Aside, Precedence
-from samekind.session.quality import Statement, Statements, moved_lately, share_moved
+from samekind.session.quality import Statement, Statements, moved_lately
 from samekind.session.refit import (
     FittedGroups,
     Snapshot,
@@ -111,10 +112,7 @@ class Session(InNotebook):
         self._open()
 
     def ask(self, *, by: str | None = None) -> Asked | None:
-        """The open question until it is answered; None when nothing is worth asking.
-
-        A person who is named with `by` has it reserved for a while: others are asked other ones.
-        """
+        """The open question, reserved for `by`; None when nothing is worth asking."""
         with self._lock:
             self.catch_up()
             return self._asking.ask(by)
@@ -236,10 +234,7 @@ class Session(InNotebook):
             return summarise(self, found, tally, moved_lately(self._ledger.refits))
 
     def refit(self) -> Clustering:
-        """Learn from all answers so far. Questions can be asked and answered meanwhile.
-
-        If another process was quicker, its groups are taken over.
-        """
+        """Learn from all answers so far, or take over the groups of a quicker process."""
         with self._refitting:
             self.follow()
             if not self.is_stale:
@@ -346,20 +341,24 @@ class Session(InNotebook):
 
     def _next_snapshot(self, groups: FittedGroups, known: Constraints, *, keep: bool) -> Snapshot:
         """The next snapshot. Guesses made before any kinds were told apart keep no numbers."""
-        following = following_groups(
-            self.clustering, groups, known, keep or self._learnt_from.kinds
-        )
+        keep = keep or bool(self._learnt_from.kinds)
+        following = following_groups(self.clustering, groups, known, keep, self.places)
         return Snapshot.of(following, groups, known, self.collection)
 
     def _record_refit(self, snapshot: Snapshot, after: int, n_refits: int) -> bool:
         """Store a refit, unless another process has refitted in the meantime."""
-        now = snapshot.clustering
-        numbers = {"snapshot": now.snapshot, "after": after, "last": now.last_number}
-        data: dict[str, Any] = {**numbers, "marks": snapshot.marks, "moved": share_moved(now)}
-        refits = self._ledger.refits
+        now, referenced = snapshot.clustering, self._groups_are_referenced()
+        places = self.places.following(now, snapshot.learnt_from, keep=referenced)
+        data, refits = snapshot.event_data(after, places), self._ledger.refits
         if self._log.commit(lambda: ("refitted", data) if len(refits) == n_refits else None):
             self._installed = refits[n_refits]
         return len(refits) > n_refits and self._installed is refits[n_refits]
+
+    @property
+    def places(self) -> Places:
+        """The place of each group, which gives its key, its colour and its position."""
+        with self._lock:
+            return Places.of(self._log, self.clustering, self._learnt_from)
 
     def _install(self, snapshot: Snapshot, model: Any, learnt_from: Constraints) -> None:
         self._previous = getattr(self, "clustering", None) if self._needs_previous() else None

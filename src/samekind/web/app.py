@@ -38,6 +38,8 @@ VIEWS = (
     "/orientations",
     "/progress",
     "/uncertainty",
+    "/review",
+    "/polish",
     "/conflicts",
     "/compare",
     "/map",

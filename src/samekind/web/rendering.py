@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -36,6 +36,8 @@ MAX_SHOWN_ITEMS = 24
 MAX_LISTED_FILES = 100
 """Skipped or missing files that are listed."""
 SHOWN_PER_GROUP = 5
+MANY_GROUPS = 8
+"""Groups of a question from which on the nearest come first."""
 
 
 def item_view(workspace: Workspace, position: int) -> core.ItemView:
@@ -62,7 +64,8 @@ def question_view(
     def views(positions: Iterable[int]) -> list[core.ItemView]:
         return [question_item_view(workspace, session, i) for i in positions]
 
-    keys = wording.keys(question.choices(), many=question.many)
+    places = choice_places(session, question)
+    keys = wording.keys(question.choices(), many=question.many, places=places)
     parts = [views(part[:MAX_SHOWN_ITEMS]) for part in question.parts()[:MAX_SHOWN_ITEMS]]
     return core.QuestionView(
         number=number,
@@ -76,12 +79,13 @@ def question_view(
         choices=[
             core.ChoiceView(
                 value=choice,
-                label=wording.label(choice, question.words),
+                label=choice_label(session, question, choice, places),
                 keys=list(keys[choice]),
                 exemplars=views(question.exemplars(choice)),
                 name=group_name(session, question, choice),
+                place=places.get(choice),
             )
-            for choice in question.choices()
+            for choice in ordered_choices(question, places)
         ],
         new_group=question.placed_item(NONE) is not None,
     )
@@ -90,7 +94,37 @@ def question_view(
 def group_name(session: Session, question: Question, choice: str) -> str:
     """Return the name of the group that a choice puts an item into; empty if it has none."""
     exemplars = () if question.placed_item(choice) is None else question.exemplars(choice)
-    return session.naming.of_kind(exemplars[0]) if exemplars else ""
+    if not exemplars:
+        return ""
+    return session.naming.of_kind(exemplars[0]) or session.places.name(exemplars[0])
+
+
+def choice_places(session: Session, question: Question) -> dict[str, int]:
+    """Return the places of the groups that the choices of a question put an item into."""
+    if question.many:
+        return {}
+    groups = [c for c in question.choices() if question.placed_item(c) is not None and c != NONE]
+    found = session.places.of_items(question.exemplars(choice)[0] for choice in groups)
+    return {c: place for c, place in zip(groups, found, strict=True) if place is not None}
+
+
+def choice_label(
+    session: Session, question: Question, choice: str, places: Mapping[str, int]
+) -> str:
+    """Return the text on the button of a choice: what an unnamed group is called everywhere."""
+    if choice in places and choice not in question.words:
+        return session.places.title(question.exemplars(choice)[0])
+    return wording.label(choice, question.words)
+
+
+def ordered_choices(question: Question, places: Mapping[str, int]) -> list[str]:
+    """Return the choices in the order of the places of their groups, unless nearest come first."""
+    choices = list(question.choices())
+    if question.hints or len(places) >= MANY_GROUPS:
+        return choices
+    groups = sorted((c for c in choices if c in places), key=lambda choice: places[choice])
+    ordered = iter(groups)
+    return [next(ordered) if choice in places else choice for choice in choices]
 
 
 def progress_view(workspace: Workspace, session: Session) -> core.Progress:
@@ -157,6 +191,8 @@ def answer_label(session: Session, answer: Answer) -> str:
     words = wording.short_label(answer.choice, question.words, question.marking)
     if name := group_name(session, question, answer.choice):
         return name
+    if answer.choice not in question.words and answer.choice in choice_places(session, question):
+        return session.places.title(question.exemplars(answer.choice)[0])
     started = session.naming.with_answer(answer.number)
     return f"{words}: {started}" if started else words
 
@@ -217,6 +253,7 @@ def group_view(workspace: Workspace, session: Session, number: int) -> groups.Gr
         number=number,
         name=clustering.name(number),
         named=number in clustering.names,
+        place=session.places.groups[number],
         size=members.sizes(clustering)[number],
         representatives=representative_views(workspace, clustering, number, SHOWN_PER_GROUP),
         purity=None if purity is None else round(purity, 4),

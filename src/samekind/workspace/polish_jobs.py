@@ -88,6 +88,17 @@ def advise(n_answers: int) -> str:
     )
 
 
+def is_expected_to_help(session: Session) -> bool:
+    """Whether a trained network will probably beat the quick groups.
+
+    With very many answers, or where the vectors do not hold the difference that the person makes.
+    """
+    if reason_against(session):
+        return False
+    answers = len(session.answers)
+    return answers >= MIN_ANSWERS_TO_WIN or bool(session.progress()["unseen"])
+
+
 def submit_polish(
     workspaces: Workspaces, workspace: Workspace, name: str, wish: Training, minutes: float | None
 ) -> Job:

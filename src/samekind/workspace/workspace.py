@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from samekind.errors import (
     AlreadyAnswered,
     AnswerError,
+    NameTaken,
     SamekindError,
     SetsAside,
     StateError,
@@ -228,8 +229,7 @@ class Workspace:
     def act(self, session: Session, act: Act, by: str, *, confirmed: bool = True) -> int:
         """Perform a change by hand and refit at once; the number of its question.
 
-        Unless `confirmed`, one that contradicts earlier answers raises
-        :class:`~samekind.errors.SetsAside`, and nothing is changed.
+        Unless `confirmed`, one that contradicts earlier answers raises :class:`SetsAside`.
         """
         from samekind.session.acts import perform, performed
 
@@ -237,8 +237,7 @@ class Workspace:
             if not confirmed and performed(session, act) is None:
                 aside = len(session.precedence.weigh(act.question).aside)
                 if aside:
-                    answers = plural(aside, "earlier answer")
-                    raise SetsAside(f"{act.verb} and set aside {answers}?")
+                    raise SetsAside(f"{act.verb} and set aside {plural(aside, 'earlier answer')}?")
             number = perform(session, act, by=by)
         self.refitter.nudge(session, at_once=True)
         return number
@@ -267,10 +266,7 @@ class Workspace:
     def tell_now(
         self, session: Session, question: Question, choice: str, by: str, person: str | None = None
     ) -> int:
-        """Ask a question that the person looks at already, and store the answer; its number.
-
-        The same answer sent twice is stored once. `person` is one of several named people.
-        """
+        """Ask what a person (one of several, if named) looks at, and store the answer once."""
         with self._acting:
             question.check(choice)
             for answer in reversed(session.answers):
@@ -286,6 +282,11 @@ class Workspace:
         self.refitter.nudge(session)
         return asked.number
 
+    def rename(self, session: Session, group: int, name: str) -> None:
+        """Name a group; an empty name removes it. A name that another group has is refused."""
+        _check_free_name(session.naming.group_called(name, but=group), name)
+        session.rename(group, name)
+
     def name_choice(self, session: Session, number: int, choice: str, name: str) -> None:
         """Name the group that a choice of a question stands for; an empty name removes it."""
         question = self.asked(session, number).question
@@ -296,13 +297,12 @@ class Workspace:
                 f"{choice!r} of question {number} stands for no group, so it has no name. Choose "
                 "the number of a group."
             )
+        if session.naming.of_kind(exemplars[0]) != name.strip():
+            _check_free_name(session.naming.group_called(name), name)
         session.naming.name_kind(exemplars[0], name)
 
     def change(self, session: Session, number: int, choice: str, by: str | None = None) -> None:
-        """Change an earlier answer; the same choice again changes nothing.
-
-        With `by`, only an answer of this person.
-        """
+        """Change an earlier answer, with `by` only one of this person."""
         with self._acting:
             answer = self.answered(session, number, by)
             answer.question.check(choice)
@@ -346,7 +346,7 @@ class Workspace:
 
     @staticmethod
     def asked(session: Session, number: int) -> Asked:
-        """Return the question with this number, answered or not."""
+        """Return a question, answered or not."""
         try:
             return session.asked(number)
         except AnswerError as fault:
@@ -388,6 +388,11 @@ class Workspace:
 def _is_behind(session: Session) -> bool:
     """Whether there are answers that the groups are not learnt from."""
     return bool(session.progress()["until_refit"] < session.refit_every)
+
+
+def _check_free_name(other: int | None, name: str) -> None:
+    if other is not None:
+        raise NameTaken(f"There is a group “{name.strip()}” already. Merge the two?")
 
 
 def find(session: Session, number: int) -> Answer | None:

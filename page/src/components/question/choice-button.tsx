@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import type { ChoiceView } from "../../api/schema";
 import { shortcuts } from "../../keyboard/keys";
 import { Keys } from "../keys";
+import { Swatch } from "../swatch";
 
 interface Props {
   choice: ChoiceView;
@@ -31,6 +32,7 @@ export function ChoiceButton(props: Props) {
       {children}
       <span class="choice-label">
         <Keys keys={choice.keys} />
+        {choice.place !== null && <Swatch slot={choice.place} />}
         <span>{label ?? choice.label}</span>
       </span>
     </button>

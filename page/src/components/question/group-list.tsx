@@ -3,7 +3,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ChoiceView } from "../../api/schema";
 import { Item } from "../item";
-import { matchingGroups, newName } from "./group-search";
+import { Swatch } from "../swatch";
+import { byPlace, matchingGroups, newName, numberOf } from "./group-search";
 import { NONE } from "./use-marks";
 import "./group-list.css";
 
@@ -30,7 +31,7 @@ export function GroupList({ groups, canCreate, chosen, choose, rename, undo }: P
   const [renaming, setRenaming] = useState<string | null>(null);
   const input = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLUListElement>(null);
-  const rows = matchingGroups(groups, text);
+  const rows = matchingGroups(byPlace(groups), text);
   const created = canCreate ? newName(groups, text) : null;
   const n = rows.length + (created === null ? 0 : 1);
   const searching = text.trim() !== "";
@@ -116,15 +117,16 @@ export function GroupList({ groups, canCreate, chosen, choose, rename, undo }: P
                     <Item key={item.id} item={item} size="small" />
                   ))}
                 </span>
-                <span class={group.name ? "row-name" : "row-name muted"}>{group.name || "No name"}</span>
-                <kbd>{group.value}</kbd>
+                <span class={group.name ? "row-name" : "row-name muted"}>{group.name || group.label}</span>
+                {group.place !== null && <Swatch slot={group.place} />}
+                {numberOf(group) && <kbd>{numberOf(group)}</kbd>}
               </button>
               {rename && (
                 <button
                   type="button"
                   class="quiet row-rename"
                   title="Name this group"
-                  aria-label={`Name group ${group.value}${group.name && `, ${group.name}`}`}
+                  aria-label={`Name group ${numberOf(group)}${group.name && `, ${group.name}`}`}
                   onClick={() => setRenaming(group.value)}
                 >
                   ✎
@@ -173,7 +175,7 @@ function NameField({ group, save }: NameFieldProps) {
     <input
       ref={input}
       class="row-field"
-      aria-label={`Name of group ${group.value}`}
+      aria-label={`Name of group ${numberOf(group)}`}
       placeholder="Name of this group"
       maxLength={MAX_NAME_LENGTH}
       defaultValue={group.name}

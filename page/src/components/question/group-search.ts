@@ -12,10 +12,21 @@ export function simplified(text: string): string {
     .replace(/\s+/g, " ");
 }
 
+/** The number of a group, which is also its key; empty if it has no place of its own. */
+export function numberOf({ place }: ChoiceView): string {
+  return place === null ? "" : String(place + 1);
+}
+
+/** Groups in the order of their places, the same in every question. */
+export function byPlace(groups: readonly ChoiceView[]): ChoiceView[] {
+  const last = groups.length + 1000;
+  return [...groups].sort((a, b) => (a.place ?? last) - (b.place ?? last));
+}
+
 /** How well a group fits what was typed: 0 is best, `null` is not at all. */
 function rank(group: ChoiceView, typed: string): number | null {
   const name = simplified(group.name);
-  if (name === typed || group.value === typed) return 0;
+  if (name === typed || numberOf(group) === typed) return 0;
   if (name.startsWith(typed)) return 1;
   if (name.includes(` ${typed}`)) return 2;
   return name.includes(typed) && name !== "" ? 3 : null;
@@ -35,6 +46,6 @@ export function matchingGroups(groups: readonly ChoiceView[], text: string): Cho
 /** What was typed as the name of a new group; `null` if a group has that name or number already. */
 export function newName(groups: readonly ChoiceView[], text: string): string | null {
   const typed = simplified(text);
-  const taken = groups.some(({ name, value }) => simplified(name) === typed || value === typed);
+  const taken = groups.some((group) => simplified(group.name) === typed || numberOf(group) === typed);
   return typed === "" || taken ? null : text.trim().replace(/\s+/g, " ");
 }

@@ -6,6 +6,7 @@ import type { JobView } from "../../api/schema";
 import { useResource } from "../../api/use-resource";
 import { ErrorNotice } from "../../components/error-notice";
 import { JobBar } from "../../components/job-bar";
+import { Link } from "../../components/link";
 import { Notice } from "../../components/notice";
 import { isRunning, useJob } from "../../components/use-job";
 import type { Workspace } from "../../workspace/use-workspace";
@@ -13,7 +14,40 @@ import { PolishComparison } from "./polish-comparison";
 import { PolishForm } from "./polish-form";
 import "./polish.css";
 
-export function PolishSection({ workspace }: { workspace: Workspace }) {
+export function PolishPage({ workspace }: { workspace: Workspace }) {
+  return (
+    <main class="finish">
+      <PolishSection workspace={workspace} />
+      <p>
+        <Link to="/finish">Back to export</Link>
+      </p>
+    </main>
+  );
+}
+
+/** A line that leads to polishing, where that is expected to help or has been done. */
+export function PolishOffer({ workspace }: { workspace: Workspace }) {
+  const { client, now } = workspace;
+  const polish = useResource((signal) => client.get("/api/polish", { signal }), [client], {
+    refreshOn: [now?.progress.answers],
+  });
+  if (polish.data === null) return null;
+  const { helps, result, accepted } = polish.data;
+  if (result) return <PolishLine words="Polished groups wait for your decision." label="Compare" />;
+  if (accepted) return <PolishLine words={`You are seeing polished groups (${accepted}).`} label="Polish" />;
+  if (!helps) return null;
+  return <PolishLine words="A network that learns from your pictures would probably sort them better." label="Polish" />;
+}
+
+function PolishLine({ words, label }: { words: string; label: string }) {
+  return (
+    <p class="polish-offer">
+      {words} <Link to="/polish">{label}</Link>
+    </p>
+  );
+}
+
+function PolishSection({ workspace }: { workspace: Workspace }) {
   const { client, now } = workspace;
   const session = workspace.session?.session;
   const polish = useResource((signal) => client.get("/api/polish", { signal }), [client], {
@@ -54,7 +88,7 @@ export function PolishSection({ workspace }: { workspace: Workspace }) {
   const { accepted, result, offered, why_not } = polish.data;
   return (
     <section class="polish" aria-labelledby="polish-title">
-      <h2 id="polish-title">Polish</h2>
+      <h1 id="polish-title">Polish</h1>
       <p class="lead">
         A network learns from all your pictures and answers together. It trains in the background while you
         continue.

@@ -1,7 +1,6 @@
 /** A group among all groups: its name and size, typical items, uncertain items. */
 
 import type { GroupCard } from "../../api/schema";
-import { slotsFor } from "../../components/group-colours";
 import { Item } from "../../components/item";
 import { Link } from "../../components/link";
 import { Swatch } from "../../components/swatch";
@@ -58,7 +57,6 @@ export function Card({ workspace, group, selected, pending, position, toggle, re
     (dragged) => ("group" in dragged ? dragged.group : dragged.from) !== group.number,
     drop,
   );
-  const slots = slotsFor(workspace.client);
   const classes = ["group-card", selected && "selected", pending && "pending", over && "over"];
   return (
     <li
@@ -76,8 +74,8 @@ export function Card({ workspace, group, selected, pending, position, toggle, re
         <label class="card-select" title="Select this group">
           <input type="checkbox" checked={selected} aria-label={`Select ${group.name}`} onChange={toggle} />
         </label>
-        <Swatch slot={slots.of(group.number)} />
-        <GroupName client={workspace.client} group={group} renamed={renamed} />
+        <Swatch slot={group.place} />
+        <GroupName workspace={workspace} group={group} renamed={renamed} />
         <span class="muted group-size">{count(group.size, "item")}</span>
       </div>
       <Link to={`/groups/${group.number}`} className="representatives">

@@ -115,7 +115,7 @@ function OneGroup({ workspace, number }: { workspace: Workspace; number: number 
         <>
           <div class="group-head large">
             <Swatch slot={slots.of(number)} />
-            <GroupName client={client} group={group} renamed={reload} />
+            <GroupName workspace={workspace} group={group} renamed={reload} />
             <span class="muted">{count(group.size, "item")}</span>
             <Purity share={group.purity} />
             <fieldset class="orders">

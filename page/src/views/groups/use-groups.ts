@@ -9,7 +9,7 @@ export function useGroups({ client, now }: Workspace): Resource<GroupCard[]> {
   return useResource(
     async (signal) => {
       const { groups } = await client.get("/api/groups", { signal });
-      slotsFor(client).assign(groups.map((group) => group.number));
+      slotsFor(client).assign(groups);
       return groups;
     },
     [client],

@@ -20,7 +20,7 @@ export interface MapData {
 async function readMap(client: Client, before: MapData | null, signal: AbortSignal): Promise<MapData> {
   const info = await client.get("/api/map", { signal });
   if (JSON.stringify(before?.info) === JSON.stringify(info)) return before as MapData;
-  slotsFor(client).assign(info.groups.map((group) => group.number));
+  slotsFor(client).assign(info.groups);
   // The points of a version never change; the names and sizes of its groups do.
   if (before?.info.version === info.version) return { info, points: before.points };
   const { version } = info;

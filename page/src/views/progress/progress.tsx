@@ -6,6 +6,7 @@ import { ErrorNotice } from "../../components/error-notice";
 import { Link } from "../../components/link";
 import { count, duration, number, percent } from "../../format";
 import type { Workspace } from "../../workspace/use-workspace";
+import { PolishOffer } from "../finish/polish";
 import { CurveChart, CurveTable } from "./curve";
 import { People } from "./people";
 import "./progress.css";
@@ -13,7 +14,8 @@ import "./progress.css";
 /** How often to read a curve that is still being computed. */
 const CURVE_POLL_MS = 900;
 
-export function ProgressPage({ workspace: { client, now } }: { workspace: Workspace }) {
+export function ProgressPage({ workspace }: { workspace: Workspace }) {
+  const { client, now } = workspace;
   const { answers, snapshot, refitting } = now?.progress ?? {};
   const report = useResource((signal) => client.get("/api/progress/report", { signal }), [client], {
     refreshOn: [answers, snapshot, refitting],
@@ -46,6 +48,7 @@ export function ProgressPage({ workspace: { client, now } }: { workspace: Worksp
           <QualityCurve curve={curve.data} />
           <Breakdown report={report.data} />
           {people.data && <People found={people.data} />}
+          <PolishOffer workspace={workspace} />
           {learner.data && <Learner {...learner.data} />}
         </>
       )}

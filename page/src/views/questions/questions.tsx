@@ -54,7 +54,7 @@ export function QuestionsPage({ workspace }: { workspace: Workspace }) {
     else if (name === "help") setDialog("help");
     else if (name === "find") findGroup();
     else if (name === "look" && question) setDialog("closeup");
-    else if (name === "finish") navigate({ path: "/groups", session: currentRoute().session });
+    else if (name === "finish") navigate({ path: "/finish", session: currentRoute().session });
   };
   const isDisabled = (name: string) =>
     (name === "back" && answers === 0) || (["skip", "look"].includes(name) && !question);

@@ -11,12 +11,14 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query, Response
 
 from samekind.errors import SourceError, UnknownGroup
+from samekind.items import Preview
 from samekind.questions.wording import plural
 from samekind.session import Session, acts, members, search
 from samekind.web.dependencies import CurrentPerson, CurrentSession, CurrentWorkspace
 from samekind.web.errors import ApiError
 from samekind.web.rendering import group_view, member_view, open_question_view
 from samekind.web.schemas import core, groups
+from samekind.workspace.name_suggestions import suggest_names
 from samekind.workspace.workspace import Workspace
 
 router = APIRouter(prefix="/api", responses=core.ERRORS)
@@ -40,10 +42,9 @@ DECODERS = threading.BoundedSemaphore(4)
 
 @router.get("/groups")
 def list_groups(workspace: CurrentWorkspace, session: CurrentSession) -> groups.GroupCards:
-    """List all groups, largest first."""
-    clustering = session.clustering
-    sizes = members.sizes(clustering)
-    order = sorted(sizes, key=lambda number: (-sizes[number], number))
+    """List all groups, each at its place."""
+    clustering, places = session.clustering, session.places.groups
+    order = sorted(clustering.numbers, key=lambda number: places[number])
     return groups.GroupCards(
         snapshot=clustering.snapshot,
         groups=[group_view(workspace, session, number) for number in order],
@@ -76,8 +77,18 @@ def rename_group(
 ) -> groups.GroupCard:
     """Name a group."""
     check_group(session, number)
-    session.rename(number, to.name)
+    workspace.rename(session, number, to.name)
     return group_view(workspace, session, number)
+
+
+@router.get("/groups/{number}/names")
+def suggest_group_names(
+    number: GroupNumber, workspace: CurrentWorkspace, session: CurrentSession
+) -> groups.NameSuggestions:
+    """Suggest names for a group, from words and values that its items share."""
+    check_group(session, number)
+    found = [groups.NameSuggestion.model_validate(one) for one in suggest_names(session, number)]
+    return groups.NameSuggestions(suggestions=found)
 
 
 @router.post("/acts/merge")
@@ -179,6 +190,11 @@ def get_preview(id: str, workspace: CurrentWorkspace) -> Response:
             f"The item {id!r} cannot be read any more. Put the file back, or open the collection "
             "again."
         ) from fault
+    return preview_response(preview)
+
+
+def preview_response(preview: Preview) -> Response:
+    """Send what a person sees, if a browser can show it and nothing in it can run."""
     kind = preview.mime.split(";")[0].strip().lower()
     if kind not in MEDIA_TYPES or not preview.data.startswith(SIGNATURES.get(kind, b"")):
         raise ApiError(

@@ -32,7 +32,7 @@ Positions = Annotated[
 def get_map(workspace: CurrentWorkspace, session: CurrentSession) -> groups.MapView:
     """Describe the current map; its points are fetched by version."""
     current = workspace.maps.current(session)
-    clustering = session.clustering
+    clustering, places = session.clustering, session.places.groups
     sizes = members.sizes(clustering)
     return groups.MapView(
         snapshot=current.snapshot,
@@ -40,7 +40,12 @@ def get_map(workspace: CurrentWorkspace, session: CurrentSession) -> groups.MapV
         stage=current.stage,
         n=len(current.places),
         groups=[
-            groups.MapGroup(number=number, name=clustering.name(number), size=sizes.get(number, 0))
+            groups.MapGroup(
+                number=number,
+                name=clustering.name(number),
+                place=places.get(number, 0),
+                size=sizes.get(number, 0),
+            )
             for number in current.numbers
         ],
     )

@@ -97,6 +97,7 @@ def polish_view(workspaces: Workspaces, workspace: Workspace, session: Session) 
     return jobs.PolishView(
         offered=not reason,
         why_not=reason,
+        helps=polish_jobs.is_expected_to_help(session),
         device=estimate.device,
         gpu=estimate.gpu,
         minutes=estimate.minutes,

@@ -60,6 +60,8 @@ class ChoiceView(Schema):
     exemplars: list[ItemView]
     name: str
     """The name of the group that it stands for; empty if it has none."""
+    place: int | None
+    """The place of that group, from 0, which gives its colour; None: it stands for no group."""
 
 
 class MarkingView(Schema):
@@ -152,6 +154,8 @@ class GroupView(Schema):
     number: int
     name: str
     named: bool
+    place: int
+    """Its place, from 0, which stays the same for the whole session."""
     size: int
     representatives: list[ItemView]
 

@@ -114,7 +114,7 @@ class GroupCard(GroupView):
 
 
 class GroupCards(Schema):
-    """All groups of one snapshot, largest first."""
+    """All groups of one snapshot, each at its place."""
 
     snapshot: int
     groups: list[GroupCard]
@@ -128,11 +128,25 @@ class MemberPage(Schema):
     items: list[MemberView]
 
 
+class NameSuggestion(Schema):
+    """A name for a group, and where it comes from."""
+
+    name: str
+    why: str
+
+
+class NameSuggestions(Schema):
+    """Suggested names, the most telling first."""
+
+    suggestions: list[NameSuggestion]
+
+
 class MapGroup(Schema):
     """A group on the map."""
 
     number: int
     name: str
+    place: int
     size: int
 
 

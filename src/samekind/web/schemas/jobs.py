@@ -270,6 +270,8 @@ class PolishView(Schema):
 
     offered: bool
     why_not: str
+    helps: bool
+    """Whether it is expected to make the groups better."""
     device: str
     gpu: bool
     minutes: float
