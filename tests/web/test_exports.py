@@ -92,6 +92,10 @@ def test_folders_are_written_and_removed_again(
     (target / "mine.txt").write_text("added since")
     undone = client.post("/api/finish/undo", json={"target": str(target)}).json()
     assert undone["removed"] == 24 and undone["kept"] == ["mine.txt: was added since"]
+    assert undone["message"].startswith("24 files were removed. 1 file is left in")
+    again = client.post("/api/finish/undo", json={"target": str(target)}).json()
+    assert again["removed"] == 0 and again["kept"] == undone["kept"]
+    assert again["message"].startswith("There was nothing more to remove. 1 file is left in")
     assert (target / "mine.txt").exists() and not list(target.rglob("*.png"))
     assert len(list((tmp_path / "photos").glob("*.png"))) == 24, "the originals stay"
 

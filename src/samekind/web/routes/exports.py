@@ -97,9 +97,12 @@ def undo_export(
         for path, reason in report.kept
     ]
     message = f"{plural(len(report.done), 'file was', 'files were')} removed."
+    if not report.done:
+        message = "There was nothing more to remove."
     if kept:
-        files = plural(len(kept), "file was", "files were")
-        message += f" {files} kept, because they were changed or added since."
+        are = plural(len(kept), "file is", "files are")
+        why = "it was" if len(kept) == 1 else "they were"
+        message += f" {are} left in {wanted.target}, because {why} changed or added since."
     return jobs.UndoResult(
         removed=len(report.done), kept=kept[: exports.MAX_LISTED_FILES], message=message
     )
