@@ -26,7 +26,10 @@ def export(
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option(help="csv, json, parquet, folders or orientation; default: by the suffix."),
+        typer.Option(
+            help="csv, json, parquet, coco, label-studio, fiftyone, folders or orientation; "
+            "default: by the suffix."
+        ),
     ] = None,
     mode: Annotated[str, typer.Option(help="For folders: copy or link the files.")] = "copy",
     yes: options.Yes = False,

@@ -15,7 +15,7 @@ from samekind.exports.tables import check_parquet, formula_note
 from samekind.items import Collection, Item
 from samekind.questions.wording import plural
 
-FORMATS = ("csv", "folders", "json", "parquet")
+FORMATS = ("csv", "folders", "json", "parquet", "coco", "label-studio", "fiftyone")
 MODES = ("copy", "link")
 _SUFFIXES = {"": "folders", ".csv": "csv", ".json": "json", ".parquet": "parquet", ".pq": "parquet"}
 

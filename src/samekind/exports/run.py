@@ -9,12 +9,21 @@ from pathlib import Path
 
 from samekind.atomic_files import new_file, put_in_place
 from samekind.errors import ExportError, SamekindError
+from samekind.exports.annotations import write_coco, write_fiftyone, write_label_studio
 from samekind.exports.manifest import MANIFEST, Made, Manifest, Report
 from samekind.exports.names import suffix_for
 from samekind.exports.plan import Plan, Planned, content_of
-from samekind.exports.tables import WRITERS
+from samekind.exports.tables import WRITERS as TABLE_WRITERS
 from samekind.exports.undo import sha256, undo_export
 from samekind.protocols import Progress
+
+WRITERS = {
+    **TABLE_WRITERS,
+    "coco": write_coco,
+    "label-studio": write_label_studio,
+    "fiftyone": write_fiftyone,
+}
+"""What writes each format that is one file."""
 
 
 def run_export(plan: Plan, progress: Progress | None = None) -> Report:
