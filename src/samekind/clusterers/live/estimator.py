@@ -47,6 +47,7 @@ from samekind.clusterers.live.seeds import (
     reference_rows,
     restricted,
 )
+from samekind.clusterers.live.steadying import latest_rows
 from samekind.clusterers.live.visible import Visibility
 from samekind.constraints import Constraints
 from samekind.errors import UnknownName
@@ -165,6 +166,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             whole = len(rows) == len(X)
             some = Z if whole and self._scale is None else self._sample(X, seed, whole)
             seeds, plain, pile = self._start(Z, some, answers, by_hand, seed)
+            pile = None if pile is None else replace(pile, latest=latest_rows(known, rows))
             unconfirmed = np.isin(rows, known.unconfirmed)
             self._reference = self._learnt(Z, seeds, plain, pile, answers, rows, unconfirmed)
             self._head = self._straight_head

@@ -40,11 +40,13 @@ class Pile:
     ----------
     Z : (m, p) principal components. gathered : the same, each moved towards its neighbours.
     groups : (m,) plain groups.
+    latest : items that only the latest answers are about (:mod:`.steadying`).
     """
 
     Z: Floats
     gathered: Floats
     groups: Ints
+    latest: tuple[Ints, ...] = ()
 
     def at(self, rows: Ints) -> Pile:
         """Some of the items."""

@@ -43,6 +43,9 @@ MANY_ERRORS = (0.04, 0.08)
 """Shares of wrong answers from which single answers are doubted, and doubted fully."""
 MAX_DOUBTFUL = 0.1
 """An answer that the others find less likely than this is worth another look."""
+REPEATED, MAX_REPEATED_SIZE, REPEATED_RIGHT = 0.5, 0.5, 0.02
+"""Belief in another kind from which a kind is taken for that one once more, how many of the other's
+placed items it may have, and how likely its answers are right then."""
 WITNESSES = 15
 """Nearest answered items that vote about one."""
 
@@ -268,10 +271,12 @@ class Reliability:
                 (EXPECTED_ERROR_WEIGHT * EXPECTED_ERROR + (1 - right).sum())
                 / (EXPECTED_ERROR_WEIGHT + answered.sum())
             )
+        error = min(error, 0.5)
+        right[_repeated(belief, told)[told]] = 1 - _doubt(error) * (1 - REPEATED_RIGHT)
         likely = np.where(judged, belief.argmax(axis=1), told)
         others = np.rint(votes[np.arange(len(rows)), likely] * WITNESSES).astype(np.intp)
         agreed = np.where(judged, p, 1.0)
-        return cls(rows, told, right, agreed, likely, others, min(error, 0.5))
+        return cls(rows, told, right, agreed, likely, others, error)
 
     def at(self, rows: Ints) -> Reliability:
         """The same for items with other numbers."""
@@ -285,9 +290,8 @@ class Reliability:
         all others contradict is held back, unless there are many mistakes: then every answer
         counts by how likely it is right.
         """
-        low, high = MANY_ERRORS
-        doubt = np.clip((self.error - low) / (high - low), 0.0, 1.0)
-        return np.where(self.right < MIN_RIGHT, self.right, 1 - doubt * (1 - self.right))
+        hardly = self.right < MIN_RIGHT
+        return np.where(hardly, self.right, 1 - _doubt(self.error) * (1 - self.right))
 
     def doubtful(self) -> Ints:
         """Places of answered items that are worth another look, the most surprising first.
@@ -298,6 +302,26 @@ class Reliability:
         contradicted = (self.likely != self.told) & (self.others > WITNESSES // 2)
         found = np.flatnonzero((self.agreed < MAX_DOUBTFUL) & contradicted)
         return found[np.argsort(self.agreed[found], kind="stable")]
+
+
+def _doubt(error: float) -> float:
+    """How far single answers are doubted, by the share of wrong ones."""
+    low, high = MANY_ERRORS
+    return float(np.clip((error - low) / (high - low), 0.0, 1.0))
+
+
+def _repeated(belief: Floats, told: Ints) -> NDArray[np.bool_]:
+    """(k,) small kinds whose items the others find to be of one larger kind.
+
+    A wrong "none of these" opens a kind that is there already, and later answers may go to either.
+    """
+    k = belief.shape[1]
+    size = np.bincount(told, minlength=k)
+    mean = np.zeros((k, k))
+    np.add.at(mean, told, belief)
+    mean /= np.maximum(size, 1)[:, None]
+    larger = size[:, None] <= MAX_REPEATED_SIZE * size  # [a, b]: b has twice the items of a
+    return np.asarray(((mean >= REPEATED) & larger).any(axis=1) & (size > 0))
 
 
 def _cross_predicted(Z: Floats, told: Ints, k: int) -> Floats:

@@ -15,6 +15,7 @@ from scipy.optimize import minimize
 
 from samekind.clusterers.live.opinions import Manner, Pile, following, opinions
 from samekind.clusterers.live.seeds import Plain, Seeds
+from samekind.clusterers.live.steadying import steadied
 
 Floats = NDArray[Any]
 Ints = NDArray[np.intp]
@@ -79,14 +80,19 @@ def pooled_strength(
     """
     logs = following(pile, seeds, plain, weight, manner, *found)
     powers, strength = prior_powers(len(told.rows))
+    believed = np.ones(len(told.rows)) if weight is None else weight[: len(told.rows)]
     if len(told.rows) >= MIN_PLACED:
-        believed = np.ones(len(told.rows)) if weight is None else weight[: len(told.rows)]
         held_out, columns, places = held_out_opinions(
             pile, told, believed, manner, plain.unseen, closed=not plain.unseen
         )
         if len(columns):
             powers = fitted_powers(held_out, columns, believed[places], powers, strength)
-    return pooled(logs, powers), powers
+
+    def shares_of(known: Seeds, then: Plain, kept: Ints) -> Floats:
+        return pooled(opinions(pile, known, then, believed[kept], manner), powers)
+
+    shares = pooled(logs, powers)
+    return steadied(shares, told, plain, pile.groups, pile.latest, shares_of), powers
 
 
 def pooled(logs: Floats, powers: Floats) -> Floats:
