@@ -29,6 +29,8 @@ class Item(ABC):
     kind: ClassVar[str]
     id: str
     """Stable across days: relative path, key or content hash."""
+    members: Sequence[Item] = ()
+    """The items that it stands for, itself first: answered once, exported together."""
 
     @property
     def stamp(self) -> str:

@@ -29,6 +29,7 @@ def test_every_reply_that_the_page_reads_as_json_has_a_schema() -> None:
         "/api/export",
         "/api/finish/orientation",
         "/api/items/{id}/full",
+        "/api/items/{id}/members/{number}",
         "/api/items/{id}/preview",
         "/api/map/points",
         "/api/start/recent/{pile}/{number}",

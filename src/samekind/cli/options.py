@@ -99,6 +99,12 @@ OnPhone = Annotated[
     bool,
     typer.Option("--phone", help="Also let a phone in the same network answer: prints a code."),
 ]
+Bursts = Annotated[
+    bool | None,
+    typer.Option(
+        "--bursts/--no-bursts", help="Sort near-duplicate photos together; default: in new piles."
+    ),
+]
 Allow = Annotated[
     list[str] | None,
     typer.Option(

@@ -34,6 +34,7 @@ def serve(
     public_url: options.PublicUrl = None,
     allow: options.Allow = None,
     phone: options.OnPhone = False,
+    bursts: options.Bursts = None,
 ) -> None:
     """Answer questions on a page in your browser."""
     from samekind.errors import InputError
@@ -66,7 +67,7 @@ def serve(
     shared = People(overlap=overlap, hidden=hide_answers) if names else None
     if path is not None:
         request = Request(
-            path, orientation, encoder, method, strategy, groups, seed, ledger, note, given
+            path, orientation, encoder, method, strategy, groups, seed, ledger, note, given, bursts
         )
         with progress_bar("Encoding") as progress:
             workspaces.open(request.remembered(), progress, people=shared)

@@ -105,8 +105,34 @@ def plan_export(
             f"Expected a collection of {len(clustering.labels)} items, as in the groups, got "
             f"{len(collection)}. Export the collection that was grouped."
         )
+    collection, clustering, answered = with_members(collection, clustering, answered)
     plan = Plan(format, target, mode, (), (), (), (), collection, clustering, frozenset(answered))
     return _planned_folders(plan) if format == "folders" else _planned_table(plan)
+
+
+def with_members(
+    collection: Collection, clustering: Clustering, answered: Group[str]
+) -> tuple[Collection, Clustering, Group[str]]:
+    """Replace items that stand for several by all of them, each in the same group."""
+    if not any(item.members for item in collection):
+        return collection, clustering, answered
+    spread = [(k, one) for k, item in enumerate(collection) for one in item.members or (item,)]
+    index = [k for k, _ in spread]
+    soft = clustering.membership
+    own = {collection.id(k): [one.id for one in collection[k].members] for k in set(index)}
+    every = frozenset(id for known in answered for id in (own.get(known) or [known]))
+    return (
+        replace(collection, items=[one for _, one in spread]),
+        replace(
+            clustering,
+            labels=clustering.labels[index],
+            space=clustering.space[index],
+            membership=None if soft is None else soft[index],
+            views=None,
+            draws=None,
+        ),
+        every,
+    )
 
 
 def format_of(target: Path, format: str | None) -> str:

@@ -17,6 +17,7 @@ from samekind.errors import SourceError
 from samekind.items import Collection, Skipped
 from samekind.protocols import Progress
 from samekind.sources.files.arrays import vectors_collection
+from samekind.sources.files.bursts import collapse
 from samekind.sources.files.columns import MAX_CATEGORIES
 from samekind.sources.files.images import ImageItem
 from samekind.sources.files.loose import SUFFIXES_OF_KINDS, item_of_bytes, walk_folder
@@ -38,6 +39,7 @@ __all__ = [
     "RowItem",
     "Rows",
     "class_maps",
+    "collapse",
     "describe",
     "is_set",
     "is_vector_store",

@@ -43,7 +43,7 @@ from samekind.registry import (
     weighs_blocks,
     with_blocks,
 )
-from samekind.sources import SETS, is_set, is_vector_store, open_source
+from samekind.sources import SETS, collapse, is_set, is_vector_store, open_source
 from samekind.workspace.groupings import find_name, sorted_part
 from samekind.workspace.notices import change_notices, skipped_notices
 
@@ -52,8 +52,7 @@ if TYPE_CHECKING:
     from samekind.session import Session
 
 SETTINGS = ("encoder", "method", "strategy", "groups")
-"""Settings that a ledger always remembers, so that they need not be given again; besides these, the
-parameters of the method and the polished vectors, where there are any."""
+"""Settings that a ledger always remembers; others only where they are not as usual."""
 
 Notify = Callable[[str], None]
 """Receives notices for the person, one sentence at a time."""
@@ -88,8 +87,8 @@ def open_pile(
 
     Of a store of vectors (``.lance``) it opens the reference items, which stand for all.
     """
-    collection = open_items(source, exclude=exclude, progress=progress)
-    return encoded_pile(collection, encoder=encoder, progress=progress)
+    items = open_items(source, exclude=exclude, progress=progress)
+    return encoded_pile(items, encoder=encoder, progress=progress)
 
 
 def open_items(
@@ -154,6 +153,7 @@ class Request:
     ----------
     on_notice : receives notices, such as which files were skipped; none by default.
     parameters : of the method, also as texts; each is remembered as long as the method is the same.
+    bursts : whether near-duplicate pictures collapse into one item; None: in new piles.
     """
 
     path: str
@@ -166,6 +166,7 @@ class Request:
     ledger: str | None = None
     on_notice: Notify = field(default=_silent, compare=False)
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    bursts: bool | None = None
 
     @property
     def target(self) -> str:
@@ -188,6 +189,7 @@ class Request:
             self = replace(self, orientation=find_name(self.store(), self.orientation))
             kept = last_header(self.store(), self.orientation).get("settings", {})
         names: dict[str, Any] = {s: getattr(self, s) or kept.get(s) for s in SETTINGS}
+        names["bursts"] = kept.get("bursts", not kept) if self.bursts is None else self.bursts
         if self.method and self.method != (kept.get("method") or DEFAULT_METHOD):
             kept, names["strategy"] = {}, self.strategy  # those of another method do not fit
         names["method"], names["strategy"] = chosen_names(
@@ -207,9 +209,13 @@ class Request:
         """Open the items, after every name of the request has been checked."""
         chosen_names(self.method, self.strategy, self.encoder, self.parameters)
         check_source(self.path)
-        collection = open_items(self.path, progress=progress)
+        collection = self.collapsed(open_items(self.path, progress=progress))
         check_groups(self.groups, collection)
         return collection
+
+    def collapsed(self, collection: Collection) -> Collection:
+        """Put near-duplicates together, if wanted."""
+        return collapse(collection) if self.bursts else collection
 
     def pile(self, collection: Collection, progress: Progress | None = None) -> Pile:
         """Encode the items; notices say which encoder was chosen and what was skipped."""
@@ -247,7 +253,8 @@ class Request:
             seed=self.seed,
             settings={s: getattr(self, s) for s in SETTINGS}
             | ({"parameters": dict(self.parameters)} if self.parameters else {})
-            | ({"polish": polish} if polish else {}),
+            | ({"polish": polish} if polish else {})
+            | ({"bursts": True} if any(item.members for item in pile.collection) else {}),
         )
         for notice in change_notices(session):
             self.on_notice(notice)

@@ -167,13 +167,20 @@ class Workspaces:
         self.jobs.submit("open", title, work, pile=workspace.key, spec=spec)
         return workspace
 
-    def submit_open(self, path: str, encoder: str | None, minutes: float | None) -> Job:
+    def submit_open(
+        self,
+        path: str,
+        encoder: str | None,
+        minutes: float | None,
+        bursts: bool | None = None,
+    ) -> Job:
         """Open a pile in the background; wrong names fail now.
 
         Parameters
         ----------
         encoder : None: as chosen the last time, or the default for these items.
         minutes : how long an encoder that has to be trained first learns from the pictures.
+        bursts : whether near-duplicates collapse into one item; None: as the last time, or yes.
         """
         from samekind.encoders import make_encoder
         from samekind.workspace.inspection import items_at
@@ -192,7 +199,7 @@ class Workspaces:
             known = replace(known, finished=before.finished)
 
         def work(context: JobContext) -> dict[str, Any]:
-            return self._opened(known, collection, context)
+            return self._opened(known, collection, bursts, context)
 
         self.jobs.forget_interrupted("open", key, "")
         spec = {"path": path, "encoder": encoder, "minutes": minutes}
@@ -200,16 +207,21 @@ class Workspaces:
         return self.jobs.submit("open", f"Open {collection.name}", work, pile=key, spec=spec)
 
     def _opened(
-        self, known: RecentPile, collection: Collection, context: JobContext
+        self,
+        known: RecentPile,
+        collection: Collection,
+        bursts: bool | None,
+        context: JobContext,
     ) -> dict[str, Any]:
         """Encode a pile and add its workspace; a job that is stopped keeps what it has done."""
         from samekind.workspace.inspection import LEARN_MINUTES, learn_encoder, learns_first
 
+        request = Request(known.path, encoder=known.encoder or None, bursts=bursts).remembered()
+        collection = request.collapsed(collection)
         already = self.find(known.pile)
         if already is not None and already.encoder == known.encoder and _same(already, collection):
             self.recent.note(replace(known, finished=True))
             return {"words": "It is open already.", "pile": known.pile}
-        request = Request(known.path, encoder=known.encoder or None).remembered()
         begin = 0.0
         if learns_first(request.encoder, collection):
             begin, minutes = 0.8, known.minutes or LEARN_MINUTES

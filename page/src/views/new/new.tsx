@@ -36,7 +36,7 @@ export function NewItemsPage({ workspace }: { workspace: Workspace }) {
   const total = found.data?.total ?? 0;
   return (
     <main class="new-items">
-      <h1>{total === 0 ? "No new items" : `${countItems(total, session?.kind ?? "")} since the last time`}</h1>
+      <h1>{total === 0 ? "No new items" : `${total} new ${countItems(total, session?.kind ?? "").replace(/^\S+ /, "")}`}</h1>
       <ErrorNotice error={found.error} retry={found.reload} />
       {total > 0 && (
         <p class="lead">

@@ -53,14 +53,14 @@ export function FolderPicker({ choose, close }: Props) {
             {data.folders.map((folder) => (
               <li key={folder.path}>
                 <button type="button" class="picker-row" onClick={() => setPath(folder.path)}>
-                  <span aria-hidden="true">📁</span> {folder.name}
+                  <span aria-hidden="true">▸</span> {folder.name}
                 </button>
               </li>
             ))}
             {data.files.map((file) => (
               <li key={file.path}>
                 <button type="button" class="picker-row" onClick={() => choose(file.path)}>
-                  <span aria-hidden="true">📄</span> {file.name}
+                  {file.name}
                 </button>
               </li>
             ))}

@@ -13,19 +13,21 @@ const MAX_MINUTES = 1440;
 
 interface Props {
   inspection: Inspection;
-  open: (encoder: string | null, minutes: number | null) => void;
+  /** `bursts`: whether near-duplicates are sorted together; `null`: as usual. */
+  open: (encoder: string | null, minutes: number | null, bursts: boolean | null) => void;
   back: () => void;
 }
 
 export function InspectionResult({ inspection, open, back }: Props) {
   const [name, setName] = useState(inspection.encoder);
   const [minutes, setMinutes] = useState(DEFAULT_MINUTES);
+  const [bursts, setBursts] = useState<boolean | null>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => heading.current?.focus(), []);
   const learns = inspection.encoders.find((encoder) => encoder.name === name)?.learns ?? false;
   const submit = () => {
     const unchanged = name === inspection.encoder && inspection.answers === 0;
-    open(unchanged ? null : name, learns ? Math.min(MAX_MINUTES, Math.max(1, minutes)) : null);
+    open(unchanged ? null : name, learns ? Math.min(MAX_MINUTES, Math.max(1, minutes)) : null, bursts);
   };
   return (
     <section class="inspection" aria-labelledby="inspection-title">
@@ -60,6 +62,16 @@ export function InspectionResult({ inspection, open, back }: Props) {
               />
             ))}
           </fieldset>
+          {inspection.kind === "image" && inspection.answers === 0 && (
+            <label class="bursts">
+              <input
+                type="checkbox"
+                checked={bursts ?? true}
+                onChange={(event) => setBursts(event.currentTarget.checked)}
+              />
+              Sort bursts and near-duplicates together: one answer counts for all of them.
+            </label>
+          )}
         </details>
         {learns ? (
           <label class="minutes">

@@ -85,8 +85,12 @@ export function StartPage({ wanted, opened }: Props) {
       .then(({ path }) => openPath(path, null, null), fail)
       .finally(() => setCopying(null));
   };
-  const openPath = (target: string, encoder: string | null, minutes: number | null) =>
-    begin(server.post("/api/start/open", { body: { path: target, encoder, minutes } }));
+  const openPath = (
+    target: string,
+    encoder: string | null = null,
+    minutes: number | null = null,
+    bursts: boolean | null = null,
+  ) => begin(server.post("/api/start/open", { body: { path: target, encoder, minutes, bursts } }));
 
   return (
     <main class="start">
@@ -113,7 +117,7 @@ export function StartPage({ wanted, opened }: Props) {
         <InspectionResult
           inspection={inspection}
           back={() => setInspection(null)}
-          open={(encoder, minutes) => openPath(inspection.path, encoder, minutes)}
+          open={(encoder, minutes, bursts) => openPath(inspection.path, encoder, minutes, bursts)}
         />
       ) : (
         <>

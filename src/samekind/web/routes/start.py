@@ -85,7 +85,7 @@ def open_path(wanted: jobs.OpenRequest, workspaces: OpenWorkspaces) -> jobs.JobV
     """Open a path as a job."""
     path = allowed_path(workspaces, wanted.path)
     inspection.check_encoder(wanted.encoder, path)
-    return job_view(workspaces.submit_open(path, wanted.encoder, wanted.minutes))
+    return job_view(workspaces.submit_open(path, wanted.encoder, wanted.minutes, wanted.bursts))
 
 
 @router.post("/again", status_code=202)

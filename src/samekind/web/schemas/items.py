@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from samekind.web.schemas.core import Schema
+from samekind.web.schemas.core import ItemView, Schema
 from samekind.web.schemas.groups import MemberView
 
 
@@ -18,6 +18,8 @@ class ItemDetails(Schema):
 
     id: str
     facts: list[Fact]
+    members: list[ItemView]
+    """The near-duplicates that it stands for, itself first; empty if it stands for itself."""
 
 
 class NewInGroup(Schema):

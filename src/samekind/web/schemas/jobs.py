@@ -164,6 +164,8 @@ class OpenRequest(Schema):
     encoder: EncoderName | None = None
     minutes: Minutes | None = None
     """For an encoder that is trained on the pictures: how long."""
+    bursts: bool | None = None
+    """Whether near-duplicates collapse into one item; None: as the last time, or yes."""
 
 
 class ReopenRequest(Schema):
