@@ -27,17 +27,24 @@ from samekind.cli.serve import demo, serve
 from samekind.cli.simulate import simulate
 from samekind.errors import SamekindError
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
+
 
 class Commands(TyperGroup):
     """The commands; each can be stopped with Ctrl-C."""
+
+    stopped = False
+    """Whether that was said already."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
+            Commands.stopped = True
             note("\nStopped. All your answers are saved.")
-            raise typer.Exit(130) from None
+            raise typer.Exit(INTERRUPTED) from None
 
 
 app = typer.Typer(
@@ -83,3 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         except SamekindError as problem:
             complain(problem)
             raise SystemExit(problem.exit_code) from None
+        except SystemExit as end:
+            if end.code == INTERRUPTED and not Commands.stopped:  # before a command had begun
+                note("\nStopped.")
+            raise

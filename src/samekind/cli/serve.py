@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from samekind.cli import options
 from samekind.cli.console import note, progress_bar, say
+
+if TYPE_CHECKING:
+    from samekind.web.phone import Phone
 
 
 def serve(
@@ -41,7 +44,6 @@ def serve(
     from samekind.parameters import parse_assignments
     from samekind.session.people import People
     from samekind.web.addresses import LOCAL_HOSTS, check_open, check_people
-    from samekind.web.phone import Phone
     from samekind.web.server import listen
     from samekind.web.server import serve as run_server
     from samekind.workspace.pile import Request
@@ -52,16 +54,11 @@ def serve(
     names = check_people(people.split(",") if people is not None else (), token=token)
     if names and path is None:
         raise InputError("Expected a pile for these people: samekind serve PATH --people NAMES")
-    if phone and (names or public_url or not token or host not in LOCAL_HOSTS):
-        raise InputError(
-            "Expected --phone without --host, --people, --public-url and --no-token: it lets "
-            "your own phone answer. For several people use --people."
-        )
-    reachable = Phone.on_network() if phone else None
+    alone = host in LOCAL_HOSTS and not names and public_url is None
+    reachable = _reachable(alone and token) if phone else None
     if port:
         listen(host, port).close()  # fails early, before any long work, if the port is in use
     # Only the user of this machine, who has a token, may name paths on the page.
-    alone = host in LOCAL_HOSTS and not names and public_url is None
     folders = [*(allow or []), *([path] if path is not None and Path(path).exists() else [])]
     workspaces = Workspaces.at_home(paths=token and alone, allow=folders)
     shared = People(overlap=overlap, hidden=hide_answers) if names else None
@@ -74,6 +71,19 @@ def serve(
     who: dict[str, Any] = {"token": token, "people": names, "public_url": public_url}
     who["phone"] = reachable
     run_server(workspaces, port=port, host=host, open_browser=browser, announce=say, **who)
+
+
+def _reachable(alone: bool) -> Phone:
+    """Find the address for a phone, unless others are let in as well."""
+    from samekind.errors import InputError
+    from samekind.web.phone import Phone
+
+    if not alone:
+        raise InputError(
+            "Expected --phone without --host, --people, --public-url and --no-token: it lets "
+            "your own phone answer. For several people use --people."
+        )
+    return Phone.on_network()
 
 
 def demo(port: options.Port = 8765, browser: options.Browser = False) -> None:

@@ -19,6 +19,7 @@ from samekind.protocols import Progress
 from samekind.sources.files.arrays import vectors_collection
 from samekind.sources.files.bursts import collapse
 from samekind.sources.files.columns import MAX_CATEGORIES
+from samekind.sources.files.folders import natural
 from samekind.sources.files.images import ImageItem
 from samekind.sources.files.loose import SUFFIXES_OF_KINDS, item_of_bytes, walk_folder
 from samekind.sources.files.rows import RowCollection, RowItem, Rows, show
@@ -45,6 +46,7 @@ __all__ = [
     "is_vector_store",
     "item_of_bytes",
     "label_texts",
+    "natural",
     "open_cifar",
     "open_labelled",
     "open_set",

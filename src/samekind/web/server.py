@@ -44,11 +44,10 @@ def serve(
     Parameters
     ----------
     workspaces : the open piles; the page shows the first one, or asks for one to open.
-    port : 0 takes any free one.
+    port : 0 takes any free one. open_browser : open the page in the default browser.
     host : the address to listen on. Any but this machine's own lets others on the network see the
         items and answer.
-    open_browser : open the page in the default browser.
-    announce : is called with a sentence that contains the address.
+    announce : is called with sentences that contain the address.
     token : whether the address contains a token, without which every request is refused.
     people : names of those who may answer; each gets an address with a token of their own.
     public_url : the address of a reverse proxy that adds TLS, which people open instead.
@@ -64,12 +63,9 @@ def serve(
     except ImportError as missing:
         raise MissingExtra("The page", "app") from missing
 
-    with ExitStack() as listening:
-        listener = listening.enter_context(closing(listen(host, port)))
-        first = workspaces.find(None)
-        if first is not None:
-            first.session()  # fail now, not in the browser, if it cannot be opened
-        port = listener.getsockname()[1]
+    with ExitStack() as open_sockets:
+        listeners, port = _listeners(open_sockets, host, port, phone)
+        first = _first(workspaces)
         name = f"[{host}]" if ":" in host else host
         secret = load_token() if token else None
         addresses = Addresses(
@@ -77,9 +73,6 @@ def serve(
             secret,
             person_tokens(secret, names) if secret else {},
         )
-        listeners = [listener]
-        if phone is not None:
-            listeners.append(listening.enter_context(closing(listen(phone.host, port))))
         app = create_app(
             workspaces,
             hosts=tuple({*LOOPBACK, name, *([phone.host] if phone else [])}),
@@ -89,21 +82,42 @@ def serve(
             public_url=public_url,
             phone=None if phone is None else phone.token,
         )
-        for sentence in addresses.announcements(_describe(first)):
+        lines = () if phone is None else phone.announcements(port)
+        for sentence in (*addresses.announcements(_describe(first)), *lines):
             announce(sentence)
-        for line in () if phone is None else phone.announcements(port):
-            announce(line)
-        if open_browser:
-            _open(addresses.first)
-        _run(app, listeners, workspaces)
+        _run(app, listeners, workspaces, addresses.first if open_browser else "")
+
+
+def _listeners(
+    open_sockets: ExitStack, host: str, port: int, phone: Phone | None
+) -> tuple[list[socket.socket], int]:
+    """Listen on this machine, and for a phone on its network as well; return the port, too."""
+    found = [open_sockets.enter_context(closing(listen(host, port)))]
+    port = found[0].getsockname()[1]
+    if phone is not None:
+        found.append(open_sockets.enter_context(closing(listen(phone.host, port))))
+    return found, port
+
+
+def _first(workspaces: Workspaces) -> Workspace | None:
+    """Return the first workspace; fail now, not in the browser, if it cannot be opened."""
+    first = workspaces.find(None)
+    if first is not None:
+        first.session()
+    return first
 
 
 def _describe(first: Workspace | None) -> str:
     return "is ready" if first is None else f"serves {first.collection.name}"
 
 
-def _run(app: FastAPI, listeners: list[socket.socket], workspaces: Workspaces) -> None:
-    """Run until Ctrl-C. Addresses are not logged, because they contain tokens."""
+def _run(
+    app: FastAPI, listeners: list[socket.socket], workspaces: Workspaces, address: str
+) -> None:
+    """Run until Ctrl-C. Addresses are not logged, because they contain tokens.
+
+    `address` is opened in the browser, unless it is empty.
+    """
     import uvicorn
 
     config = uvicorn.Config(
@@ -116,6 +130,8 @@ def _run(app: FastAPI, listeners: list[socket.socket], workspaces: Workspaces) -
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
     server = uvicorn.Server(config)
+    if address:
+        _open(address)
     _close_events_first(server, workspaces)
     server.run(sockets=listeners)
 

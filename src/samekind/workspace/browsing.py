@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from samekind.errors import NotAllowed, SourceError
-from samekind.sources import SUFFIXES_OF_KINDS, is_set, openable_suffixes
-from samekind.sources.files.folders import natural
+from samekind.sources import SUFFIXES_OF_KINDS, is_set, natural, openable_suffixes
 
 ROOTS_VARIABLE = "SAMEKIND_ROOTS"
 MAX_LISTED = 1000
