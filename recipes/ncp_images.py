@@ -98,9 +98,12 @@ def main() -> None:
 
 
 def begun(file: str, items: NDArray[Any]) -> NCPNetwork:
-    """A network for general vectors; for images an encoder is put before it, which is new."""
+    """A network for general vectors; for images an encoder is put before it, which is new.
+
+    A network that this recipe has trained on images goes on as it is.
+    """
     start = load(file).network.requires_grad_(True)
-    if items.ndim == 2:
+    if items.ndim == 2 or start.sizes.encoder == "image-points":
         return start
     sizes = replace(start.sizes, encoder="image-points", inputs=items.shape[1])
     network = NCPNetwork(sizes)

@@ -39,9 +39,10 @@ def pairs(known: Constraints) -> list[tuple[int, int, bool]]:
 def test_the_number_of_groups_need_not_be_given() -> None:
     for kinds in (2, 3, 4):
         X, truth = clouds(60, kinds, seed=kinds)
-        model = NCP(n_samples=32, random_state=0).fit(X)
-        assert ari(truth, model.labels_) > 0.8
-        assert int(model.n_clusters_posterior_.argmax()) == kinds
+        model = NCP(random_state=0).fit(X)
+        assert ari(truth, model.labels_) == 1
+        law = model.n_clusters_posterior_
+        assert law[kinds] > 0.2 and law[:kinds].sum() < 0.01
 
 
 def test_what_is_told_of_the_posterior_fits_together() -> None:
@@ -163,7 +164,7 @@ def test_a_stratified_sample_holds_what_it_must_and_something_of_every_region() 
 def test_the_shipped_weights_are_small_and_know_how_they_were_trained() -> None:
     assert sum(shipped(name).stat().st_size for name in ("pointwise", "clusterwise")) < 3_000_000
     network, is_calibrated, _ = network_of(None, "cpu")
-    assert is_calibrated and network.sizes.inputs == 8
+    assert is_calibrated and network.sizes.inputs == 16
     assert network_of(None, "cpu").network is network, "read once"
 
 
