@@ -298,6 +298,12 @@ def test_groups_go_home_as_folders_and_come_back(cli: Cli, tmp_path: Path) -> No
     assert "8 files removed" in undone.out
     assert not sorted_photos.exists()
     assert len(list(photos.iterdir())) == 8
+    beside = cli("export", photos, photos, *pixels, "--format", "xmp", "--yes")
+    assert (
+        "8 files created" in beside.out and "samekind/main/" in (photos / "3.png.xmp").read_text()
+    )
+    assert "8 files removed" in cli("export", photos, photos, "--undo").out
+    assert len(list(photos.iterdir())) == 8
 
 
 def test_tables_are_written_by_suffix(cli: Cli, table: Path, tmp_path: Path) -> None:

@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exported import drawn, grouped, tree
+from exported import FileItem, drawn, grouped, tree
 from samekind.clustering import Clustering
 from samekind.errors import ExportError, InputError, MissingExtra, UnknownName
 from samekind.exports import FORMATS, Plan, plan_export, run_export
 from samekind.exports.names import FreeNames, safe_name, suffix_for, without_suffix
+from samekind.items import Collection
 
 
 def test_a_csv_has_one_row_per_item(tmp_path: Path) -> None:
@@ -96,20 +97,25 @@ def test_a_parquet_has_typed_columns(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_what_is_there_already_is_never_overwritten(tmp_path: Path, format: str) -> None:
-    target = tmp_path / "mine"
-    early = plan_export(drawn("a"), grouped([1]), target, format=format)
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos/a.png").write_bytes(b"a")
+    items = [FileItem("a.png", tmp_path / "photos/a.png")]
+    photos = Collection("photos", items, location=str(tmp_path / "photos"))
+    (tmp_path / "out").mkdir()
+    target = tmp_path / "out/mine"
+    early = plan_export(photos, grouped([1]), target, format=format)
     assert early.conflicts == ()
     target.write_text("precious")
-    late = plan_export(drawn("a"), grouped([1]), target, format=format)
+    late = plan_export(photos, grouped([1]), target, format=format)
     assert "exists already" in late.describe()
     for plan in (late, early):  # `early` was made before the file appeared
         with pytest.raises(ExportError, match=r"exists already.*Choose another name"):
             run_export(plan)
-    assert tree(tmp_path) == {"mine": b"precious"}
+    assert tree(tmp_path / "out") == {"mine": b"precious"}
     target.unlink()
     target.symlink_to(tmp_path / "nowhere")
     with pytest.raises(ExportError, match="exists already"):
-        run_export(plan_export(drawn("a"), grouped([1]), target, format=format))
+        run_export(plan_export(photos, grouped([1]), target, format=format))
     assert not (tmp_path / "nowhere").exists()
 
 

@@ -27,7 +27,7 @@ def export(
     format: Annotated[
         str | None,
         typer.Option(
-            help="csv, json, parquet, coco, label-studio, fiftyone, folders or orientation; "
+            help="csv, json, parquet, coco, label-studio, fiftyone, folders, xmp or orientation; "
             "default: by the suffix."
         ),
     ] = None,
@@ -56,7 +56,8 @@ def export(
     if undo:
         say(undo_export(target).describe())
         return
-    check_new([target])
+    if format != "xmp":  # sidecars may be written into the folder of the pictures
+        check_new([target])
     as_orientation = format == "orientation" or (format is None and target.suffix == SUFFIX)
     if not as_orientation:
         format = format_of(target, format)  # an unknown format fails early

@@ -104,15 +104,25 @@ class Manifest:
     log: TextIO | None = None
 
     @classmethod
-    def begin(cls, root: Path, collection: str, mode: str, *, made_target: bool) -> Manifest:
-        """Write the manifest before anything else."""
+    def begin(
+        cls, root: Path, collection: str, mode: str, *, made_target: bool, beside: bool = False
+    ) -> Manifest:
+        """Write the manifest before anything else.
+
+        `beside`: the folder has files of the person, so what is not in the manifest is no news.
+        """
         part = f".samekind-{secrets.token_hex(6)}.part"
         head = {"format": "samekind-export", "version": 1, "complete": False}
         head |= {"collection": collection, "mode": mode, "made_target": made_target, "part": part}
+        head |= {"beside": True} if beside else {}
         manifest = cls(root, head)
         with new_file(root / MANIFEST) as draft:
             draft.write_text(manifest._text(), encoding="utf-8")
-        manifest.log = (root / LOG).open("x", encoding="utf-8")
+        try:
+            manifest.log = (root / LOG).open("x", encoding="utf-8")
+        except BaseException:
+            (root / MANIFEST).unlink()
+            raise
         return manifest
 
     @property

@@ -10,12 +10,14 @@ from pathlib import Path
 
 from samekind.clustering import Clustering
 from samekind.errors import InputError, UnknownName
+from samekind.exports.manifest import LOG, MANIFEST
 from samekind.exports.names import FreeNames, safe_name, suffix_for, without_suffix
+from samekind.exports.sidecars import SUFFIX, sidecar
 from samekind.exports.tables import check_parquet, formula_note
 from samekind.items import Collection, Item
 from samekind.questions.wording import plural
 
-FORMATS = ("csv", "folders", "json", "parquet", "coco", "label-studio", "fiftyone")
+FORMATS = ("csv", "folders", "json", "parquet", "coco", "label-studio", "fiftyone", "xmp")
 MODES = ("copy", "link")
 _SUFFIXES = {"": "folders", ".csv": "csv", ".json": "json", ".parquet": "parquet", ".pq": "parquet"}
 
@@ -53,6 +55,13 @@ class Plan:
     collection: Collection = field(repr=False)
     clustering: Clustering = field(repr=False)
     answered: frozenset[str] = field(repr=False)
+    grouping: str = "main"
+
+    @property
+    def beside(self) -> bool:
+        """Whether the files are written into the folder of the originals: sidecars may be."""
+        place = self.collection.location
+        return self.format == "xmp" and place != "" and self.target.resolve() == _resolved(place)
 
     @property
     def n_items(self) -> int:
@@ -86,15 +95,18 @@ def plan_export(
     format: str | None = None,
     mode: str = "copy",
     answered: Group[str] = frozenset(),
+    grouping: str = "main",
 ) -> Plan:
     """Plan an export without writing anything: the dry run.
 
     Parameters
     ----------
     target : the file or folder to create; it must not exist yet, except as an empty folder.
+        Sidecars may also be written into the folder of the collection.
     format : one of `FORMATS`; None takes it from the suffix of the target (none: folders).
     mode : "copy" copies the files of the items, "link" links to them.
     answered : ids of the items that the person was asked about.
+    grouping : title of the grouping, for the tags in sidecars.
     """
     target = Path(target).expanduser().absolute()
     format = format_of(target, format)
@@ -106,8 +118,9 @@ def plan_export(
             f"{len(collection)}. Export the collection that was grouped."
         )
     collection, clustering, answered = with_members(collection, clustering, answered)
-    plan = Plan(format, target, mode, (), (), (), (), collection, clustering, frozenset(answered))
-    return _planned_folders(plan) if format == "folders" else _planned_table(plan)
+    asked = frozenset(answered)
+    plan = Plan(format, target, mode, (), (), (), (), collection, clustering, asked, grouping)
+    return _PLANNERS.get(format, _planned_table)(plan)
 
 
 def with_members(
@@ -160,9 +173,7 @@ def _planned_table(plan: Plan) -> Plan:
 
 
 def _planned_folders(plan: Plan) -> Plan:
-    conflicts = _conflicts_of_place(plan)
-    if os.path.lexists(plan.target) and not _is_empty_folder(plan.target):
-        conflicts.append(f"{plan.target} exists already and is not empty. Choose another name.")
+    conflicts = _conflicts_of_folder(plan)
     folders = _group_folders(plan)
     names = {number: FreeNames() for number in folders}
     files, missing, written = [], [], 0
@@ -184,21 +195,67 @@ def _planned_folders(plan: Plan) -> Plan:
         path = folders[number] / names[number].take(*os.path.splitext(name))
         what = f"{plan.mode} of {item.id}"
         files.append(Planned(path, what, size if plan.mode == "copy" else 0, position, source))
-    if missing:
-        conflicts.append(
-            f"{len(missing)} files no longer exist (the first: {missing[0]}). "
-            "Open the collection again."
-        )
+    conflicts += _no_longer_there(missing)
     made = replace(plan, files=tuple(files), folders=tuple(folders.values()))
     conflicts += _no_room(made)
     return replace(made, conflicts=tuple(conflicts), notes=tuple(_notes(made, written)))
 
 
+def _planned_sidecars(plan: Plan) -> Plan:
+    """Plan a sidecar for every picture, at its relative path; one that exists is left alone."""
+    conflicts = _conflicts_of_folder(plan)
+    root = _resolved(plan.collection.location or ".")
+    files: dict[Path, Planned] = {}
+    missing, existing = [], 0
+    for position, item in enumerate(plan.collection):
+        source = source_of(item)
+        place = None if source is None else source.parent.resolve() / source.name
+        if item.kind != "image" or place is None or root not in place.parents:
+            conflicts.append(
+                f"Sidecars are for pictures in a folder, but {item.id} is not one. "
+                "Choose another format."
+            )
+            break
+        if not place.exists():
+            missing.append(item.id)
+        path = plan.target / place.relative_to(root)
+        path = path.with_name(path.name + SUFFIX)
+        if os.path.lexists(path):
+            existing += 1
+            continue
+        group = plan.clustering.name(int(plan.clustering.labels[position]))
+        size = len(sidecar(plan.grouping, group))
+        files[path] = Planned(path, f"tags of {item.id}", size, position)
+    conflicts += _no_longer_there(missing)
+    notes = []
+    if existing:
+        notes.append(f"{plural(existing, 'sidecar')} of before stay as they are.")
+    if existing and not files:
+        conflicts.append("Every picture has a sidecar already, and none is overwritten.")
+    parents = {parent for path in files for parent in path.parents if plan.target in parent.parents}
+    folders = sorted(folder for folder in parents if not folder.is_dir())
+    made = replace(plan, files=tuple(files.values()), folders=tuple(folders), notes=tuple(notes))
+    return replace(made, conflicts=(*conflicts, *_no_room(made)))
+
+
+_PLANNERS = {"folders": _planned_folders, "xmp": _planned_sidecars}
+"""What plans each format that is a folder."""
+
+
+def _no_longer_there(missing: list[str]) -> list[str]:
+    if not missing:
+        return []
+    return [
+        f"{len(missing)} files no longer exist (the first: {missing[0]}). "
+        "Open the collection again."
+    ]
+
+
 def _group_folders(plan: Plan) -> dict[int, Path]:
     """One folder per group, named after it as far as file systems allow."""
     free = FreeNames()
-    free.take("samekind-export.json")
-    free.take("samekind-export.log")
+    free.take(MANIFEST)
+    free.take(LOG)
     folders = {}
     for number in plan.clustering.numbers:
         name = safe_name(plan.clustering.name(number), f"Group {number}")
@@ -212,6 +269,18 @@ def _written(item: Item, position: int, folder: Path, names: FreeNames, suffix: 
     stem = safe_name(without_suffix(safe_name(last, "")), f"item {position + 1}")
     what = f"{item.id} as it is shown"
     return Planned(folder / f"{names.take(stem)}{suffix}", what, None, position)
+
+
+def _conflicts_of_folder(plan: Plan) -> list[str]:
+    """Say why a folder cannot be written to; only that of the originals may have files in it."""
+    if plan.beside:
+        if any(os.path.lexists(plan.target / name) for name in (MANIFEST, LOG)):
+            return [f"There are sidecars of an earlier export in {plan.target}. Undo it first."]
+        return []
+    conflicts = _conflicts_of_place(plan)
+    if os.path.lexists(plan.target) and not _is_empty_folder(plan.target):
+        conflicts.append(f"{plan.target} exists already and is not empty. Choose another name.")
+    return conflicts
 
 
 def _conflicts_of_place(plan: Plan) -> list[str]:
@@ -253,6 +322,10 @@ def _notes(plan: Plan, written: int) -> list[str]:
     if plan.mode == "link" and written < len(plan.files):
         notes.append("A link is the same file as the original: editing one changes both.")
     return notes
+
+
+def _resolved(place: str) -> Path:
+    return Path(place).expanduser().resolve()
 
 
 def _is_empty_folder(path: Path) -> bool:

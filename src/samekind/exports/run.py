@@ -13,6 +13,7 @@ from samekind.exports.annotations import write_coco, write_fiftyone, write_label
 from samekind.exports.manifest import MANIFEST, Made, Manifest, Report
 from samekind.exports.names import suffix_for
 from samekind.exports.plan import Plan, Planned, content_of
+from samekind.exports.sidecars import sidecar
 from samekind.exports.tables import WRITERS as TABLE_WRITERS
 from samekind.exports.undo import sha256, undo_export
 from samekind.protocols import Progress
@@ -36,7 +37,7 @@ def run_export(plan: Plan, progress: Progress | None = None) -> Report:
     if plan.conflicts:
         raise ExportError(" ".join(plan.conflicts))
     try:
-        return _run_folders(plan, progress) if plan.format == "folders" else _run_table(plan)
+        return _run_table(plan) if plan.format in WRITERS else _run_folders(plan, progress)
     except OSError as error:
         if isinstance(error, SamekindError):
             raise
@@ -55,13 +56,13 @@ def _run_folders(plan: Plan, progress: Progress | None) -> Report:
         root.mkdir()
         made_target = True
     except FileExistsError:
-        if not root.is_dir() or any(root.iterdir()):
+        if not root.is_dir() or (any(root.iterdir()) and not plan.beside):
             raise
         made_target = False
+    about = {"made_target": made_target, "beside": plan.beside}
     try:
-        manifest = Manifest.begin(root, plan.collection.name, plan.mode, made_target=made_target)
+        manifest = Manifest.begin(root, plan.collection.name, plan.mode, **about)
     except BaseException:
-        (root / MANIFEST).unlink(missing_ok=True)
         if made_target:
             root.rmdir()
         raise
@@ -89,7 +90,9 @@ def _make_all(plan: Plan, manifest: Manifest, progress: Progress | None) -> tupl
     done = []
     symbolic = 0
     for count, file in enumerate(plan.files, start=1):
-        if file.source is None:
+        if plan.format == "xmp":
+            done.append(_tag(plan, file, manifest))
+        elif file.source is None:
             done.append(_write(plan, file, manifest))
         elif plan.mode == "copy":
             shutil.copy2(file.source, manifest.part)
@@ -108,6 +111,13 @@ def _write(plan: Plan, file: Planned, manifest: Manifest) -> Path:
     manifest.part.write_bytes(data)
     path = file.path.with_suffix(suffix_for(mime))
     return _name_part(plan, file, path, manifest)
+
+
+def _tag(plan: Plan, file: Planned, manifest: Manifest) -> Path:
+    """Write the sidecar of a picture."""
+    group = plan.clustering.name(int(plan.clustering.labels[file.position]))
+    manifest.part.write_bytes(sidecar(plan.grouping, group))
+    return _name_part(plan, file, file.path, manifest)
 
 
 def _name_part(plan: Plan, file: Planned, path: Path, manifest: Manifest) -> Path:

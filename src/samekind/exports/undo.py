@@ -51,7 +51,8 @@ def _undo(record: Manifest) -> Report:
             _remove_file(place)
             done.append(place)
     ours = {root / made.path for made in still} | {root / MANIFEST, root / LOG}
-    kept += [(place, "was added since") for place in _files_below(root) if place not in ours]
+    if not record.head.get("beside"):
+        kept += [(place, "was added since") for place in _files_below(root) if place not in ours]
     for made in reversed([made for made in record.made if made.kind == "folder"]):
         if not _remove_folder(root / made.path):
             still.append(made)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from samekind.workspace.workspaces import Workspaces
 
 TABLES = ("csv", "json", "parquet")
+FOLDERS = ("folders", "albums", "xmp")
+"""Formats that write several files, and can be undone."""
 MAX_LISTED_FILES = 40
 """Files that a dry run names; of the others it only gives the number."""
 MAX_FILE_NAME_BYTES = 255
@@ -153,15 +155,19 @@ def dry_run(workspace: Workspace, session: Session, request: ExportRequest) -> D
         )
     planned = plan(session, request)
     per_folder = Counter(file.path.parent for file in planned.files)
+    in_folder = planned.format in FOLDERS
     names = [
-        str(file.path.relative_to(planned.target)) if planned.folders else file.path.name
+        str(file.path.relative_to(planned.target)) if in_folder else file.path.name
         for file in planned.files[:MAX_LISTED_FILES]
     ]
     return DryRun(
         **facts,
         files=len(planned.files),
-        bytes=planned.n_bytes if planned.folders else None,
-        folders=[(folder.name, per_folder[folder]) for folder in planned.folders],
+        bytes=planned.n_bytes if in_folder else None,
+        folders=[
+            (str(folder.relative_to(planned.target)), per_folder[folder])
+            for folder in planned.folders
+        ],
         names=[printable(name) for name in names],
         conflicts=list(planned.conflicts),
         notes=list(planned.notes),
@@ -171,6 +177,7 @@ def dry_run(workspace: Workspace, session: Session, request: ExportRequest) -> D
 def plan(session: Session, request: ExportRequest) -> Plan:
     """Plan a table or folders, exactly as ``samekind export`` does."""
     from samekind.exports import plan_export
+    from samekind.workspace.groupings import Groupings
 
     n = len(session.collection)
     # Positions from n on are items that are no longer in the collection.
@@ -184,6 +191,7 @@ def plan(session: Session, request: ExportRequest) -> Plan:
             format=request.format,
             mode=request.mode,
             answered=answered,
+            grouping=Groupings().of(session.store, session.name).title,
         )
     except OSError as problem:
         if isinstance(problem, SamekindError):

@@ -55,6 +55,7 @@ def png_with_header(width: int, height: int) -> bytes:
 def test_jpeg_png_and_webp_are_found_at_any_depth_in_natural_order(tmp_path: Path) -> None:
     for name in ("b/10.png", "b/9.JPG", "a.webp", "b/c/1.jpeg", "B2.Png"):
         save(tmp_path / name)
+    (tmp_path / "a.webp.xmp").write_text("<tags/>")  # a sidecar belongs to its picture
     pile = open_source(tmp_path)
     assert ids(pile) == ["a.webp", "b/9.JPG", "b/10.png", "b/c/1.jpeg", "B2.Png"]
     assert pile.kind == "image"

@@ -7,6 +7,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, ClassVar
 
@@ -153,13 +154,15 @@ def open_images(folder: str | Path) -> Collection:
 
 
 def collect(folder: Path, found: Sequence[Found], skipped: Sequence[Skipped] = ()) -> Collection:
-    """The pictures among the files of a folder."""
+    """The pictures among the files of a folder; their sidecars are not listed as skipped."""
     with warnings.catch_warnings():
         # Pillow warns about large pictures before their size can be checked.
         warnings.simplefilter("ignore")
-        return collect_files(
+        collection = collect_files(
             folder, found, skipped, _fault_of_file, lambda f: ImageItem(f.id, f.path, f.stamp)
         )
+    left_out = (file for file in collection.skipped if not file.id.lower().endswith(".xmp"))
+    return replace(collection, skipped=tuple(left_out))
 
 
 def _fault_of_file(file: Found) -> str:
