@@ -90,6 +90,32 @@ def test_links_share_the_file_and_are_undone(
     assert not (tmp_path / "out").exists() and tree(tmp_path / "photos") == before
 
 
+def test_albums_hold_the_groups_within_groups_under_names_of_their_own(
+    tmp_path: Path, photos: Collection, six: Clustering
+) -> None:
+    inner = {"a/x.jpg": ("X.jpg", ".."), "b/x.jpg": ("x.JPG",), "two.jpg": ("two.jpg",)}
+    target = tmp_path / "out"
+    run_export(plan_export(photos, six, target, format="albums", subgroups=inner))
+    assert sorted_into(target) == {
+        "cats_dogs": None,
+        "cats_dogs/X.jpg": None,
+        "cats_dogs/X.jpg/Group 1": None,
+        "cats_dogs/X.jpg/Group 1/x.jpg": b"content 0",
+        "cats_dogs/x.JPG (2)": None,
+        "cats_dogs/x.JPG (2)/x.jpg": b"content 1",
+        "cats_dogs/X (2).JPG": b"content 2",
+        "Group 2": None,
+        "Group 2/猫.png": b"content 3",
+        "Group 2/one.jpg": b"content 4",
+        "Größe": None,
+        "Größe/two.jpg": None,
+        "Größe/two.jpg/two.jpg": b"content 5",
+    }
+    assert undo_export(target).kept == () and not target.exists()
+    run_export(plan_export(photos, six, target, format="folders", subgroups=inner))
+    assert sorted_into(target) == FOLDERS
+
+
 def test_where_hard_links_do_not_reach_the_links_are_symbolic(
     tmp_path: Path, photos: Collection, six: Clustering, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,8 @@ from samekind.errors import ExportError, InputError
 
 if TYPE_CHECKING:
     from samekind.session import Session
+    from samekind.workspace.albums import Subgroups
+    from samekind.workspace.pile import Pile
 
 SUFFIX = ".orientation"
 """That of `samekind.exports.orientation_file`, repeated so that --help needs no heavy import."""
@@ -27,8 +29,8 @@ def export(
     format: Annotated[
         str | None,
         typer.Option(
-            help="csv, json, parquet, coco, label-studio, fiftyone, folders, xmp or orientation; "
-            "default: by the suffix."
+            help="csv, json, parquet, coco, label-studio, fiftyone, folders, albums, xmp or "
+            "orientation; default: by the suffix."
         ),
     ] = None,
     mode: Annotated[str, typer.Option(help="For folders: copy or link the files.")] = "copy",
@@ -65,26 +67,42 @@ def export(
     with progress_bar("Encoding") as progress:
         pile, session = request.reopen(progress)
     if as_orientation:
-        from samekind.workspace.orientation import orientation_of
-
-        file = orientation_of(pile, session)
-        say(f"{target}: {file.save(target) / 1e6:.2f} MB.")
-        say(f"{file.describe()}.")
-        for sentence in file.notes:
-            say(f"Note: {sentence}")
-        say(f"Sort other items with it:  samekind predict {target} NEW")
+        write_orientation(pile, session, target)
         return
-    write_groups(session, target, format, mode, yes=yes)
+    subgroups = None
+    if format == "albums":
+        from samekind.workspace.albums import opener, subgroups_of
+
+        subgroups = subgroups_of(session, pile, opener(request, session.store))
+    write_groups(session, target, format, mode, yes=yes, subgroups=subgroups)
+
+
+def write_orientation(pile: Pile, session: Session, target: Path) -> None:
+    """Write the file that sorts other items, and say what it holds."""
+    from samekind.workspace.orientation import orientation_of
+
+    file = orientation_of(pile, session)
+    say(f"{target}: {file.save(target) / 1e6:.2f} MB.")
+    say(f"{file.describe()}.")
+    for sentence in file.notes:
+        say(f"Note: {sentence}")
+    say(f"Sort other items with it:  samekind predict {target} NEW")
 
 
 def write_groups(
-    session: Session, target: Path, format: str | None, mode: str, *, yes: bool
+    session: Session,
+    target: Path,
+    format: str | None,
+    mode: str,
+    *,
+    yes: bool,
+    subgroups: Subgroups | None = None,
 ) -> None:
     """Show what an export would do, and do it once that is confirmed."""
     from samekind.exports import run_export
     from samekind.workspace.exports import ExportRequest, plan
 
-    planned = plan(session, ExportRequest(format, mode, target, str(target)))
+    planned = plan(session, ExportRequest(format, mode, target, str(target)), subgroups)
     if planned.conflicts:
         raise ExportError(" ".join(planned.conflicts))
     if not yes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Collection as Group
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,8 +18,10 @@ from samekind.exports.tables import check_parquet, formula_note
 from samekind.items import Collection, Item
 from samekind.questions.wording import plural
 
-FORMATS = ("csv", "folders", "json", "parquet", "coco", "label-studio", "fiftyone", "xmp")
+FORMATS = ("csv", "folders", "json", "parquet", "coco", "label-studio", "fiftyone", "xmp", "albums")
 MODES = ("copy", "link")
+Album = tuple[int | str, ...]
+"""A folder of an export: the number of its group, then the names of groups within it."""
 _SUFFIXES = {"": "folders", ".csv": "csv", ".json": "json", ".parquet": "parquet", ".pq": "parquet"}
 
 
@@ -56,6 +59,7 @@ class Plan:
     clustering: Clustering = field(repr=False)
     answered: frozenset[str] = field(repr=False)
     grouping: str = "main"
+    subgroups: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     @property
     def beside(self) -> bool:
@@ -96,6 +100,7 @@ def plan_export(
     mode: str = "copy",
     answered: Group[str] = frozenset(),
     grouping: str = "main",
+    subgroups: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Plan:
     """Plan an export without writing anything: the dry run.
 
@@ -107,6 +112,7 @@ def plan_export(
     mode : "copy" copies the files of the items, "link" links to them.
     answered : ids of the items that the person was asked about.
     grouping : title of the grouping, for the tags in sidecars.
+    subgroups : for albums, by the id of an item the names of the groups within its group.
     """
     target = Path(target).expanduser().absolute()
     format = format_of(target, format)
@@ -117,9 +123,18 @@ def plan_export(
             f"Expected a collection of {len(clustering.labels)} items, as in the groups, got "
             f"{len(collection)}. Export the collection that was grouped."
         )
+    known = (subgroups or {}) if format == "albums" else {}
+    inner = {
+        one.id: known[item.id]
+        for item in collection
+        if item.id in known
+        for one in item.members or (item,)
+    }
     collection, clustering, answered = with_members(collection, clustering, answered)
     asked = frozenset(answered)
-    plan = Plan(format, target, mode, (), (), (), (), collection, clustering, asked, grouping)
+    plan = Plan(
+        format, target, mode, (), (), (), (), collection, clustering, asked, grouping, inner
+    )
     return _PLANNERS.get(format, _planned_table)(plan)
 
 
@@ -174,16 +189,15 @@ def _planned_table(plan: Plan) -> Plan:
 
 def _planned_folders(plan: Plan) -> Plan:
     conflicts = _conflicts_of_folder(plan)
-    folders = _group_folders(plan)
-    names = {number: FreeNames() for number in folders}
+    folders, names = _group_folders(plan)
     files, missing, written = [], [], 0
     sample = ""
     for position, item in enumerate(plan.collection):
-        number = int(plan.clustering.labels[position])
+        album: Album = (int(plan.clustering.labels[position]), *plan.subgroups.get(item.id, ()))
         source = source_of(item)
         if source is None:
             sample = sample or suffix_for(content_of(item)[0])
-            files.append(_written(item, position, folders[number], names[number], sample))
+            files.append(_written(item, position, folders[album], names[album], sample))
             written += 1
             continue
         try:
@@ -192,7 +206,7 @@ def _planned_folders(plan: Plan) -> Plan:
             missing.append(item.id)
             continue
         name = safe_name(source.name, f"item {position + 1}{source.suffix}")
-        path = folders[number] / names[number].take(*os.path.splitext(name))
+        path = folders[album] / names[album].take(*os.path.splitext(name))
         what = f"{plan.mode} of {item.id}"
         files.append(Planned(path, what, size if plan.mode == "copy" else 0, position, source))
     conflicts += _no_longer_there(missing)
@@ -238,7 +252,7 @@ def _planned_sidecars(plan: Plan) -> Plan:
     return replace(made, conflicts=(*conflicts, *_no_room(made)))
 
 
-_PLANNERS = {"folders": _planned_folders, "xmp": _planned_sidecars}
+_PLANNERS = {"folders": _planned_folders, "albums": _planned_folders, "xmp": _planned_sidecars}
 """What plans each format that is a folder."""
 
 
@@ -251,16 +265,27 @@ def _no_longer_there(missing: list[str]) -> list[str]:
     ]
 
 
-def _group_folders(plan: Plan) -> dict[int, Path]:
-    """One folder per group, named after it as far as file systems allow."""
-    free = FreeNames()
-    free.take(MANIFEST)
-    free.take(LOG)
-    folders = {}
-    for number in plan.clustering.numbers:
-        name = safe_name(plan.clustering.name(number), f"Group {number}")
-        folders[number] = plan.target / free.take(name)
-    return folders
+def _group_folders(plan: Plan) -> tuple[dict[Album, Path], dict[Album, FreeNames]]:
+    """One folder per group, named after it as far as file systems allow, and those within.
+
+    Returns the folders, parents first, and the names that are free in each.
+    """
+    names: dict[Album, FreeNames] = {(): FreeNames()}
+    for own in (MANIFEST, LOG):
+        names[()].take(own)
+    within: dict[int, set[tuple[str, ...]]] = {number: set() for number in plan.clustering.numbers}
+    for id, label in zip(plan.collection.ids(), plan.clustering.labels, strict=True):
+        path = plan.subgroups.get(id, ())
+        within[int(label)] |= {path[:depth] for depth in range(1, len(path) + 1)}
+    folders: dict[Album, Path] = {}
+    for number, albums in within.items():
+        for inner in ((), *sorted(albums)):
+            album: Album = (number, *inner)
+            wanted = inner[-1] if inner else plan.clustering.name(number)
+            name = names[album[:-1]].take(safe_name(wanted, f"Group {number}"))
+            folders[album] = folders.get(album[:-1], plan.target) / name
+            names[album] = FreeNames()
+    return folders, names
 
 
 def _written(item: Item, position: int, folder: Path, names: FreeNames, suffix: str) -> Planned:
@@ -315,6 +340,8 @@ def _no_room(plan: Plan) -> list[str]:
 
 def _notes(plan: Plan, written: int) -> list[str]:
     notes = []
+    if plan.format == "albums" and not plan.subgroups:
+        notes.append("No group has groups of its own yet, so there is one folder per group.")
     if written:
         notes.append(
             f"{written} items have no file of their own and are written as they are shown."

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from samekind.exports import OrientationFile, Plan
     from samekind.exports import Report as ExportReport
     from samekind.session import Session
+    from samekind.workspace.albums import Subgroups
     from samekind.workspace.jobs import Job, JobContext
     from samekind.workspace.workspace import Workspace
     from samekind.workspace.workspaces import Workspaces
@@ -153,7 +154,7 @@ def dry_run(workspace: Workspace, session: Session, request: ExportRequest) -> D
             conflicts=_conflicts(request),
             notes=[file.describe() + ".", *file.notes],
         )
-    planned = plan(session, request)
+    planned = plan(session, request, _subgroups(workspace, session, request))
     per_folder = Counter(file.path.parent for file in planned.files)
     in_folder = planned.format in FOLDERS
     names = [
@@ -174,8 +175,11 @@ def dry_run(workspace: Workspace, session: Session, request: ExportRequest) -> D
     )
 
 
-def plan(session: Session, request: ExportRequest) -> Plan:
-    """Plan a table or folders, exactly as ``samekind export`` does."""
+def plan(session: Session, request: ExportRequest, subgroups: Subgroups | None = None) -> Plan:
+    """Plan a table or folders, exactly as ``samekind export`` does.
+
+    `subgroups`: for albums, the groups within the group of each item.
+    """
     from samekind.exports import plan_export
     from samekind.workspace.groupings import Groupings
 
@@ -192,6 +196,7 @@ def plan(session: Session, request: ExportRequest) -> Plan:
             mode=request.mode,
             answered=answered,
             grouping=Groupings().of(session.store, session.name).title,
+            subgroups=subgroups,
         )
     except OSError as problem:
         if isinstance(problem, SamekindError):
@@ -267,7 +272,7 @@ def _write(
     if request.format == "orientation":
         size = orientation_file(workspace, session).save(request.target)
         return {"words": f"{request.typed} is written ({size / 1e6:.2f} MB).", "files": 1}
-    planned = plan(session, request)
+    planned = plan(session, request, _subgroups(workspace, session, request))
     if planned.conflicts:
         raise ExportError(" ".join(planned.conflicts))
     report = run_export(planned, context.progress("Wrote", "files"))
@@ -277,6 +282,16 @@ def _write(
         "files": len(report.done),
         "manifest": report.manifest is not None,
     }
+
+
+def _subgroups(workspace: Workspace, session: Session, request: ExportRequest) -> Subgroups | None:
+    """Return the groups within groups, where they are asked for and can be opened."""
+    from samekind.workspace.albums import subgroups_of
+
+    pile, open_over = workspace.pile, workspace.open_over
+    if request.format != "albums" or pile is None or open_over is None:
+        return None
+    return subgroups_of(session, pile, open_over)
 
 
 def _check_target(request: ExportRequest) -> None:
