@@ -17,6 +17,7 @@ from samekind.clusterers.ncp.amortized.generators import Episode, GaussianMixtur
 from samekind.clusterers.ncp.amortized.labelled_episodes import LabelledEpisodes
 from samekind.clusterers.ncp.amortized.likelihood import log_joint
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
+from samekind.clusterers.ncp.amortized.priors import CRP
 from samekind.clusterers.ncp.amortized.training import negative_log_likelihood, train
 from samekind.clusterers.ncp.amortized.training_loop import rate_at, size_ranges
 from samekind.clusterers.ncp.amortized.weights import load, save, write_tensors
@@ -226,3 +227,13 @@ def test_quick_training_reduces_the_precision_only_while_it_runs() -> None:
         train(network, Watched(points=(4, 6)), steps=2, batch=2, device="cpu", quick=quick)
         assert torch.get_float32_matmul_precision() == "highest"
     assert seen == ["highest"] * 2 + ["medium"] * 2
+
+
+def test_a_batch_whose_data_sets_are_all_blanked_changes_nothing_much() -> None:
+    crowded = GaussianMixtures(points=(12, 12), max_groups=1, prior=CRP(50.0))
+    network = fresh()
+    before = [value.clone() for value in network.parameters()]
+    history = train(network, crowded, steps=3, batch=2, weight_decay=0.0, device="cpu")
+    assert history.nll_per_point == [0.0]
+    for old, new in zip(before, network.parameters(), strict=True):
+        assert torch.equal(old, new)

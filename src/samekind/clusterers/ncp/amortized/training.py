@@ -185,13 +185,16 @@ class PointwiseTraining(TrainingLoop):
         parts = (leaves.h, leaves.u, episode.labels, episode.mask)
         total = torch.zeros((), device=self.device)
         for h, u, labels, mask in zip(*(torch.split(part, rows) for part in parts), strict=True):
+            if not self.records and not bool(mask.any()):
+                continue  # every data set of the piece had too many groups
             nll = _of_points(
                 self.network, Points(h, u), labels, mask, self.permutations, self.rng,
                 n_groups, capacity,
             ).sum()  # fmt: skip
             (nll / n_points).backward()  # type: ignore[no-untyped-call]
             total = total + nll.detach()
-        torch.autograd.backward(list(encoded), [leaf.grad for leaf in leaves])
+        grads = [torch.zeros_like(leaf) if leaf.grad is None else leaf.grad for leaf in leaves]
+        torch.autograd.backward(list(encoded), grads)
         return total
 
     def _room(self, points: Sizes) -> int:
