@@ -116,7 +116,7 @@ test("recent collections and the demo are one click away", async () => {
   await vi.waitFor(() => expect(text()).toContain("Recent"));
   expect(text()).toContain("/home/me/photos");
   click("Try the demo");
-  await vi.waitFor(() => expect(bodyOf("/api/start/open")).toEqual({ path: "tiles", encoder: null, minutes: null }));
+  await vi.waitFor(() => expect(bodyOf("/api/start/open")).toEqual({ path: "tiles", encoder: null, minutes: null, bursts: null }));
   await vi.waitFor(() => expect(text()).toContain("40%"));
 });
 
@@ -145,6 +145,7 @@ test("another encoder is measured again, and one that learns asks for minutes", 
       path: "/home/me/photos",
       encoder: "simclr",
       minutes: 10,
+      bursts: null,
     }),
   );
 });

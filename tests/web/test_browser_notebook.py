@@ -65,6 +65,6 @@ def test_an_answer_in_the_frame_lands_in_the_session_of_the_notebook(
 
 def test_without_the_token_or_from_elsewhere_nothing_is_shown(widget: Any) -> None:
     plain = widget.address.split("?")[0]
-    assert httpx.get(plain + "api/session", trust_env=False).status_code == 401
+    assert httpx.get(plain + "api/session", trust_env=False).status_code == 403
     policy = httpx.get(widget.address, trust_env=False).headers["content-security-policy"]
     assert "frame-ancestors http://localhost:*" in policy and "https:" not in policy

@@ -54,7 +54,7 @@ def test_more_dimensions_than_the_weights_know_are_cut_to_the_principal_ones() -
     truth = np.arange(60) % 3
     X = rng.normal(size=(60, 300)) + 8 * np.eye(3, 300)[truth]
     model = NCP(random_state=0).fit(X)
-    assert model.space_.shape == (60, 8) and 0 < model.kept_variance_ < 1
+    assert model.space_.shape == (60, 16) and 0 < model.kept_variance_ < 1
     assert model.predict(X).shape == (60,)
 
 
