@@ -45,6 +45,9 @@ class Commands(TyperGroup):
             Commands.stopped = True
             note("\nStopped. All your answers are saved.")
             raise typer.Exit(INTERRUPTED) from None
+        except typer.Exit as end:  # a command that says itself what is kept
+            Commands.stopped = Commands.stopped or end.exit_code == INTERRUPTED
+            raise
 
 
 app = typer.Typer(
