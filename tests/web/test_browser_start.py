@@ -100,7 +100,7 @@ def test_from_a_path_to_exported_folders_and_back(
     target = tmp_path / "sorted"
     page.check("input[value=folders]")
     page.fill("#target", str(target))
-    page.click("text=Preview")
+    page.click("form button >> text=Preview")
     expect(page.locator(".plan")).to_contain_text("40 files")
     assert not target.exists()
     page.click(".plan > button")
@@ -287,9 +287,9 @@ def test_start_and_finish_fit_a_phone_and_everything_has_a_name(
     page.tap("text=Start sorting")
     page.wait_for_selector(".question .choice")
     page.goto(page.url.replace("/?", "/finish?"))
-    page.wait_for_selector(".polish")
+    page.wait_for_selector(".export")
     page.check("input[value=folders]")
-    page.tap("text=Preview")
+    page.tap("form button >> text=Preview")
     page.wait_for_selector(".plan")
     check("finish")
 
