@@ -196,7 +196,7 @@ class Guard:
         )
 
     def _check_phone(self, scope: Scope, token: str) -> None:
-        if token == self.phone and is_denied(scope["method"], scope["path"]):
+        if self.phone and token == self.phone and is_denied(scope["method"], scope["path"]):
             raise ApiError(
                 403,
                 "not-on-a-phone",
