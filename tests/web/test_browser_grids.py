@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from browsing import EveryKind, Finger, broken_rules, expect, needs_browser, press
+from browsing import EveryKind, Finger, becomes, broken_rules, expect, needs_browser, press
 from samekind.questions import AllLike, Answer, OddOnes
 from samekind.workspace.workspace import Workspace
 
@@ -78,7 +78,7 @@ def test_a_review_and_a_search_by_keyboard_and_mouse(
     ]
     page.locator(".chip").first.click()
     expect(page.locator("dialog .mark[aria-checked=true]")).to_have_count(3)
-    assert page.evaluate(INSIDE), "all tiles are inside the dialog"
+    becomes(page, lambda: page.evaluate(INSIDE))  # all tiles are inside the dialog, once laid out
     page.keyboard.press("ArrowRight")
     assert page.evaluate("() => document.activeElement.closest('dialog') !== null")
     page.keyboard.press("Escape")

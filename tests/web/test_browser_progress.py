@@ -164,7 +164,7 @@ def test_an_odd_answer_is_changed_or_confirmed_for_good(page: Any, workspace: Wo
     expect(page.locator(".odd-answer")).to_have_count(2)
     page.get_by_role("button", name="Answer 2 is correct").click()
     expect(page.locator(".odd-answer")).to_have_count(1)
-    page.click(".notice >> text=Review")
+    page.click(".odd-answer >> text=Review")
     page.locator("dialog [data-choice=different]").click()
     page.wait_for_selector("dialog", state="detached")
     expect(page.locator(".odd-answer")).to_have_count(1)

@@ -177,7 +177,7 @@ def test_accepted_groups_survive_a_restart_and_are_used_by_the_command_line(
     assert np.array_equal(workspace.session().clustering.labels, shown.labels)
     terminal = request_of.session(request_of.pile(request_of.items()), request_of.store())
     assert np.array_equal(terminal.clustering.labels, shown.labels)
-    wish = {"format": "orientation", "target": "/x.orientation"}
+    wish = {"format": "orientation", "target": f"{request_of.path}/x.orientation"}
     assert client.post("/api/finish/plan", json=wish).status_code == 409
 
 
