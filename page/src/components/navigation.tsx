@@ -1,6 +1,6 @@
 /** Links to all views: side by side, and on a phone the most used ones and a menu with all others. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Link } from "./link";
 import "./navigation.css";
 import { usePhone } from "./use-phone";
@@ -8,7 +8,7 @@ import { usePhone } from "./use-phone";
 export type View = [path: string, label: string];
 
 /** Views that have a place of their own on a phone. */
-const ON_PHONE = new Set(["/", "/groups", "/map", "/review", "/finish"]);
+const ON_PHONE = new Set(["/", "/groups", "/map", "/finish"]);
 
 /** Whether a link leads to the view at a path. */
 export function isCurrent(to: string, path: string): boolean {
@@ -38,7 +38,8 @@ export function Navigation({ views, path }: { views: View[]; path: string }) {
 function MoreViews({ current, children }: { current: string | undefined; children: preact.ComponentChildren }) {
   const [open, setOpen] = useState(false);
   const menu = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
+    // Before the menu is seen: whoever sees it can close it.
     if (!open) return;
     const close = (event: Event) => {
       if (event instanceof KeyboardEvent ? event.key === "Escape" : !menu.current?.contains(event.target as Node)) {
