@@ -292,6 +292,12 @@ def test_start_and_finish_fit_a_phone_and_everything_has_a_name(
     page.tap("form button >> text=Preview")
     page.wait_for_selector(".plan")
     check("finish")
+    page.select_option("#other-format", "xmp")
+    expect(page.locator(".plan")).to_have_count(0)
+    expect(page.locator(".option-card input:checked")).to_have_count(0)
+    page.tap("text=Preview")
+    expect(page.locator(".plan")).to_contain_text("-xmp")
+    check("other formats")
 
 
 def _fits_and_is_named(page: Any, where: str) -> None:

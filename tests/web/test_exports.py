@@ -100,6 +100,24 @@ def test_folders_are_written_and_removed_again(
     assert len(list((tmp_path / "photos").glob("*.png"))) == 24, "the originals stay"
 
 
+def test_other_formats_are_offered_and_sidecars_are_written_and_removed(
+    client: TestClient, workspaces: Workspaces, tmp_path: Path
+) -> None:
+    offered = {one["name"]: one for one in client.get("/api/finish").json()["formats"]}
+    assert [name for name, one in offered.items() if one["other"]] == [
+        "albums", "xmp", "coco", "label-studio", "fiftyone"
+    ]  # fmt: skip
+    assert not offered["xmp"]["download"] and offered["albums"]["modes"] == ["copy", "link"]
+    coco = client.get("/api/export", params={"format": "coco"})
+    assert len(coco.json()["images"]) == 24 and '-coco.json"' in coco.headers["Content-Disposition"]
+    target = tmp_path / "photos"  # beside the originals
+    job = written(client, workspaces, format="xmp", target=str(target))
+    assert job.state == "finished" and len(list(target.glob("*.png.xmp"))) == 24
+    undone = client.post("/api/finish/undo", json={"target": str(target)}).json()
+    assert undone["removed"] == 24 and undone["kept"] == []
+    assert len(list(target.iterdir())) == 24
+
+
 def test_an_undone_export_is_listed_as_such(
     client: TestClient, workspaces: Workspaces, tmp_path: Path
 ) -> None:

@@ -94,6 +94,8 @@ def unavailable(workspace: Workspace, session: Session, format: str) -> str:
     """Say why a format cannot be written here; empty if it can."""
     if format == "parquet" and format not in table_formats():
         return "Needs pyarrow: pip install 'samekind[parquet]'"
+    if format == "xmp" and session.collection.kind != "image":
+        return "Only for pictures in a folder."
     if format != "orientation":
         return ""
     if workspace.pile is None:

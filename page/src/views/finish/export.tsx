@@ -26,7 +26,7 @@ export function Export({ workspace, options, reload }: Props) {
     <section class="export" aria-labelledby="export-title">
       <h2 id="export-title">Format</h2>
       <div class="option-cards" role="radiogroup" aria-label="Export format">
-        {options.formats.map(({ name, label, line, why_not }) => (
+        {options.formats.filter(({ other }) => !other).map(({ name, label, line, why_not }) => (
           <label key={name} class={name === chosen ? "option-card chosen" : "option-card"}>
             <input
               type="radio"
@@ -43,6 +43,7 @@ export function Export({ workspace, options, reload }: Props) {
           </label>
         ))}
       </div>
+      <OtherFormats formats={options.formats.filter(({ other }) => other)} chosen={format} choose={setChosen} />
       {format && (
         <FormatDetails
           key={`${format.name} ${workspace.session?.session}`}
@@ -59,9 +60,40 @@ export function Export({ workspace, options, reload }: Props) {
   );
 }
 
+interface OtherProps {
+  formats: FormatView[];
+  chosen: FormatView | undefined;
+  choose: (name: string) => void;
+}
+
+/** Formats that fewer people need, in one list. */
+function OtherFormats({ formats, chosen, choose }: OtherProps) {
+  const other = chosen?.other ? chosen : undefined;
+  return (
+    <div class="other-formats">
+      <label for="other-format">Other formats</label>
+      <select
+        id="other-format"
+        value={other?.name ?? ""}
+        onChange={({ currentTarget }) => choose(currentTarget.value)}
+      >
+        <option value="" disabled>
+          Choose…
+        </option>
+        {formats.map(({ name, label, why_not }) => (
+          <option key={name} value={name} disabled={why_not !== ""}>
+            {label}
+          </option>
+        ))}
+      </select>
+      {other && <span class="muted">{other.line}</span>}
+    </div>
+  );
+}
+
 /** Folders cannot be downloaded, only written. */
 function downloadUrl(client: Client, format: FormatView["name"]): string | undefined {
-  if (format === "folders") return undefined;
+  if (format === "folders" || format === "albums" || format === "xmp") return undefined;
   if (format === "orientation") return client.url("/api/finish/orientation");
   return client.url("/api/export", { query: { format } });
 }
@@ -154,7 +186,7 @@ function FormatDetails({ workspace, format, paths, reload, announce }: FormatPro
             </fieldset>
           )}
           <label for="target">
-            {format.name === "folders" ? "New folder on this computer" : "Or save as a new file on this computer"}
+            {!format.download ? "New folder on this computer" : "Or save as a new file on this computer"}
           </label>
           <div class="path-row">
             <input

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
@@ -19,10 +19,20 @@ from samekind.workspace.workspaces import Workspaces
 router = APIRouter(prefix="/api", responses=core.ERRORS)
 MEDIA_TYPES = {
     "csv": "text/csv; charset=utf-8",
-    "json": "application/json",
     "parquet": "application/vnd.apache.parquet",
 }
-SUFFIXES = {"csv": ".csv", "json": ".json", "parquet": ".parquet", "orientation": ".orientation"}
+"""Media types of downloads; all others are JSON."""
+SUFFIXES = {
+    "csv": ".csv",
+    "json": ".json",
+    "parquet": ".parquet",
+    "orientation": ".orientation",
+    "coco": "-coco.json",
+    "label-studio": "-label-studio.json",
+    "fiftyone": "-fiftyone.json",
+    "albums": "-albums",
+    "xmp": "-xmp",
+}
 FORMATS = {
     "csv": ("CSV table", "One row per item with its group; opens in any spreadsheet."),
     "json": ("JSON file", "The groups with their items, for programs."),
@@ -32,8 +42,17 @@ FORMATS = {
         "Orientation file",
         "Your way of grouping in a small file: samekind predict sorts other items with it.",
     ),
+    "albums": ("Albums", "Folders within folders, where you sorted a group by itself."),
+    "xmp": (
+        "XMP sidecars",
+        "Tags for photo managers such as digiKam, Lightroom and darktable, in files of their own.",
+    ),
+    "coco": ("COCO", "Images with the categories that they belong to."),
+    "label-studio": ("Label Studio", "Tasks with your answers, and the rest as predictions."),
+    "fiftyone": ("FiftyOne", "The labels of a classification dataset."),
 }
 """Label and description of each format."""
+OTHER = ("albums", "xmp", "coco", "label-studio", "fiftyone")
 
 
 @router.get("/finish")
@@ -47,10 +66,11 @@ def get_formats(
             name=format,  # type: ignore[arg-type]
             label=label,
             line=line,
-            modes=["copy", "link"] if format == "folders" else [],
-            download=format != "folders",
+            modes=["copy", "link"] if format in ("folders", "albums") else [],
+            download=format not in exports.FOLDERS,
             suggestion=f"~/{name or 'groups'}{SUFFIXES.get(format, '')}",
             why_not=exports.unavailable(workspace, session, format),
+            other=format in OTHER,
         )
         for format, (label, line) in FORMATS.items()
     ]
@@ -118,14 +138,16 @@ def download_orientation(workspace: CurrentWorkspace, session: CurrentSession) -
 
 @router.get("/export", response_class=Response)
 def download_table(
-    format: Annotated[Literal["csv", "json", "parquet"], Query()],
+    format: Annotated[jobs.TableFormat, Query()],
     workspace: CurrentWorkspace,
     session: CurrentSession,
 ) -> Response:
     """Download the groups as a table."""
     data = exports.table_bytes(session, format)
     name = f"{workspace.collection.name}-{session.name}"
-    return _download(data, name, "groups", f".{format}", MEDIA_TYPES[format])
+    return _download(
+        data, name, "groups", SUFFIXES[format], MEDIA_TYPES.get(format, "application/json")
+    )
 
 
 def _request(workspaces: Workspaces, wanted: jobs.ExportRequest) -> exports.ExportRequest:

@@ -23,7 +23,8 @@ ParameterValue = (
     | Annotated[str, Line, Field(max_length=200)]
     | None
 )
-ExportFormat = Literal["csv", "json", "parquet", "folders", "orientation"]
+TableFormat = Literal["csv", "json", "parquet", "coco", "label-studio", "fiftyone"]
+ExportFormat = TableFormat | Literal["folders", "albums", "xmp", "orientation"]
 
 
 class JobView(Schema):
@@ -301,6 +302,8 @@ class FormatView(Schema):
     download: bool
     suggestion: str
     why_not: str
+    other: bool
+    """Whether it is listed among other formats, because fewer people need it."""
 
 
 class PastExport(Schema):
