@@ -154,6 +154,32 @@ def counts(page: Any, answers: int) -> None:
     expect(page.locator(".progress span").first).to_have_text(re.compile(f"^{answers} answers?$"))
 
 
+def lays_out(page: Any, faults: str, *args: Any) -> None:
+    """Wait until a script finds no fault: a page measures itself once it is drawn."""
+    found: list[Any] = []
+
+    def is_faultless() -> bool:
+        found[:] = page.evaluate(faults, *args)
+        return not found
+
+    try:
+        becomes(page, is_faultless)
+    except AssertionError:
+        raise AssertionError(f"The layout has faults: {found}") from None
+
+
+def fits_width(page: Any) -> None:
+    """Wait until nothing is wider than the window."""
+    becomes(page, lambda: page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"))
+
+
+def fits_screen(page: Any) -> None:
+    """Wait until nothing needs scrolling."""
+    fits_width(page)
+    fits = "() => document.documentElement.scrollHeight <= innerHeight"
+    becomes(page, lambda: page.evaluate(fits))
+
+
 def becomes(page: Any, condition: Callable[[], object]) -> None:
     """Wait until a condition holds, while the page goes on."""
     until(condition, lambda seconds: page.wait_for_timeout(1000 * seconds))

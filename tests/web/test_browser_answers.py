@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from browsing import Served, expect, needs_browser, press
+from browsing import Served, expect, fits_screen, needs_browser, press
 from samekind.ledger.store import MemoryStore
 from samekind.workspace.workspace import Workspace
 from waiting import until
@@ -88,8 +88,7 @@ def test_an_earlier_answer_is_changed_from_the_strip(page: Any, workspace: Works
 
 def test_a_question_fits_on_the_screen_without_scrolling(page: Any) -> None:
     for answers in range(4):
-        fits = "() => document.documentElement.scrollHeight <= innerHeight"
-        assert page.evaluate(fits), f"question {answers + 1} needs scrolling"
+        fits_screen(page)
         bottom = page.evaluate(
             "() => Math.max(...[...document.querySelectorAll('.choice, .acts button')]"
             ".map(e => e.getBoundingClientRect().bottom))"
@@ -248,10 +247,7 @@ def test_an_answer_with_several_choices_is_listed_and_changed(
 def test_questions_about_groups_fit_the_screen(page: Any, width: int, height: int) -> None:
     page.set_viewport_size({"width": width, "height": height})
     for answers in range(4):
-        assert page.evaluate(
-            "() => document.documentElement.scrollHeight <= innerHeight"
-            " && document.documentElement.scrollWidth <= innerWidth"
-        ), f"question {answers + 1} needs scrolling"
+        fits_screen(page)
         boxes = [one.bounding_box() for one in page.locator(".question .item").all()]
         assert min(min(box["width"], box["height"]) for box in boxes) >= 40, "large enough to see"
         press(page, "u", answers + 1)

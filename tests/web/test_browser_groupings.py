@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from browsing import Served, expect, needs_browser
+from browsing import Served, expect, fits_width, needs_browser
 from grouped_photos import write_photos
 from samekind.workspace.pile import Request
 from samekind.workspace.workspace import Workspace
@@ -57,7 +57,7 @@ def test_folders_become_a_grouping_that_is_renamed_deleted_restored_and_sorted_f
     page.goto(page.url.replace("/?", "/groupings?"))
     page.click("text=All items, grouped as folders")
     expect(page.locator(".orientation-list >> text=shades")).to_be_visible()
-    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    fits_width(page)
 
 
 def test_a_csv_file_of_the_person_becomes_a_grouping(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsing import becomes, expect, needs_browser
+from browsing import becomes, expect, fits_width, needs_browser
 from samekind.items import Collection, Item, Preview
 from samekind.workspace.workspace import Workspace
 
@@ -202,7 +202,7 @@ def test_a_phone_scrolls_only_vertically_and_has_large_targets(
     tile_workspace: Workspace, open_page: Any, path: str
 ) -> None:
     page = open_page(tile_workspace, path, phone=True, ready=".group-card, .members figure")
-    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    fits_width(page)
     if path == "/groups":
         for k in (0, 1):
             page.locator(".card-select").nth(k).tap()

@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from benchmarks.page.stage import keys_to_mark
-from browsing import Served, becomes, expect, needs_browser
+from browsing import Served, becomes, expect, fits_screen, needs_browser
 from demo_tiles import Tiles
 from samekind.workspace.workspace import Workspace
 
@@ -192,10 +192,7 @@ def test_on_a_phone_ten_taps_lead_to_groups_with_names(
         for key in [*(str("1234567890-=".index(mark) + 1) for mark in marks), last]:
             page.tap(f".question [data-choice='{key}']")
         page.wait_for_function(COUNTED, arg=k + 1)
-        assert page.evaluate(
-            "() => document.documentElement.scrollHeight <= innerHeight"
-            " && document.documentElement.scrollWidth <= innerWidth"
-        )
+        fits_screen(page)
     page.tap("nav >> text=Groups")
     page.wait_for_selector(".group-card")
     refreshed(page)

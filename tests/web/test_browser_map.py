@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from browsing import becomes, expect, needs_browser
+from browsing import becomes, expect, fits_screen, needs_browser
 from samekind.workspace.workspace import Workspace
 
 pytestmark = needs_browser
@@ -107,7 +107,7 @@ def test_all_items_are_drawn_in_the_colours_of_their_groups(
     expect(page.locator(".legend li")).to_have_count(len(numbers))
     assert coloured(page) > 3000
     assert page.locator("text=Drawn without WebGL").count() == 0
-    assert page.evaluate("() => document.documentElement.scrollHeight <= innerHeight")
+    fits_screen(page)
 
 
 def test_a_group_chosen_in_the_legend_keeps_its_colour_and_the_others_turn_grey(

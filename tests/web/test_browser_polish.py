@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsing import Served, expect, needs_browser
+from browsing import Served, expect, fits_width, needs_browser
 from places import ROOT
 from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
@@ -45,7 +45,7 @@ def test_the_learner_follows_the_method_and_its_parameters(form: Any) -> None:
     form.select_option("select[name=method]", "fixmatch")
     expect(learner).to_have_text("Trains: FixMatch, gentle")
     assert form.locator("input[name=epochs]").input_value() == "", "another method, other values"
-    assert form.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    fits_width(form)
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not there: `make page` installs it")

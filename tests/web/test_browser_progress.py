@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from browsing import Served, expect, needs_browser, press
+from browsing import Served, expect, fits_width, needs_browser, press
 from samekind.ledger.store import MemoryStore
 from samekind.protocols import Event
 from samekind.web.rendering import answer_view
@@ -144,7 +144,7 @@ def test_no_view_scrolls_horizontally_on_a_phone(
     for path, ready in views.items():
         page.goto(served.address + path)
         page.wait_for_selector(ready)
-        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), path
+        fits_width(page)
 
 
 def test_an_odd_answer_is_changed_or_confirmed_for_good(page: Any, workspace: Workspace) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from browsing import EveryKind, Finger, expect, needs_browser, press
+from browsing import EveryKind, Finger, expect, fits_screen, lays_out, needs_browser, press
 from samekind.questions import AllLike, OddOnes, Question, SameGroups, SamePair, WhichGroup
 from samekind.workspace.workspace import Workspace
 
@@ -80,7 +80,7 @@ def test_every_kind_of_question_fits_the_screen(
             arg=len(question.items()),
         )
         page.wait_for_function("() => [...document.images].every((one) => one.complete)")
-        assert page.evaluate(FITS, phone) == [], question
+        lays_out(page, FITS, phone)
         press(page, "u", k + 1)
 
 
@@ -96,10 +96,10 @@ def test_a_question_fits_with_notices_above_it(
     break_refits("on purpose")
     press(page, "u", 1)
     page.wait_for_selector("text=The groups could not be refreshed.")
-    assert page.evaluate("() => document.documentElement.scrollHeight <= innerHeight")
+    fits_screen(page)
     press(page, "u", 2)
     page.wait_for_selector(".which-group")
-    assert page.evaluate("() => document.documentElement.scrollHeight <= innerHeight")
+    fits_screen(page)
 
 
 # -- fingers --------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import pytest
 from fastapi import FastAPI
 from PIL import Image
 
-from browsing import Served, counts, expect, needs_browser
+from browsing import Served, counts, expect, fits_width, needs_browser
 from samekind.encoders.pixels import Pixels
 from samekind.web import app
 from samekind.workspace.opening import MIN_WAITING, Opening
@@ -301,7 +301,7 @@ def test_start_and_finish_fit_a_phone_and_everything_has_a_name(
 
 
 def _fits_and_is_named(page: Any, where: str) -> None:
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), where
+    fits_width(page)
     nameless = page.evaluate(
         """() => [...document.querySelectorAll('main button, main input, main select, main a')]
         .filter(e => !(e.ariaLabel || e.textContent.trim() || e.labels?.length))

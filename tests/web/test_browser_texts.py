@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsing import Served, expect, needs_browser
+from browsing import Served, expect, fits_width, needs_browser
 from samekind.items import Collection
 from samekind.sources import RowItem
 from samekind.sources.files.texts import TextItem
@@ -84,7 +84,7 @@ def test_rows_are_aligned_and_marked_where_they_differ(
         for one in (first, second)
     ]
     assert columns[0] == columns[1]
-    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    fits_width(page)
 
 
 @pytest.mark.parametrize("workspace", [texts], indirect=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from browsing import AXE, becomes, broken_rules, expect, needs_browser
+from browsing import AXE, broken_rules, expect, fits_width, needs_browser
 from samekind.workspace.workspace import Workspace
 from undecided import Undecided
 from waiting import until
@@ -41,8 +41,7 @@ def test_a_pair_is_answered_in_place_and_another_grouping_is_chosen_and_undone(
     expect(page.locator(".count-chart li")).to_have_count(2)
     until(lambda: session.clustering.n_groups == 4)
     page.set_viewport_size({"width": 390, "height": 844})
-    fits = "() => document.documentElement.scrollWidth <= innerWidth"
-    becomes(page, lambda: page.evaluate(fits))  # once the navigation is that of a phone
+    fits_width(page)
     expect(page.locator(".pair-card")).to_have_count(2)
     page.locator(".pair-card").first.focus()
     page.keyboard.press("n")

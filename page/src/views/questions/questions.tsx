@@ -60,7 +60,8 @@ export function QuestionsPage({ workspace }: { workspace: Workspace }) {
     (name === "back" && answers === 0) || (["skip", "look"].includes(name) && !question);
 
   useKeys((event) => {
-    if (isHandledByFocus(event.target, event.key) || dialog || editing) return;
+    // The element, not the state: a key right after Escape is for the question.
+    if (isHandledByFocus(event.target, event.key) || document.querySelector("dialog[open]")) return;
     const command = commandFor(event, question, acts);
     if (command === null) return;
     event.preventDefault();
