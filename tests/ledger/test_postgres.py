@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from benchmarks.people import postgres
 from benchmarks.people.postgres import ENCODED, PASSWORD, NoPostgres, running_postgres
 from samekind.errors import ForeignFile, StoreError
-from samekind.ledger import sql
+from samekind.ledger import migrations
 from samekind.ledger.sql import SqlStore
 from samekind.protocols import Event
 from samekind.testing.stores import check_store, check_two_processes, check_watch
@@ -76,17 +76,17 @@ def test_an_older_ledger_is_upgraded_whole_or_not_at_all(
         connection.exec_driver_sql("SELECT * FROM events")
 
     with monkeypatch.context() as patch:
-        patch.setattr(sql, "MIGRATIONS", (*sql.MIGRATIONS, add_column, broken))
+        patch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, add_column, broken))
         with pytest.raises(StoreError):
             SqlStore(address)
     with SqlStore(address) as store:
         assert store.append("main", Event("told", {"n": 2})) == 2
-    monkeypatch.setattr(sql, "MIGRATIONS", (*sql.MIGRATIONS, add_column))
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, add_column))
     with SqlStore(address) as store, store._engine.connect() as connection:
         assert [e.data["n"] for e in store.read("main")] == [1, 2]
         assert connection.exec_driver_sql("SELECT place FROM events").scalar() == "home"
     monkeypatch.undo()
-    with pytest.raises(StoreError, match=r"newer samekind.*got 2"):
+    with pytest.raises(StoreError, match=r"newer samekind.*got 3"):
         SqlStore(address)
 
 

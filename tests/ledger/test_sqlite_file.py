@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from samekind.errors import CorruptedLedger, ForeignFile, NoSpace, StoreError
-from samekind.ledger import sql
+from samekind.ledger import migrations
 from samekind.ledger.sql import SqlStore
 from samekind.ledger.store import salvage
 from samekind.protocols import Event
@@ -74,7 +74,7 @@ def test_a_damaged_ledger_is_reported_and_what_is_left_can_be_read(path: Path) -
     middle = len(whole) // 2 // 4096 * 4096
     path.write_bytes(whole[:middle] + os.urandom(4096) + whole[middle + 4096 :])
     before = path.read_bytes()
-    with pytest.raises(CorruptedLedger, match="salvage"):
+    with pytest.raises(CorruptedLedger, match="samekind repair"):
         SqlStore(path)
     saved = salvage(path)["main"]
     assert path.read_bytes() == before
@@ -137,16 +137,16 @@ def test_an_older_ledger_is_upgraded_and_keeps_its_events(
         raise StoreError("no")
 
     with monkeypatch.context() as patch:
-        patch.setattr(sql, "MIGRATIONS", (*sql.MIGRATIONS, add_column, broken))
+        patch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, add_column, broken))
         with pytest.raises(StoreError, match="no"):
             SqlStore(path)
     fill(path, 1)  # a failed upgrade leaves version 1 as it was
-    monkeypatch.setattr(sql, "MIGRATIONS", (*sql.MIGRATIONS, add_column))
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, add_column))
     for _ in range(2):
         with SqlStore(path) as store:
             assert [e.seq for e in store.read("main")] == [1, 2, 3, 4]
             with store._engine.connect() as connection:
-                assert connection.exec_driver_sql("SELECT value FROM meta").scalar() == "2"
+                assert connection.exec_driver_sql("SELECT value FROM meta").scalar() == "3"
                 assert connection.exec_driver_sql("SELECT place FROM events").scalar() == "home"
 
 
@@ -182,7 +182,7 @@ def test_no_room_for_a_new_ledger_leaves_nothing_behind(
         connection.exec_driver_sql("CREATE TABLE a (b)")
         connection.exec_driver_sql("CREATE TABLE c (d)")
 
-    monkeypatch.setattr(sql, "MIGRATIONS", (full,))
+    monkeypatch.setattr(migrations, "MIGRATIONS", (full,))
     with pytest.raises(NoSpace):
         SqlStore(path)
     assert os.listdir(path.parent) == []

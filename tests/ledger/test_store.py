@@ -48,9 +48,7 @@ def test_a_ledger_in_a_file_keeps_the_contract(tmp_path: Path) -> None:
 
 def test_events_are_there_after_reopening_and_longer_than_one_portion(path: Path) -> None:
     with SqlStore(path) as store:
-        with store._engine.begin() as connection:
-            rows = [("main", n, "told", f'{{"n":{n}}}', 0.5) for n in range(1, 2501)]
-            connection.exec_driver_sql("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
+        store.extend("main", (Event("told", {"n": n}) for n in range(1, 2501)))
         assert store.append("main", Event("told", {"n": 2501})) == 2501
     with SqlStore(path) as store:
         assert [e.data["n"] for e in store.read("main")] == list(range(1, 2502))

@@ -22,6 +22,7 @@ from samekind.cli.more import more
 from samekind.cli.plot import plot
 from samekind.cli.posterior import posterior
 from samekind.cli.predict import predict
+from samekind.cli.repair import repair
 from samekind.cli.report import report
 from samekind.cli.serve import demo, serve
 from samekind.cli.simulate import simulate
@@ -59,7 +60,7 @@ app = typer.Typer(
     help="Sort a pile of things your way: answer a few questions, get the groups you had in mind.",
     epilog="Try it: samekind ask tiles, or samekind demo for a page in your browser.",
 )
-sorting = (serve, demo, ask, cluster, posterior, export, predict, check, learn, embed, more)
+sorting = (serve, demo, ask, cluster, posterior, export, predict, check, learn, embed, more, repair)
 for command in (*sorting, simulate, bench, report):
     panel = "Sort your things" if command in sorting else "Measure with simulated people"
     app.command(rich_help_panel=panel)(command)

@@ -58,6 +58,8 @@ class LedgerState:
     seq: int = 0
     header: dict[str, Any] = field(default_factory=dict)
     asked: dict[int, Asked] = field(default_factory=dict)
+    n_asked: int = 0
+    """The number of the last question; more than `asked` holds where a repair lost some."""
     answers: dict[int, Answer] = field(default_factory=dict)
     """Answers in force by question number, in the order in which they were given."""
     pending: list[int] = field(default_factory=list)
@@ -111,7 +113,7 @@ class LedgerState:
         """An answer to question `number`; AnswerError when there is no such question or choice."""
         if number not in self.asked:
             raise AnswerError(
-                f"There is no question {number}. Questions so far: 1 to {len(self.asked)}."
+                f"There is no question {number}. Questions so far: 1 to {self.n_asked}."
             )
         return Answer(number, self.asked[number].question, choice, by, seconds)
 
@@ -150,7 +152,7 @@ class LedgerState:
 
     def _proposed(self, data: Mapping[str, Any], seq: int) -> None:
         for form in data["questions"]:
-            number = len(self.asked) + 1
+            number = self.n_asked = self.n_asked + 1
             question = question_from_json(form, self.position)
             self.asked[number] = Asked(number, question, int(data["snapshot"]))
             self.pending.insert(0 if data.get("first") else len(self.pending), number)
@@ -181,7 +183,7 @@ class LedgerState:
     def _volunteered(self, data: Mapping[str, Any], seq: int) -> None:
         """Fold a question and its answer, stored as one event so that no crash separates them."""
         self._proposed(data, seq)
-        number = len(self.asked)
+        number = self.n_asked
         self.volunteered[number] = seq
         if data.get("aside"):
             self.aside[number] = {
@@ -259,6 +261,10 @@ class LedgerState:
 
     def _listed(self, data: Mapping[str, Any], seq: int) -> None:
         """How the orientation is listed changes nothing in it."""
+
+    def _lost(self, data: Mapping[str, Any], seq: int) -> None:
+        """An event that `samekind repair` could not save: later questions keep their numbers."""
+        self.n_asked += int(data["questions"])
 
     def _close(self, number: int) -> None:
         for queue in (self.pending, self.reopened):

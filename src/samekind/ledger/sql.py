@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
 from samekind.atomic_files import new_file, sync_folder
-from samekind.errors import CorruptedLedger, ForeignFile, MissingExtra, StoreError
+from samekind.errors import CorruptedLedger, MissingExtra, StoreError
 from samekind.ledger import sqlite_file as ledgerfile
-from samekind.ledger.sqlite_file import APPLICATION_ID
+from samekind.ledger.checksums import Row, stored_row
 from samekind.ledger.store import check_after, check_last, check_session, to_row
 from samekind.ledger.watching import CHANNEL, Wake, watch_file, watch_postgres
 from samekind.protocols import Event
@@ -25,74 +24,11 @@ try:
 except ImportError as missing:
     raise MissingExtra("A ledger in a file", "app") from missing
 
+from samekind.ledger.migrations import EVENTS, is_newest, migrate
 from samekind.ledger.postgres import describe_url, open_postgres, without_secrets
 
-_meta = sa.table("meta", sa.column("key"), sa.column("value"))
-_VERSION_KEY = "samekind_schema"
-Migration = Callable[[sa.Connection], None]
-_events = sa.table(
-    "events", *(sa.column(name) for name in ("session", "seq", "kind", "data", "at"))
-)
 _CHUNK = 1000
 """Events that are read in one transaction."""
-
-
-def _create_tables(connection: sa.Connection) -> None:
-    """Version 1. One table clustered by session and number, so that an append writes one page."""
-    sqlite = connection.dialect.name == "sqlite"
-    if sqlite:
-        connection.exec_driver_sql(f"PRAGMA application_id={APPLICATION_ID}")
-    connection.exec_driver_sql(
-        "CREATE TABLE meta (key VARCHAR(40) PRIMARY KEY, value TEXT NOT NULL)"
-    )
-    connection.exec_driver_sql(
-        "CREATE TABLE events (session VARCHAR(200) NOT NULL, seq BIGINT NOT NULL, "
-        "kind TEXT NOT NULL, data TEXT NOT NULL, at DOUBLE PRECISION NOT NULL, "
-        "PRIMARY KEY (session, seq))" + (" WITHOUT ROWID" if sqlite else "")
-    )
-
-
-MIGRATIONS: tuple[Migration, ...] = (_create_tables,)
-"""The step from each version to the next. Released steps are never edited, only new ones added."""
-
-
-def migrate(connection: sa.Connection, where: str) -> None:
-    """Run the missing steps. The caller holds a write transaction, so it is all or nothing.
-
-    The version is read again here, because another process may have migrated meanwhile.
-    """
-    version = version_of(connection, where)
-    if version > len(MIGRATIONS):
-        raise StoreError(
-            f"The ledger {where} was written by a newer samekind: expected version "
-            f"{len(MIGRATIONS)} of the tables or older, got {version}. "
-            "Run: pip install --upgrade samekind"
-        )
-    for migration in MIGRATIONS[version:]:
-        migration(connection)
-    row = {"key": _VERSION_KEY, "value": str(len(MIGRATIONS))}
-    connection.execute(sa.delete(_meta).where(_meta.c.key == _VERSION_KEY))
-    connection.execute(sa.insert(_meta).values(row))
-
-
-def is_newest(connection: sa.Connection, where: str) -> bool:
-    """Whether no step is missing."""
-    return version_of(connection, where) == len(MIGRATIONS)
-
-
-def version_of(connection: sa.Connection, where: str) -> int:
-    """The version of the tables: 0 if there are none yet, ForeignFile if they are not ours."""
-    inspector = sa.inspect(connection)
-    tables = set(inspector.get_table_names())
-    value = None
-    if "meta" in tables and {"key", "value"} <= {c["name"] for c in inspector.get_columns("meta")}:
-        value = connection.scalar(sa.select(_meta.c.value).where(_meta.c.key == _VERSION_KEY))
-    if value is None and tables & {"meta", "events"}:
-        raise ForeignFile(
-            f"{where} has a table 'events' or 'meta' of another program. It was not changed. "
-            "Use a separate database for samekind."
-        )
-    return int(value or 0)
 
 
 class SqlStore:
@@ -145,18 +81,30 @@ class SqlStore:
         who watches the ledger is notified.
         """
         check_session(session)
-        kind, data, at = to_row(event)
-        last = sa.select(sa.func.max(_events.c.seq)).where(_events.c.session == session)
+        plain = to_row(event)
         with self._lock, self._translated(), self._writing(self._engine, session) as connection:
             self._check_still_there()
-            before = int(connection.scalar(last) or 0)
-            check_last(before, after)
-            seq = before + 1
-            values = {"session": session, "seq": seq, "kind": kind, "data": data, "at": at}
-            connection.execute(sa.insert(_events).values(values))
+            last, asked = self._last(connection, session)
+            check_last(last, after)
+            seq = last + 1
+            row = stored_row(session, seq, plain, asked)
+            connection.execute(sa.insert(EVENTS).values(row._asdict()))
             if self._path is None:  # delivered when the transaction is committed
                 connection.execute(sa.select(sa.func.pg_notify(CHANNEL, f"{seq} {session}")))
         return seq
+
+    def extend(self, session: str, events: Iterable[Event]) -> None:
+        """Store many events in one transaction: all of them, or none."""
+        check_session(session)
+        with self._lock, self._translated(), self._writing(self._engine, session) as connection:
+            self._check_still_there()
+            seq, asked = self._last(connection, session)
+            rows = []
+            for event in events:
+                rows.append(stored_row(session, seq + 1, to_row(event), asked))
+                seq, asked = rows[-1].seq, rows[-1].asked
+            if rows:
+                connection.execute(sa.insert(EVENTS), [row._asdict() for row in rows])
 
     @property
     def is_remote(self) -> bool:
@@ -185,7 +133,7 @@ class SqlStore:
     def sessions(self) -> list[str]:
         """Names of the sessions that have events, sorted."""
         with self._translated(), self._engine.connect() as connection:
-            return sorted(connection.scalars(sa.select(_events.c.session).distinct()))
+            return sorted(connection.scalars(sa.select(EVENTS.c.session).distinct()))
 
     def close(self) -> None:
         """Close the connections. The store opens new ones when it is used again."""
@@ -201,23 +149,29 @@ class SqlStore:
         return f"SqlStore({self._where!r})"
 
     def _read(self, session: str, after: int) -> Iterator[Event]:
-        columns = (_events.c.seq, _events.c.kind, _events.c.data, _events.c.at)
-        wanted = sa.select(*columns).where(_events.c.session == session).order_by(_events.c.seq)
+        wanted = sa.select(*EVENTS.c).where(EVENTS.c.session == session).order_by(EVENTS.c.seq)
         while True:
             with self._translated(), self._engine.connect() as connection:
-                portion = wanted.where(_events.c.seq > after).limit(_CHUNK)
+                portion = wanted.where(EVENTS.c.seq > after).limit(_CHUNK)
                 rows = connection.execute(portion).all()
-            for seq, kind, data, at in rows:
+            for row in rows:
                 after += 1
                 try:
-                    if seq != after:
+                    if row.seq != after:
                         raise ValueError
-                    event = Event(kind, json.loads(data), at, seq)
-                except ValueError:
+                    event = Row(*row).event()
+                except (TypeError, ValueError, AttributeError):
                     raise self._damaged(f"event {after} of {session!r} cannot be read") from None
                 yield event
             if len(rows) < _CHUNK:
                 return
+
+    def _last(self, connection: sa.Connection, session: str) -> tuple[int, int]:
+        """The number of the last event of a session, and how many questions it has so far."""
+        of_session = sa.select(EVENTS.c.seq, EVENTS.c.asked).where(EVENTS.c.session == session)
+        latest = of_session.order_by(EVENTS.c.seq.desc()).limit(1)
+        seq, asked = connection.execute(latest).one_or_none() or (0, 0)
+        return int(seq), int(asked)
 
     def _damaged(self, what: str) -> CorruptedLedger:
         if self._path is not None:
@@ -231,6 +185,7 @@ class SqlStore:
             if not path.exists():
                 self._make_file(path)
             ledgerfile.check_owner(path)
+            ledgerfile.check_log(path)
             engine = _sqlite_engine(path, self._timeout)
             with self._translated():
                 self._check_intact(engine, path)

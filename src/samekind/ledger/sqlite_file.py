@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import errno
-import json
-import os
+import shlex
 import sqlite3
-import tempfile
-from collections.abc import Iterator
-from contextlib import closing
+import time
+import warnings
 from pathlib import Path
-from shutil import copyfile
 
-from samekind.errors import CorruptedLedger, ForeignFile, InputError, NoSpace, StoreError
-from samekind.protocols import Event
+from samekind.errors import CorruptedLedger, ForeignFile, NoSpace, StoreError
+from samekind.ledger.write_ahead_log import log_of, read_log
 
 APPLICATION_ID = 0x53616D65  # "Same", in the header of every ledger file
 _MAGIC = b"SQLite format 3\0"
+LOG_LOOKS = 6
+"""How often a log is read again whose last change is not complete."""
 
 
 def check_owner(path: Path) -> None:
@@ -75,6 +74,30 @@ def connect(path: Path, timeout: float, *, journal: str = "WAL") -> sqlite3.Conn
     return connection
 
 
+def check_log(path: Path) -> None:
+    """Refuse a file if confirmed changes in its write-ahead log can no longer be read.
+
+    To be called before SQLite opens the file, because SQLite forgets them without a word. A change
+    that was being written when the power failed is only mentioned: it was never confirmed.
+    """
+    log = log_of(path)
+    found = read_log(log)
+    for _ in range(LOG_LOOKS):
+        if not found.unfinished:
+            break
+        time.sleep(0.05)  # another process may be writing it at this moment
+        found = read_log(log)
+    if found.lost:
+        what = f"{log.name} cannot be read from some place on, and answers stored there are in it"
+        raise damaged(path, what)
+    if found.unfinished:
+        warnings.warn(
+            f"The last change of the ledger {path} was not written completely, because samekind or "
+            "the computer stopped meanwhile. It is missing. Look at your last answer.",
+            stacklevel=2,
+        )
+
+
 def check_intact(connection: sqlite3.Connection, path: Path) -> None:
     """Read every page once, and refuse a file with damaged pages."""
     found = [row[0] for row in connection.execute("PRAGMA quick_check(1)")]
@@ -86,7 +109,7 @@ def damaged(path: Path, what: str) -> CorruptedLedger:
     """The error for a damaged file."""
     return CorruptedLedger(
         f"The ledger {path} is damaged: {what}. It was not changed. Put a backup in its place, or "
-        "keep a copy and read what is left with samekind.ledger.store.salvage(path)."
+        f"save all that is whole to a new file: samekind repair {shlex.quote(str(path))}"
     )
 
 
@@ -101,7 +124,7 @@ def from_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
             f"Another program has locked the ledger {path} for too long. "
             "Close that program or try again."
         )
-    if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "UTF-8" in str(error):
         return damaged(path, str(error))
     if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return not_writable(path)
@@ -133,65 +156,3 @@ def not_writable(path: Path) -> StoreError:
         f"The ledger {path} cannot be opened for writing. Both the file and its folder must be "
         "writable: change their permissions, or copy the file to another folder."
     )
-
-
-def salvage(path: str | Path) -> dict[str, list[Event]]:
-    """Read what is left of a damaged ledger, by session; the file itself is not changed.
-
-    Events keep their numbers, so a gap shows which ones are lost. Each session is read forwards
-    from its beginning to the damage, and backwards from its end to the damage.
-    """
-    path = Path(path).expanduser()
-    if not path.is_file():
-        raise InputError(f"Expected a damaged ledger, but there is no file {path}.")
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "damaged"
-        for suffix in ("", "-wal"):
-            if os.path.exists(f"{path}{suffix}"):
-                copyfile(f"{path}{suffix}", f"{copy}{suffix}")
-        with closing(sqlite3.connect(copy)) as connection:
-            names = sorted(
-                set(_names(connection, "min", ">")) | set(_names(connection, "max", "<"))
-            )
-            kept: dict[str, list[Event]] = {}
-            for name in names:
-                events = {e.seq: e for e in _events(connection, name, "ASC")}
-                events |= {
-                    e.seq: e for e in _events(connection, name, "DESC") if e.seq not in events
-                }
-                kept[name] = [events[seq] for seq in sorted(events)]
-            return kept
-
-
-def _names(connection: sqlite3.Connection, end: str, beyond: str) -> Iterator[str]:
-    """Names of sessions from one end of the table to the damage."""
-    last: str | None = None
-    while True:
-        where, given = ("", ()) if last is None else (f"WHERE session {beyond} ?", (last,))
-        try:
-            row = connection.execute(f"SELECT {end}(session) FROM events {where}", given).fetchone()
-        except (sqlite3.Error, UnicodeDecodeError):  # SQLite may quote invalid bytes
-            return
-        if row[0] is None:
-            return
-        last = str(row[0])
-        yield last
-
-
-def _events(connection: sqlite3.Connection, session: str, order: str) -> Iterator[Event]:
-    """Readable events of a session from one end to the damage."""
-    query = f"SELECT kind, data, at, seq FROM events WHERE session = ? ORDER BY seq {order}"
-    try:
-        cursor = connection.execute(query, (session,))
-    except (sqlite3.Error, UnicodeDecodeError):
-        return
-    while True:
-        try:
-            row = cursor.fetchone()
-            if row is None:
-                return
-            yield Event(str(row[0]), json.loads(row[1]), float(row[2]), int(row[3]))
-        except (TypeError, ValueError):
-            continue  # one unreadable event does not end the reading
-        except sqlite3.Error:
-            return

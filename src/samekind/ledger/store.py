@@ -14,8 +14,8 @@ from samekind.errors import InputError, StaleWrite
 from samekind.protocols import Event, Store
 
 if TYPE_CHECKING:
+    from samekind.ledger.repair import salvage
     from samekind.ledger.sql import SqlStore
-    from samekind.ledger.sqlite_file import salvage
 
 __all__ = ["MAX_NAME_LENGTH", "MemoryStore", "SqlStore", "open_store", "salvage"]
 
@@ -160,7 +160,7 @@ def _storable(text: str) -> bool:
 
 def __getattr__(name: str) -> Any:
     """Import SqlStore and salvage, and SQLAlchemy with them, when they are first used."""
-    homes = {"SqlStore": "samekind.ledger.sql", "salvage": "samekind.ledger.sqlite_file"}
+    homes = {"SqlStore": "samekind.ledger.sql", "salvage": "samekind.ledger.repair"}
     if name not in homes:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(homes[name]), name)

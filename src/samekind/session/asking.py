@@ -53,7 +53,7 @@ class Asking:
         """Store a question that a person wants to be asked next."""
         data = self._log.question_data([question], self._state(by).clustering)
         self._log.append("proposed", {**data, "first": True} | ({"for": by} if by else {}))
-        return self._log.ledger.asked[len(self._log.ledger.asked)]
+        return self._log.ledger.asked[self._log.ledger.n_asked]
 
     def _propose(self, now: SessionState, by: str | None) -> bool | None:
         """Store new questions; False if others were quicker, None if nothing is worth asking."""

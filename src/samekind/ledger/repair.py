@@ -1,0 +1,279 @@
+"""Repair: save all whole events of a damaged ledger to a new file, and say what is missing."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import copyfile
+
+from samekind.atomic_files import new_file, sync_folder
+from samekind.errors import CorruptedLedger, InputError, SamekindError, StoreError
+from samekind.ledger import sqlite_file as ledgerfile
+from samekind.ledger.checksums import LOST, Row, n_questions, stored_row
+from samekind.ledger.fold import ANSWER_KINDS, LedgerState
+from samekind.ledger.pages import scan_pages
+from samekind.protocols import Event
+from samekind.questions.wording import plural
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Events that could not be saved: from one number to another, and how many questions.
+
+    `after` and `before` are the times of the events around them, in UTC seconds.
+    """
+
+    first: int
+    last: int
+    questions: int
+    after: float | None
+    before: float | None
+
+    def describe(self) -> str:
+        """One sentence part, such as "events 3 to 5 (2026-11-18 09:00 to 09:02 UTC)"."""
+        numbers = f"{self.first} to {self.last}" if self.last > self.first else f"{self.first}"
+        times = [t for t in (self.after, self.before) if t is not None]
+        shown = [time.strftime("%Y-%m-%d %H:%M", time.gmtime(t)) for t in times]
+        when = f" ({' to '.join(dict.fromkeys(shown))} UTC)" if shown else ""
+        return f"{'events' if self.last > self.first else 'event'} {numbers}{when}"
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSession:
+    """What was saved of one session."""
+
+    name: str
+    events: int
+    answers: int
+    missing: tuple[Missing, ...]
+    unusable: tuple[int, ...]
+    """Numbers of whole events that refer to a missing question or answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """The new file, and what is in it."""
+
+    path: Path
+    sessions: tuple[SavedSession, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there is no gap."""
+        return not any(saved.missing or saved.unusable for saved in self.sessions)
+
+    def describe(self) -> list[str]:
+        """What was saved and what is missing, in sentences."""
+        events = sum(saved.events for saved in self.sessions)
+        answers = sum(saved.answers for saved in self.sessions)
+        lines = [
+            f"Saved {plural(events, 'event')} with {plural(answers, 'answer')} to {self.path}."
+        ]
+        for saved in self.sessions:
+            lines += _describe_gaps(saved)
+        if self.is_complete:
+            lines.append("Up to the last event that was found, nothing is missing.")
+        return lines
+
+
+def _describe_gaps(saved: SavedSession) -> Iterator[str]:
+    if saved.missing:
+        gaps = ", ".join(gap.describe() for gap in saved.missing)
+        yield (
+            f"Missing from {saved.name!r}: {gaps}. If an answer was changed or taken back there, "
+            "the earlier answer stands. Look through the list of answers."
+        )
+    if saved.unusable:
+        number = len(saved.unusable)
+        yield (
+            f"{plural(number, 'more event')} of {saved.name!r} could not be used, because "
+            f"{'it refers' if number == 1 else 'they refer'} to something that is missing."
+        )
+
+
+def repair(path: str | Path, target: str | Path | None = None) -> Repaired:
+    """Save all whole events of a ledger to a new file; the damaged one is not changed.
+
+    Parameters
+    ----------
+    path : a ledger file, damaged or not.
+    target : the new file; None: ``NAME.repaired.samekind`` beside it. Must not exist yet.
+    """
+    path = Path(path).expanduser()
+    if target is None:
+        target = path.with_name(f"{path.stem}.repaired{path.suffix or '.samekind'}")
+    target = Path(target).expanduser()
+    if os.path.lexists(target):
+        raise StoreError(f"{target} exists already. Choose another name with --to.")
+    found = whole_rows(path)
+    if not any(found.values()):
+        raise CorruptedLedger(
+            f"Expected a ledger with events, but no whole event was found in {path}. It was not "
+            "changed. Put a backup in its place."
+        )
+    from samekind.ledger.sql import SqlStore
+
+    sessions = []
+    try:
+        with new_file(target) as draft, SqlStore(draft) as store:
+            for name, rows in sorted(found.items()):
+                events, saved = _complete(name, rows)
+                store.extend(name, events)
+                sessions.append(saved)
+    except OSError as problem:
+        if isinstance(problem, SamekindError):
+            raise
+        raise ledgerfile.from_system(problem, target) from problem
+    sync_folder(target.parent)
+    return Repaired(target, tuple(sessions))
+
+
+def salvage(path: str | Path) -> dict[str, list[Event]]:
+    """Read what is left of a damaged ledger, by session; the file itself is not changed.
+
+    Events keep their numbers, so a gap shows which ones are lost.
+    """
+    return {name: [row.event() for row in rows] for name, rows in whole_rows(Path(path)).items()}
+
+
+def whole_rows(path: Path) -> dict[str, list[Row]]:
+    """All whole events of a file by session, in order."""
+    path = path.expanduser()
+    if not path.is_file():
+        raise InputError(f"Expected a damaged ledger, but there is no file {path}.")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "damaged"
+        for suffix in ("", "-wal"):
+            if os.path.exists(f"{path}{suffix}"):
+                copyfile(f"{path}{suffix}", f"{copy}{suffix}")
+        scanned = list(scan_pages(copy))
+        with closing(sqlite3.connect(copy)) as connection:
+            read = list(_read_rows(connection))
+    found: dict[tuple[str, int], Row] = {}
+    for row in (*read, *scanned):  # what the database itself finds was committed
+        found.setdefault((row.session, row.seq), row)
+    by_session: dict[str, list[Row]] = {}
+    for key in sorted(found):
+        by_session.setdefault(key[0], []).append(found[key])
+    return by_session
+
+
+def _complete(name: str, rows: Sequence[Row]) -> tuple[list[Event], SavedSession]:
+    """The events of a session with others in the place of missing ones."""
+    ids: dict[str, int] = {}
+    state = LedgerState(lambda id: ids.setdefault(id, len(ids)))
+    events: list[Event] = []
+    missing, unusable = [], []
+    asked, answers, last_at = 0, 0, None
+    for row in rows:
+        event = row.event()
+        questions = n_questions(row.kind, event.data)
+        if row.seq > len(events) + 1:
+            gap = Missing(
+                len(events) + 1, row.seq - 1, row.asked - questions - asked, last_at, row.at
+            )
+            missing.append(gap)
+            for seq in range(gap.first, row.seq):
+                lost = gap.questions if seq == gap.first else 0
+                events.append(Event(LOST, {"questions": lost}, last_at or row.at, seq))
+                state.fold(events[-1])
+        if not _folds(state, event):
+            unusable.append(row.seq)
+            event = Event(LOST, {"questions": questions}, row.at, row.seq)
+            state.n_asked, state.seq = row.asked, row.seq
+        answers += event.kind in ANSWER_KINDS
+        events.append(event)
+        asked, last_at = row.asked, row.at
+    saved = len(rows) - len(unusable)
+    return events, SavedSession(name, saved, answers, tuple(missing), tuple(unusable))
+
+
+def _folds(state: LedgerState, event: Event) -> bool:
+    """Whether an event makes sense after those before it; if so, it is folded."""
+    number = event.data.get("number")
+    if event.kind not in (LOST, "volunteered") and number is not None and number not in state.asked:
+        return False
+    try:
+        state.fold(event)
+    except SamekindError:
+        return False
+    return True
+
+
+def _read_rows(connection: sqlite3.Connection) -> Iterator[Row]:
+    """Rows that the database itself can read, from both ends of each session to the damage."""
+    names = sorted(set(_names(connection, "min", ">")) | set(_names(connection, "max", "<")))
+    for name in names:
+        found = {int(str(row[1])): row for row in _rows_of(connection, name, "DESC")}
+        found |= {int(str(row[1])): row for row in _rows_of(connection, name, "ASC")}
+        ordered = [found[seq] for seq in sorted(found)]
+        yield from (_checked(ordered) if _has_checksums(connection) else _older(ordered))
+
+
+def _checked(rows: Sequence[tuple[object, ...]]) -> Iterator[Row]:
+    for columns in rows:
+        row = Row(*columns)  # type: ignore[arg-type]
+        try:
+            if row.is_whole:
+                yield row
+        except (TypeError, ValueError, AttributeError):  # a column of another type
+            continue
+
+
+def _older(rows: Sequence[tuple[object, ...]]) -> Iterator[Row]:
+    """Rows of a ledger without checksums. After a gap the numbers of questions are not known."""
+    asked = 0
+    for position, (session, seq, kind, data, at) in enumerate(rows, start=1):
+        try:
+            if seq != position:
+                return
+            row = stored_row(str(session), position, (str(kind), str(data), float(str(at))), asked)
+            row.event()
+        except (TypeError, ValueError):
+            return
+        asked = row.asked
+        yield row
+
+
+def _has_checksums(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("SELECT checksum FROM events LIMIT 0")
+    except (sqlite3.Error, UnicodeDecodeError):
+        return False
+    return True
+
+
+def _names(connection: sqlite3.Connection, end: str, beyond: str) -> Iterator[str]:
+    """Names of sessions from one end of the table to the damage."""
+    last: str | None = None
+    while True:
+        where, given = ("", ()) if last is None else (f"WHERE session {beyond} ?", (last,))
+        try:
+            row = connection.execute(f"SELECT {end}(session) FROM events {where}", given).fetchone()
+        except (sqlite3.Error, UnicodeDecodeError):  # SQLite may quote invalid bytes
+            return
+        if row[0] is None or str(row[0]) == last:
+            return
+        last = str(row[0])
+        yield last
+
+
+def _rows_of(
+    connection: sqlite3.Connection, session: str, order: str
+) -> Iterator[tuple[object, ...]]:
+    """Readable rows of a session from one end to the damage."""
+    columns = Row._fields if _has_checksums(connection) else Row._fields[:5]
+    query = f"SELECT {', '.join(columns)} FROM events WHERE session = ? ORDER BY seq {order}"
+    try:
+        cursor = connection.execute(query, (session,))
+        while (row := cursor.fetchone()) is not None:
+            if isinstance(row[1], int):
+                yield row
+    except (sqlite3.Error, UnicodeDecodeError):
+        return
