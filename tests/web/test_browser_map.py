@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from browsing import becomes, expect, fits_screen, needs_browser
+from browsing import becomes, broken_rules, expect, fits_screen, needs_browser
 from samekind.workspace.workspace import Workspace
 
 pytestmark = needs_browser
@@ -209,6 +209,26 @@ def test_the_map_is_used_by_keyboard_alone(open_map: Any) -> None:
     page.wait_for_selector(".lasso-bar")
     page.keyboard.press("Escape")
     page.wait_for_selector(".lasso-bar", state="detached")
+
+
+def test_a_point_has_the_menu_of_its_item_by_key_and_right_click(open_map: Any) -> None:
+    page = open_map()
+    page.locator("canvas").focus()
+    page.keyboard.press("Shift+F10")
+    menu = page.get_by_role("menu")
+    expect(menu.get_by_role("menuitem")).to_have_text(
+        ["Zoom in", "Wrong here", "Move to…", "Show similar", "Why here?"]
+    )
+    assert broken_rules(page) == []
+    id = menu.locator("strong").inner_text()
+    circle = page.locator(".lasso-loop circle")
+    at = {c: float(circle.get_attribute(f"c{c}")) for c in ("x", "y")}
+    page.keyboard.press("Escape")
+    expect(menu).to_have_count(0)
+    page.locator("canvas").click(button="right", position=at)
+    expect(menu.locator("strong")).to_have_text(id)
+    menu.get_by_role("menuitem", name="Zoom in").click()
+    expect(page.get_by_role("dialog").locator("img")).to_have_attribute("alt", id)
 
 
 def test_the_map_says_that_it_is_only_a_sketch(open_map: Any) -> None:

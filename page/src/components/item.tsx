@@ -6,6 +6,7 @@ import type { ItemView } from "../api/schema";
 import { useResource } from "../api/use-resource";
 import { CardText } from "./item-text";
 import { RowFields } from "./item-row";
+import { rememberItem } from "./item-menu/open-menu";
 import { holdToZoom } from "./zoom";
 import "./item.css";
 
@@ -83,7 +84,12 @@ export function Item({ item, size }: ItemProps) {
   if (item.preview === null) content = <NoPreview item={item} why="No longer in the collection" />;
   else if (mime !== null) content = RENDERERS.find(([start]) => mime.startsWith(start))?.[1]({ item, size });
   return (
-    <div class={`item ${size}`} title={item.id} {...holdToZoom(item)}>
+    <div
+      ref={(element) => rememberItem(element, item)}
+      class={`item ${size}`}
+      title={item.id}
+      {...holdToZoom(item)}
+    >
       {content}
     </div>
   );

@@ -8,9 +8,10 @@ import { GroupPicker } from "../group-picker";
 import { slotsFor } from "../group-colours";
 import { Swatch } from "../swatch";
 import { Toast } from "../toast";
+import { useKeys } from "../../keyboard/keys";
 import { useActs } from "../../workspace/use-acts";
 import type { Workspace } from "../../workspace/use-workspace";
-import { type MenuRequest, onMenuRequest } from "./open-menu";
+import { isMenuKey, type MenuRequest, onMenuRequest, requestAtFocus } from "./open-menu";
 import { FullSize, Similar, Why } from "./panels";
 import "./item-menu.css";
 
@@ -35,6 +36,13 @@ export function ItemMenuHost({ workspace, hasToast }: HostProps) {
       }),
     [],
   );
+  useKeys((event) => {
+    const wanted = isMenuKey(event) && !document.querySelector("dialog") && requestAtFocus();
+    if (!wanted) return;
+    event.preventDefault();
+    setRequest(wanted);
+    setPanel(null);
+  });
   const { client, now } = workspace;
   const id = request?.item.id ?? null;
   const place = useResource(
@@ -122,7 +130,7 @@ function Menu({ request, place, error, choose, wrong, close }: MenuProps) {
     </button>
   );
   return (
-    <div ref={menu} class="item-menu" role="menu" aria-label={request.item.id} style={at} onKeyDown={press}>
+    <div ref={menu} class="item-menu" role="menu" aria-label={request.item.id} style={at} onKeyDown={press} onContextMenu={(event) => event.preventDefault()}>
       <p class="item-menu-head" role="presentation">
         <strong>{request.item.id}</strong>
         <span class="muted">

@@ -133,9 +133,9 @@ export function MemberGrid({ name, group, pages, selection, pending }: Props) {
               {...draggable(dragged(member), () => member.id)}
             >
               <Item item={member} size="medium" />
-              <Badge member={member} />
               <span class="tick" aria-hidden="true" />
-              <span class="caption">{member.id}</span>
+              <span class="caption">{member.id}</span>{" "}
+              <Badge member={member} />
             </figure>
           );
         })}

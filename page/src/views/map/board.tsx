@@ -4,8 +4,10 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../api/client";
 import { appearance, colourOf, type Rgb, rgb, type Slots } from "../../components/group-colours";
+import { isMenuKey, openItemMenu } from "../../components/item-menu/open-menu";
 import { useDark } from "../../components/use-dark";
 import { number } from "../../format";
+import { useKeys } from "../../keyboard/keys";
 import { HoverCard, type Hovered } from "./hover-card";
 import { Overlay, pointsInSight, type View } from "./overlay";
 import type { RendererKind } from "./renderer";
@@ -102,6 +104,30 @@ export function Board(props: Props) {
     if (scatter.current) scatter.current.mode = mode;
   }, [mode]);
 
+  /** Open the menu of an item; places are relative to the canvas. */
+  const openMenu = async (point: number, [x, y]: [number, number]) => {
+    const query = { positions: String(point) };
+    const [item] = (await client.get("/api/map/items", { query })).items;
+    const box = canvas.current?.getBoundingClientRect();
+    if (item && box) openItemMenu({ item, x: box.left + x, y: box.top + y });
+  };
+  const onContextMenu = (event: MouseEvent) => {
+    event.preventDefault();
+    const box = canvas.current?.getBoundingClientRect();
+    if (!box) return;
+    const at: [number, number] = [event.clientX - box.left, event.clientY - box.top];
+    const point = scatter.current?.pointAt(...at) ?? null;
+    if (point !== null) void openMenu(point, at);
+  };
+  useKeys((event) => {
+    if (!isMenuKey(event) || document.querySelector("dialog, [role=menu]")) return;
+    const found = scatter.current?.centralPoint();
+    if (!found) return;
+    event.preventDefault();
+    setHovered(found);
+    void openMenu(found.point, found.at);
+  });
+
   // Looked for when nothing moves, and kept while it does.
   const inSight = useRef<number[]>([]);
   if (view?.still) inSight.current = pointsInSight(map, view) ?? [];
@@ -115,6 +141,7 @@ export function Board(props: Props) {
         role="application"
         aria-label={`Map of ${number(info.n)} items in ${info.groups.length} groups`}
         aria-describedby="map-keys"
+        onContextMenu={onContextMenu}
       />
       <svg class="lasso-loop" aria-hidden="true">
         <path ref={loop} />
@@ -128,6 +155,7 @@ export function Board(props: Props) {
           size={scatter.current?.size ?? { width: 0, height: 0 }}
           name={group.name}
           slot={slots.of(group.number)}
+          openMenu={() => void openMenu(hovered.point, hovered.at)}
         />
       )}
     </div>

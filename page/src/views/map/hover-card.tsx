@@ -30,9 +30,10 @@ interface Props {
   size: Size;
   name: string;
   slot: number;
+  openMenu: () => void;
 }
 
-export function HoverCard({ client, hovered, size, name, slot }: Props) {
+export function HoverCard({ client, hovered, size, name, slot, openMenu }: Props) {
   const [item] = useItems(client, [hovered.point]);
   const { left, top } = placeBeside(hovered.at, size);
   return (
@@ -42,6 +43,9 @@ export function HoverCard({ client, hovered, size, name, slot }: Props) {
       <p class="hover-group">
         <Swatch slot={slot} /> {name}
       </p>
+      <button type="button" class="hover-more" aria-label={`More about ${item?.id ?? "this"}`} onClick={openMenu}>
+        More…
+      </button>
     </div>
   );
 }

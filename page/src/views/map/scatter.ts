@@ -134,6 +134,19 @@ export class Scatter {
     else this.events.onHover(k, toScreen(this.camera, this.size, xy[2 * k] ?? 0, xy[2 * k + 1] ?? 0));
   }
 
+  /** The point at a place of the screen, or the one nearest to the middle; `null`: there is none. */
+  pointAt(px: number, py: number): number | null {
+    return this.nearest(px, py);
+  }
+
+  centralPoint(): { point: number; at: [x: number, y: number] } | null {
+    const { width, height } = this.size;
+    const point = this.nearest(width / 2, height / 2, Math.hypot(width, height) / 2);
+    const xy = this.points?.xy;
+    if (point === null || !xy) return null;
+    return { point, at: toScreen(this.camera, this.size, xy[2 * point] ?? 0, xy[2 * point + 1] ?? 0) };
+  }
+
   leave(): void {
     this.events.onHover(null, [0, 0]);
   }
@@ -189,10 +202,10 @@ export class Scatter {
     return this.coloured[this.points?.group[k] ?? 0] ?? true;
   }
 
-  private nearest(px: number, py: number): number | null {
+  private nearest(px: number, py: number, pixels = HOVER_RADIUS): number | null {
     if (this.isAnimating()) return null;
     const [x, y] = toMap(this.camera, this.size, px, py);
-    const radius = HOVER_RADIUS / this.camera.scale;
+    const radius = pixels / this.camera.scale;
     return this.spatialIndex()?.nearest(x, y, radius, (k) => this.isColoured(k)) ?? null;
   }
 

@@ -54,7 +54,7 @@ export function Tools({ mode, setMode, scatter, selectCentre }: Props) {
       </span>
       <p id="map-keys" class="visually-hidden">
         Arrow keys move the map, plus and minus zoom, 0 shows everything, C selects the items in the middle, L
-        turns the lasso on or off. The list of groups beside the map highlights one group at a time.
+        turns the lasso on or off, the menu key opens the menu of the item in the middle. The list of groups beside the map highlights one group at a time.
       </p>
     </div>
   );

@@ -68,7 +68,7 @@ export function Help({ question, acts, close, customise }: Props) {
       </table>
       <p class="muted">
         Answer by what you see. There is no wrong grouping, only yours, and “Not sure” is always fine.
-        Press and hold a picture to enlarge it. On a phone, swipe right for “Same” or to send marked items,
+        Press and hold a picture to enlarge it. A right click, Shift+F10 or the menu key opens its menu. On a phone, swipe right for “Same” or to send marked items,
         left for “Different” or “Not sure”. Drag the mouse over items to mark several. Every answer is saved at once and can be changed at any time. Nothing leaves this
         computer.
       </p>
