@@ -9,6 +9,11 @@ export function count(n: number, singular: string, plural = `${singular}s`): str
   return `${number(n)} ${n === 1 ? singular : plural}`;
 }
 
+/** The last part of a path: folders that all items share would leave no room for the name. */
+export function fileName(id: string): string {
+  return id.slice(id.lastIndexOf("/") + 1) || id;
+}
+
 const NOUNS: Record<string, string> = { image: "picture", text: "text", row: "row" };
 
 /** A number of items of a kind: "40 pictures". */

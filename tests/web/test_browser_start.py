@@ -10,29 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
 from PIL import Image
 
-from browsing import Served, counts, expect, fits_width, needs_browser
+from browsing import counts, expect, fits_width, needs_browser
 from samekind.encoders.pixels import Pixels
-from samekind.web import app
 from samekind.workspace.opening import MIN_WAITING, Opening
-from samekind.workspace.workspaces import Workspaces
+from start_page import Started
 from waiting import PATIENCE
 
-PAGE = Path(os.environ.get("SAMEKIND_TEST_PAGE", app.PAGE))
-"""The built page; another one may be tried while it is worked on."""
 pytestmark = needs_browser
-
-
-class Started(Served):
-    """``samekind serve`` without a path, which can be stopped and started again."""
-
-    lifespan = "auto"
-
-    def app(self) -> FastAPI:
-        self.workspaces = Workspaces.at_home()
-        return app.create_app(self.workspaces, port=self.port, page=PAGE)
 
 
 @pytest.fixture
@@ -94,6 +80,8 @@ def test_from_a_path_to_exported_folders_and_back(
     counts(page, 3)
     page.click("nav >> text=Finish")
     page.wait_for_selector(".export")
+    expect(page.locator("input[value=folders]")).to_be_checked()
+    page.check("input[value=csv]")
     with page.expect_download() as download:
         page.click("text=Download")
     assert download.value.suggested_filename == "photos-main.csv"
@@ -109,37 +97,6 @@ def test_from_a_path_to_exported_folders_and_back(
     page.click("text=Undo export")
     page.wait_for_selector("text=40 files were removed.")
     assert not target.exists()
-
-
-def dropped(page: Any, *paths: Path) -> None:
-    """Drag files and folders of this machine into the page, as a file manager does."""
-    devtools = page.context.new_cdp_session(page)
-    data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
-    for kind in ("dragEnter", "dragOver", "drop"):
-        event = {"type": kind, "x": 400, "y": 300, "data": data}
-        devtools.send("Input.dispatchDragEvent", event)
-
-
-def test_a_messy_folder_is_dropped_and_its_pictures_are_sorted(
-    page: Any, served: Started, photos: Path
-) -> None:
-    (photos / "deep" / "er").mkdir(parents=True)
-    heic = Path(__file__).parents[1] / "sources" / "files" / "pictures" / "phone.heic"
-    (photos / "deep" / "er" / "IMG_1.HEIC").write_bytes(heic.read_bytes())
-    Image.new("RGB", (40, 30), "orange").save(photos / "deep" / "moving.gif")
-    Image.new("RGB", (6000, 4000), "teal").save(photos / "deep" / "huge.jpg")
-    (photos / "corrupt.jpg").write_bytes(b"\xff\xd8\xff nothing")
-    (photos / ".hidden.png").write_bytes(b"x")
-    dropped(page, photos)
-    page.wait_for_selector(".question .choice")
-    assert "?pile=photos-" in page.url
-    (workspace,) = served.workspaces._open.values()
-    copies = set(workspace.collection.ids())
-    assert len(copies) == 43
-    nested = {"photos/deep/er/IMG_1.HEIC", "photos/deep/moving.gif", "photos/deep/huge.jpg"}
-    assert nested <= copies
-    assert [skipped.id for skipped in workspace.collection.skipped] == ["photos/corrupt.jpg"]
-    assert (photos / "corrupt.jpg").exists(), "the originals stay where they are"
 
 
 def test_a_folder_is_chosen_by_browsing(page: Any, photos: Path) -> None:
@@ -292,11 +249,11 @@ def test_start_and_finish_fit_a_phone_and_everything_has_a_name(
     page.tap("form button >> text=Preview")
     page.wait_for_selector(".plan")
     check("finish")
-    page.select_option("#other-format", "xmp")
+    page.select_option("#other-format", "coco")
     expect(page.locator(".plan")).to_have_count(0)
     expect(page.locator(".option-card input:checked")).to_have_count(0)
     page.tap("text=Preview")
-    expect(page.locator(".plan")).to_contain_text("-xmp")
+    expect(page.locator(".plan")).to_contain_text("-coco")
     check("other formats")
 
 

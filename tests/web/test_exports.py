@@ -105,8 +105,9 @@ def test_other_formats_are_offered_and_sidecars_are_written_and_removed(
 ) -> None:
     offered = {one["name"]: one for one in client.get("/api/finish").json()["formats"]}
     assert [name for name, one in offered.items() if one["other"]] == [
-        "albums", "xmp", "coco", "label-studio", "fiftyone"
+        "json", "parquet", "coco", "label-studio", "fiftyone"
     ]  # fmt: skip
+    assert list(offered)[:3] == ["folders", "albums", "xmp"], "what people do with pictures"
     assert not offered["xmp"]["download"] and offered["albums"]["modes"] == ["copy", "link"]
     coco = client.get("/api/export", params={"format": "coco"})
     assert len(coco.json()["images"]) == 24 and '-coco.json"' in coco.headers["Content-Disposition"]

@@ -58,6 +58,14 @@ def test_a_phone_sees_and_writes_no_files_of_the_computer(
     assert own.json().get("error", {}).get("type") != "not-on-a-phone"
 
 
+def test_a_phone_is_offered_downloads_and_hears_of_no_folders(client: TestClient) -> None:
+    offered = client.get(f"/api/finish?token={PHONE.token}").json()
+    assert not offered["paths"] and offered["made"] == []
+    refused = {one["name"] for one in offered["formats"] if "disk" in one["why_not"]}
+    assert {"folders", "albums", "xmp"} == refused
+    assert client.get(f"/api/finish?token={TOKEN}").json()["paths"]
+
+
 def test_every_run_has_another_token_that_no_picture_of_the_object_shows() -> None:
     first, second = Phone("10.0.0.2"), Phone("10.0.0.2")
     assert first.token != second.token and len(first.token) >= 32

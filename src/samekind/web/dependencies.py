@@ -8,7 +8,7 @@ from fastapi import Depends, Query, Request
 
 from samekind.session import Session
 from samekind.web.errors import ApiError
-from samekind.web.security import PERSON
+from samekind.web.security import PERSON, PHONE
 from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
 
@@ -52,5 +52,11 @@ def get_person(request: Request) -> str | None:
     return person
 
 
+def is_phone(request: Request) -> bool:
+    """Whether the request comes from a phone, which sees no files of the computer."""
+    return bool(request.scope.get(PHONE))
+
+
+OnPhone = Annotated[bool, Depends(is_phone)]
 CurrentPerson = Annotated[str | None, Depends(get_person)]
 CurrentSession = Annotated[Session, Depends(get_session)]

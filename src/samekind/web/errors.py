@@ -30,7 +30,7 @@ RESPONSES: dict[type[errors.SamekindError], tuple[int, str | None, str | None]] 
     errors.UnknownOrientation: (
         404,
         "unknown-orientation",
-        "Start it with POST /api/orientations.",
+        "Start it under Groupings, or with POST /api/orientations.",
     ),
     errors.UnknownQuestion: (404, "unknown-question", OPEN_QUESTION),
     errors.UnknownAnswer: (404, "unknown-answer", "GET /api/answers lists the answers in force."),

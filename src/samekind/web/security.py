@@ -44,6 +44,8 @@ TOKEN_FILE = "page-token"
 TOKEN = re.compile(r"[A-Za-z0-9_-]{32,}")
 PERSON = "samekind.person"
 """Where the scope of a request keeps the name of the person whose token it carries."""
+PHONE = "samekind.phone"
+"""Where the scope of a request keeps whether it carries the token of a phone."""
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 CSP = "; ".join(
     (
@@ -186,6 +188,7 @@ class Guard:
                 if is_same(given, token):
                     self._check_phone(scope, token)
                     scope[PERSON] = person
+                    scope[PHONE] = token == self.phone
                     return token if given in shown else ""
         raise ApiError(
             403,

@@ -135,7 +135,7 @@ def check_title(workspace: Workspace, title: str, *, but: str = "") -> None:
     """Refuse a title that another orientation of this workspace has."""
     others = (workspace.listing(name) for name in workspace.names() if name != but)
     if title.casefold() in {listing.title.casefold() for listing in others}:
-        raise OrientationExists(f"There is an orientation {title!r} already.")
+        raise OrientationExists(f"There is a grouping {title!r} already.")
 
 
 def delete(workspace: Workspace, name: str) -> None:

@@ -207,7 +207,7 @@ class Workspace:
             return self.session()
         if name not in names:
             known = ", ".join(names)
-            raise UnknownOrientation(f"There is no orientation {name!r}. There are: {known}.")
+            raise UnknownOrientation(f"There is no grouping {name!r}. There are: {known}.")
         return self._opened(name)
 
     def begin(self, name: str) -> Session:

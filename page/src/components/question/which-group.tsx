@@ -35,7 +35,7 @@ export function WhichGroup({ question, chosen, choose, rename, undo }: QuestionP
   const canCreate = question.new_group && rename !== undefined;
   const list = { groups, canCreate, chosen, choose, rename };
   return (
-    <div class={listed ? "question which-group many" : "question which-group"}>
+    <div class={`question which-group ${listed ? "many" : groups.length === 1 ? "single" : ""}`}>
       <div class="subject">
         {question.items.map((item) => (
           <Item key={item.id} item={item} size="large" />

@@ -19,7 +19,7 @@ interface Props {
 }
 
 export function Export({ workspace, options, reload }: Props) {
-  const [chosen, setChosen] = useState<string>(options.formats[0]?.name ?? "csv");
+  const [chosen, setChosen] = useState<string>(options.formats.find(({ why_not }) => why_not === "")?.name ?? "csv");
   const [message, setMessage] = useState("");
   const format = options.formats.find(({ name }) => name === chosen);
   return (

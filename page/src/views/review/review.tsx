@@ -1,6 +1,6 @@
 /** What is left to look at, one group at a time: confirm all, or tap those that are wrong. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { BatchView } from "../../api/schema";
 import { useResource } from "../../api/use-resource";
 import { ErrorNotice } from "../../components/error-notice";
@@ -8,7 +8,7 @@ import { Item } from "../../components/item";
 import { Keys } from "../../components/keys";
 import { Link } from "../../components/link";
 import { Swatch } from "../../components/swatch";
-import { count } from "../../format";
+import { count, fileName } from "../../format";
 import { isHandledByControl, isPlainPress, useKeys } from "../../keyboard/keys";
 import { useActs } from "../../workspace/use-acts";
 import type { Workspace } from "../../workspace/use-workspace";
@@ -24,6 +24,11 @@ export function ReviewPage({ workspace }: { workspace: Workspace }) {
   const [wrong, setWrong] = useState<ReadonlySet<number>>(new Set());
   const key = batch?.items.map(({ position }) => position).join(" ");
   useEffect(() => setWrong(new Set()), [key]);
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    // Return confirms, also right after a click on the link to this view, which has the focus then.
+    if (document.activeElement?.closest("nav")) button.current?.focus({ preventScroll: true });
+  }, [key]);
 
   const toggle = (position: number) => {
     const marked = new Set(wrong);
@@ -81,13 +86,14 @@ export function ReviewPage({ workspace }: { workspace: Workspace }) {
                   onClick={() => toggle(item.position)}
                 >
                   <Item item={item} size="medium" />
-                  <span class="caption">{wrong.has(item.position) ? "Wrong" : item.id}</span>
+                  <span class="caption">{wrong.has(item.position) ? "Wrong" : fileName(item.id)}</span>
                 </button>
               </li>
             ))}
           </ul>
           <div class="form-actions">
             <button
+              ref={button}
               type="button"
               class="primary"
               disabled={acts.busy}
@@ -107,7 +113,7 @@ export function ReviewPage({ workspace }: { workspace: Workspace }) {
           {done ? (
             <>
               <h2>Done</h2>
-              <p>Nothing is left to review. Export your groups, or answer more questions to make them better.</p>
+              <p>Export your groups, or answer more questions to make them better.</p>
             </>
           ) : (
             items === null && <p>Once you have placed a few more items, the doubtful ones are listed here.</p>

@@ -92,6 +92,7 @@ export function StartPage({ wanted, opened }: Props) {
     bursts: boolean | null = null,
   ) => begin(server.post("/api/start/open", { body: { path: target, encoder, minutes, bursts } }));
 
+  if (start.error?.type === "not-on-a-phone") return <NotHere error={start.error} />;
   return (
     <main class="start">
       <header class="start-head">
@@ -185,6 +186,24 @@ export function StartPage({ wanted, opened }: Props) {
           ))}
         </>
       )}
+    </main>
+  );
+}
+
+/** A phone sees no files of the computer, so there is nothing to choose from. */
+function NotHere({ error }: { error: ApiError }) {
+  return (
+    <main class="start">
+      <header class="start-head">
+        <strong class="wordmark">samekind</strong>
+      </header>
+      <h1>Open another pile on the computer</h1>
+      <ErrorNotice error={error} />
+      <p class="form-actions">
+        <a class="button primary" href="/">
+          Answer questions
+        </a>
+      </p>
     </main>
   );
 }

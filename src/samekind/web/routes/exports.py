@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from samekind.questions.wording import plural
-from samekind.web.dependencies import CurrentSession, CurrentWorkspace, OpenWorkspaces
+from samekind.web.dependencies import CurrentSession, CurrentWorkspace, OnPhone, OpenWorkspaces
 from samekind.web.rendering import job_view
 from samekind.web.routes.start import allowed_path
 from samekind.web.schemas import core, jobs
@@ -34,32 +34,41 @@ SUFFIXES = {
     "xmp": "-xmp",
 }
 FORMATS = {
-    "csv": ("CSV table", "One row per item with its group; opens in any spreadsheet."),
-    "json": ("JSON file", "The groups with their items, for programs."),
-    "parquet": ("Parquet table", "One row per item, for data frames."),
     "folders": ("Folders", "One folder per group, with copies of your files or links to them."),
-    "orientation": (
-        "Orientation file",
-        "Your way of grouping in a small file: samekind predict sorts other items with it.",
-    ),
     "albums": ("Albums", "Folders within folders, where you sorted a group by itself."),
     "xmp": (
         "XMP sidecars",
         "Tags for photo managers such as digiKam, Lightroom and darktable, in files of their own.",
     ),
+    "csv": ("CSV table", "One row per item with its group; opens in any spreadsheet."),
+    "orientation": (
+        "Grouping file",
+        "Your way of grouping in a small file: samekind predict sorts other items with it.",
+    ),
+    "json": ("JSON file", "The groups with their items, for programs."),
+    "parquet": ("Parquet table", "One row per item, for data frames."),
     "coco": ("COCO", "Images with the categories that they belong to."),
     "label-studio": ("Label Studio", "Tasks with your answers, and the rest as predictions."),
     "fiftyone": ("FiftyOne", "The labels of a classification dataset."),
 }
 """Label and description of each format."""
-OTHER = ("albums", "xmp", "coco", "label-studio", "fiftyone")
+MAIN = {"image": ("folders", "albums", "xmp", "csv", "orientation")}
+"""Formats that most people need, by the kind of their items."""
+MAIN_OTHERWISE = ("csv", "json", "parquet", "folders", "orientation")
+NO_DISK = "Needs access to the disk, which this page does not have."
 
 
 @router.get("/finish")
 def get_formats(
-    workspaces: OpenWorkspaces, workspace: CurrentWorkspace, session: CurrentSession
+    workspaces: OpenWorkspaces,
+    workspace: CurrentWorkspace,
+    session: CurrentSession,
+    on_phone: OnPhone,
 ) -> jobs.ExportOptions:
-    """List the export formats and earlier exports."""
+    """List the export formats and earlier exports; a phone can only download."""
+    paths = workspaces.paths and not on_phone
+    main = MAIN.get(workspace.collection.kind if paths else "", MAIN_OTHERWISE)
+    rest = (format for format in FORMATS if format not in main)
     name = re.sub(r"[^\w.-]+", "-", f"{workspace.collection.name}-{session.name}").strip("-.")
     formats = [
         jobs.FormatView(
@@ -69,14 +78,16 @@ def get_formats(
             modes=["copy", "link"] if format in ("folders", "albums") else [],
             download=format not in exports.FOLDERS,
             suggestion=f"~/{name or 'groups'}{SUFFIXES.get(format, '')}",
-            why_not=exports.unavailable(workspace, session, format),
-            other=format in OTHER,
+            why_not=exports.unavailable(workspace, session, format)
+            or ("" if paths or format not in exports.FOLDERS else NO_DISK),
+            other=format not in main,
         )
-        for format, (label, line) in FORMATS.items()
+        for format in (*main, *rest)
+        for label, line in (FORMATS[format],)
     ]
-    past = exports.past_exports(workspaces, workspace, session)
+    past = exports.past_exports(workspaces, workspace, session) if paths else []
     made = [jobs.PastExport.model_validate(export) for export in past]
-    return jobs.ExportOptions(paths=workspaces.paths, formats=formats, made=made)
+    return jobs.ExportOptions(paths=paths, formats=formats, made=made)
 
 
 @router.post("/finish/plan")

@@ -57,7 +57,7 @@ def change_orientation(
 ) -> groups.OrientationList:
     """Rename, delete or restore an orientation; its answers are kept."""
     if name not in workspace.all_names():
-        raise UnknownOrientation(f"There is no orientation {name!r}.")
+        raise UnknownOrientation(f"There is no grouping {name!r}.")
     if change.deleted:
         groupings.delete(workspace, name)
     elif change.deleted is False:
