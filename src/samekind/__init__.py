@@ -2,11 +2,13 @@
 
 The public names below are imported when first used, so that ``import samekind`` is instant::
 
-    from samekind import Session, open_pile
+    import samekind
 
-    pile = open_pile("tiles")
-    session = Session(pile.collection, pile.X)
-    question = session.ask()
+    found = samekind.group(X, same=[(0, 7)], different=[(0, 3)])  # an array, a table, texts, ...
+    found.labels
+
+    session = samekind.Session(X)
+    asked = session.ask()
 """
 
 from __future__ import annotations
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
     from samekind.session import Session
     from samekind.simulation import simulate
     from samekind.sources import open_labelled, open_source
+    from samekind.workspace.group import Grouping, group
     from samekind.workspace.pile import Pile, open_pile
 
 _HOMES = {
@@ -105,6 +108,7 @@ _HOMES = {
     "session": "Session",
     "simulation": "simulate",
     "sources": "open_labelled open_source",
+    "workspace.group": "Grouping group",
     "workspace.pile": "Pile open_pile",
 }
 """Modules of all public names but the estimators, which are in ``samekind.clusterers``."""
@@ -114,13 +118,13 @@ __all__ = [
     "OCC", "PCL", "PICA", "SCAN", "SDEC", "SPICE", "TCL", "AllLike", "Answer", "AnswerError",
     "Belongs", "COPKMeans", "ChangedCollection", "Clustering", "Collection", "Conflict",
     "ConstrainedSeededKMeans", "Constraints", "Corrected", "CorruptedLedger", "Elsewhere",
-    "ExportError", "FixMatch", "ForeignFile", "Infeasible", "InputError", "Item", "KMeans", "Link",
-    "Live", "Logistic", "MPCKMeans", "MiCE", "MissingExtra", "NCPGraph", "NoSpace", "NotFound",
-    "OddOnes", "OneKind", "OwnKind", "PCKMeans", "Pile", "Polish", "Preview", "ProPos",
-    "Propagation", "Question", "SameGroups", "SamePair", "SamekindError", "SeededKMeans",
+    "ExportError", "FixMatch", "ForeignFile", "Grouping", "Infeasible", "InputError", "Item",
+    "KMeans", "Link", "Live", "Logistic", "MPCKMeans", "MiCE", "MissingExtra", "NCPGraph",
+    "NoSpace", "NotFound", "OddOnes", "OneKind", "OwnKind", "PCKMeans", "Pile", "Polish", "Preview",
+    "ProPos", "Propagation", "Question", "SameGroups", "SamePair", "SamekindError", "SeededKMeans",
     "SeparateKinds", "ServerError", "Session", "SimCLR", "Skipped", "SourceError", "StateError",
-    "StoreError", "UnknownName", "VectorError", "WhichGroup", "__version__", "open_labelled",
-    "open_pile", "open_source", "open_store", "simulate",
+    "StoreError", "UnknownName", "VectorError", "WhichGroup", "__version__", "group",
+    "open_labelled", "open_pile", "open_source", "open_store", "simulate",
 ]  # fmt: skip
 
 

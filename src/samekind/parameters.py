@@ -152,18 +152,18 @@ def parameters_of(kind: str, name: str) -> dict[str, Parameter]:
 
 
 def read_parameters(
-    method: str, given: Mapping[str, Any], *, absolute: bool = False
+    member: str, given: Mapping[str, Any], *, kind: str = "method", absolute: bool = False
 ) -> dict[str, Any]:
-    """Return the given parameters of a method in their types; raise on an unknown one.
+    """Return the given parameters of a method or strategy in their types; raise on an unknown one.
 
     With `absolute` the paths of files no longer depend on the current folder.
     """
-    known = parameters_of("method", method) if given else {}
+    known = parameters_of(kind, member) if given else {}
     for name in given:
         if name not in known:
             raise InputError(
-                f"The method {method!r} has no parameter {name!r}.{did_you_mean(name, known)} "
-                f"It has: {', '.join(known)}. See `samekind list --method {method}`."
+                f"The {kind} {member!r} has no parameter {name!r}.{did_you_mean(name, known)} "
+                f"It has: {', '.join(known)}. See `samekind list {member}`."
             )
     found = {name: known[name].read(value) for name, value in given.items()}
     files = [name for name in found if absolute and known[name].file and found[name] is not None]

@@ -376,16 +376,6 @@ def test_commands_of_the_guides_are_understood(cli: Cli, command: str) -> None:
     assert all(re.search(rf"{option}\b", offered) for option in options)
 
 
-def test_programs_of_the_guides_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    guide = (DOCS / "how-to" / "own-vectors.md").read_text()
-    programs = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
-    assert len(programs) == 2
-    for program in programs:
-        exec(program, {})
-    assert (tmp_path / "mine.npy").exists()
-
-
 def test_every_page_is_in_the_table_of_contents_and_every_link_leads_somewhere() -> None:
     contents = (DOCS.parent / "mkdocs.yml").read_text()
     for page in [*DOCS.glob("*.md"), *DOCS.glob("how-to/*.md"), *DOCS.glob("explanation/*.md")]:

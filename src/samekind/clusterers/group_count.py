@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Integral
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,13 @@ from numpy.typing import NDArray
 from samekind.clusterers.kmeans.centres import Blocks, assign_free, nearest, seed_centres, sums_by
 from samekind.constraints import Constraints
 from samekind.errors import InputError
+from samekind.questions import Answer, SamePair
 
 Floats = NDArray[Any]
+Known = Constraints | Iterable[tuple[int, int, bool]] | None
+"""Answers: constraints, or links (a, b, same) between rows by position."""
+Pairs = Iterable[tuple[int, int]] | None
+"""Pairs of rows by position, also as an array (n, 2)."""
 
 MAX_SILHOUETTE_ITEMS = 1_500
 """Items on which numbers of groups are compared; silhouettes cost the square of it."""
@@ -20,14 +27,50 @@ MAX_GUESS = 20
 """Largest number of groups that is guessed without answers."""
 
 
-def checked_constraints(constraints: Constraints | None, n: int) -> Constraints | None:
-    """Check that the constraints are about as many items as there are vectors."""
+def checked_constraints(
+    constraints: Known, n: int, must_link: Pairs = None, cannot_link: Pairs = None
+) -> Constraints | None:
+    """Put all answers together, and check that they are about as many items as there are vectors.
+
+    >>> checked_constraints([(0, 1, True)], 3, cannot_link=[(1, 2)]).same(0, 2)
+    False
+    """
+    if constraints is not None and not isinstance(constraints, Constraints):
+        constraints = Constraints.from_links(n, _links(constraints, 3, "constraints", n))
+    pairs = [(a, b, True) for a, b in _links(must_link, 2, "must_link", n)]
+    pairs += [(a, b, False) for a, b in _links(cannot_link, 2, "cannot_link", n)]
+    if pairs:
+        known = Constraints(n) if constraints is None else constraints
+        start = max((answer.number for answer in known.answers), default=0) + 1
+        for number, (a, b, same) in enumerate(pairs, start):
+            choice = "same" if same else "different"
+            known = known.with_answer(Answer(number, SamePair(a, b), choice))
+        constraints = known
     if constraints is not None and constraints.n_items != n:
         raise InputError(
             f"Expected answers about {n} items, as many as vectors, got answers about "
             f"{constraints.n_items} items. Fit on the items that the questions were asked about."
         )
     return constraints
+
+
+def _links(given: Iterable[Any] | None, width: int, name: str, n: int) -> list[tuple[Any, ...]]:
+    """Check links that were given as tuples of positions."""
+    example = "[(0, 3), (1, 2)]" if width == 2 else "[(0, 3, True), (1, 2, False)]"
+    found: list[tuple[Any, ...]] = []
+    for each in [] if given is None else given:
+        try:
+            link = tuple(each)
+            places = [index(position) for position in link[:2]]
+        except TypeError:
+            raise InputError(f"Expected {name} as {example}, got {each!r} in it.") from None
+        if len(link) != width or not all(0 <= place < n for place in places):
+            raise InputError(
+                f"Expected {name} as {example}, with positions from 0 to {n - 1}, got {link!r} in "
+                "it."
+            )
+        found.append((*places, *map(bool, link[2:])))
+    return found
 
 
 def check_count(n_clusters: int | None, n: int) -> None:

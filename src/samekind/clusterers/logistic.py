@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from samekind.clusterers.group_count import checked_constraints, resolved_count
+from samekind.clusterers.group_count import Known, Pairs, checked_constraints, resolved_count
 from samekind.clusterers.kmeans.centres import Blocks, nearest
 from samekind.clusterers.kmeans.constrained import KMeans
 from samekind.clusterers.linear_head import logistic_regression
@@ -60,12 +60,21 @@ class Logistic(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.strength = strength
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        constraints: Known = None,
+        must_link: Pairs = None,
+        cannot_link: Pairs = None,
+    ) -> Self:
         """Learn from the kinds that the answers tell apart. `y` is ignored."""
         X = np.asarray(validate_data(self, X, dtype=[np.float64, np.float32], order="C"))
         if not self.strength > 0:
             raise InputError(f"Expected a strength above 0, got {self.strength!r}. Try 10.")
-        known = checked_constraints(constraints, len(X)) or Constraints(len(X))
+        constraints = checked_constraints(constraints, len(X), must_link, cannot_link)
+        known = constraints or Constraints(len(X))
         if self.n_clusters is not None:
             blocks = Blocks.from_constraints(X, None)
             resolved_count(self.n_clusters, X, blocks, np.random.default_rng(0))

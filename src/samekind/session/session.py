@@ -9,9 +9,7 @@ from dataclasses import replace
 from threading import RLock
 from typing import Any
 
-import numpy as np
-
-from samekind.clustering import Clustering, Labels
+from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.errors import AnswerError, InputError
 from samekind.items import Collection
@@ -21,12 +19,11 @@ from samekind.ledger.records import Refitted
 from samekind.ledger.store import MemoryStore
 from samekind.protocols import Clusterer, QueryStrategy, Store
 from samekind.questions import Answer, Question
-from samekind.registry import find
 from samekind.session.accuracy import Accuracy
 from samekind.session.answering import Answering
 from samekind.session.asking import Asking
 from samekind.session.naming import Naming
-from samekind.session.notebook import InNotebook
+from samekind.session.parts import Items, Parts
 from samekind.session.people import ALONE, Reservations
 from samekind.session.places import Places
 from samekind.session.precedence import Aside, Precedence
@@ -39,17 +36,16 @@ from samekind.session.refit import (
     following_groups,
     recognise_groups,
 )
+from samekind.session.results import Results
 from samekind.session.state import Prefetcher, SessionState
 from samekind.session.summary import check_items, header_of, summarise
 
 
-class Session(InNotebook):
+class Session(Results):
     """One person's grouping (an orientation) of one collection.
 
-    >>> from samekind import Session
-    >>> from samekind.sources import open_source
-    >>> tiles = open_source("tiles")
-    >>> session = Session(tiles, np.random.default_rng(0).normal(size=(len(tiles), 8)))
+    >>> import numpy as np
+    >>> session = Session(np.random.default_rng(0).normal(size=(90, 8)))
     >>> asked = session.ask()
     >>> session.tell(asked.number, asked.question.choices()[0])
     >>> len(session.answers)
@@ -57,44 +53,51 @@ class Session(InNotebook):
 
     Parameters
     ----------
-    collection : the items. X : (n, d) their vectors. store : the ledger; None keeps it in memory.
+    collection : the items: a collection, a pile, or data: see :func:`samekind.sources.open_data`.
+    X : (n, d) their vectors; None encodes the items. store : the ledger; None: in memory.
     name : of the orientation. Several may share one store and one set of vectors.
-    clusterer, strategy : objects, or names from ``samekind list``.
+    clusterer, strategy : objects, or names from ``samekind list``. None: those in the ledger, or
+        else ``live``, and the strategy that belongs to the method.
     seed : decides every question, together with the ledger. None: the seed in the ledger.
     refit_every : answers after which a refit is due. ahead : questions that are proposed at once.
     budget : the number of questions there will be, if known; some strategies plan with it.
     settings : plain JSON to keep in the ledger for whoever opens it again.
+    encoded : what made the vectors, to place further items; known if `X` is None.
     """
 
     def __init__(
         self,
-        collection: Collection,
-        X: Any,
+        collection: Any,
+        X: Any = None,
         *,
         store: Store | None = None,
         name: str = "main",
-        clusterer: Clusterer | str = "live",
-        strategy: QueryStrategy | str = "live",
+        clusterer: Clusterer | str | None = None,
+        strategy: QueryStrategy | str | None = None,
         seed: int | None = None,
         refit_every: int = 5,
         ahead: int = 1,
         budget: int | None = None,
         settings: Mapping[str, Any] | None = None,
+        encoded: Any = None,
     ) -> None:
-        self.collection = collection
-        if len(collection) < 2:
+        items = Items.of(collection, X, clusterer, encoded)
+        self.collection: Collection = items.collection
+        self.encoded = items.encoded
+        if len(self.collection) < 2:
             raise InputError(
-                f"Expected at least 2 items to group, got {len(collection)}. Add more items."
+                f"Expected at least 2 items to group, got {len(self.collection)}. Add more items."
             )
-        self.X = check_vectors(X, len(collection))
+        self.X = check_vectors(items.X, len(self.collection))
         self.name = name
         self.store = MemoryStore() if store is None else store
-        self.clusterer = find("method", clusterer)() if isinstance(clusterer, str) else clusterer
-        self.strategy = find("strategy", strategy)() if isinstance(strategy, str) else strategy
         self.refit_every, self.ahead, self.budget = max(1, refit_every), max(1, ahead), budget
         self._lock, self._refitting = RLock(), RLock()
-        self._log = EventLog(self.store, name, collection)
+        self._log = EventLog(self.store, name, self.collection)
         self._ledger, self.positions = self._log.ledger, self._log.positions
+        header = self._ledger.header
+        parts = Parts.of(clusterer, strategy, header.get("settings", {}), items.encoded)
+        self.clusterer, self.strategy = parts.clusterer, parts.strategy
         self._previous: Clustering | None = None
         self.model: Any = None
         self._past = PastAnswers(self._log)
@@ -106,9 +109,8 @@ class Session(InNotebook):
         self._answering = Answering(self._log, self._reservations)
         self.naming = Naming(self._log, self._lock)
         self.precedence = Precedence(self._log, self._lock)
-        header = self._ledger.header
         self.seed = int(header.get("seed", 0)) if seed is None else seed
-        self.settings = dict(header.get("settings", {}) if settings is None else settings)
+        self.settings = parts.settings if settings is None else dict(settings)
         self._open()
 
     def ask(self, *, by: str | None = None) -> Asked | None:
@@ -279,11 +281,6 @@ class Session(InNotebook):
         """What the answers in force say about the quality."""
         with self._lock:
             return self._statements.now()[0]
-
-    def predict(self, X: Any) -> Labels:
-        """The group numbers of items outside the collection, by their vectors."""
-        raw = self.model.predict(check_vectors(X, len(X)))
-        return np.array([self._number_of[int(label)] for label in raw], dtype=np.intp)
 
     def _open(self) -> None:
         """Begin the ledger, or continue from where it ended."""

@@ -23,6 +23,7 @@ from samekind.sources.files.folders import natural
 from samekind.sources.files.images import ImageItem
 from samekind.sources.files.loose import SUFFIXES_OF_KINDS, item_of_bytes, walk_folder
 from samekind.sources.files.rows import RowCollection, RowItem, Rows, show
+from samekind.sources.memory import open_data, open_like, saved_item
 from samekind.sources.sets.cifar import CIFAR_SETS, PictureSet, class_maps, open_cifar
 from samekind.sources.sets.labelled import LabelledSet, label_texts, open_labelled
 from samekind.sources.sets.named import SETS, WITHIN, open_set
@@ -48,10 +49,13 @@ __all__ = [
     "label_texts",
     "natural",
     "open_cifar",
+    "open_data",
     "open_labelled",
+    "open_like",
     "open_set",
     "open_source",
     "openable_suffixes",
+    "saved_item",
     "show",
     "vectors_collection",
     "walk_folder",
@@ -120,19 +124,20 @@ def is_set(source: str) -> bool:
 
 
 def open_source(
-    source: str | Path,
+    source: Any,
     *,
     exclude: Sequence[str] = (),
     seed: int = 0,
     cache: Path | None = None,
     progress: Progress | None = None,
 ) -> Collection:
-    """Open a folder, a table, an array file or a named set.
+    """Open a folder, a table, an array file or a named set, or data in memory.
 
     Parameters
     ----------
     source : a path, or the name of a set. A folder with the name of a set of the package is opened
-        by ``./tiles`` or as a ``Path``; the other sets give way to it.
+        by ``./tiles`` or as a ``Path``; the other sets give way to it. Or anything that
+        :func:`~samekind.sources.memory.open_data` takes: an array, a DataFrame, texts, pictures.
     exclude : columns of a table that are labels: they are neither compared nor shown.
     seed : determines sets that are drawn.
     cache : folder in which the listing of a large folder is kept, so that opening it again is
@@ -145,6 +150,8 @@ def open_source(
     SourceError
         If nothing is there, or nothing that can be used; says what was found.
     """
+    if not isinstance(source, str | Path):
+        return open_data(source)
     if isinstance(source, str) and is_set(source):
         return open_set(source, seed=seed).collection
     path = Path(source).expanduser()

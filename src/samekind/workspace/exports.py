@@ -206,6 +206,16 @@ def plan(session: Session, request: ExportRequest, subgroups: Subgroups | None =
         raise _unusable(request.typed, problem) from problem
 
 
+def export_groups(
+    session: Session, path: str | Path, format: str | None = None, mode: str = "copy"
+) -> ExportReport:
+    """Write the groups of a session at once, for programs."""
+    from samekind.exports import run_export
+
+    target = Path(path).expanduser().absolute()
+    return run_export(plan(session, ExportRequest(format, mode, target, str(path))))
+
+
 def submit_export(
     workspaces: Workspaces,
     workspace: Workspace,

@@ -77,13 +77,13 @@ class Pile:
 
 
 def open_pile(
-    source: str | Path,
+    source: Any,
     *,
     encoder: str | None = None,
     exclude: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Pile:
-    """Open a path or a named set and encode its items (from the cache if possible).
+    """Open a path, a named set or data (see :func:`samekind.sources.open_data`), and encode it.
 
     Of a store of vectors (``.lance``) it opens the reference items, which stand for all.
     """
@@ -92,10 +92,10 @@ def open_pile(
 
 
 def open_items(
-    source: str | Path, *, exclude: Sequence[str] = (), progress: Progress | None = None
+    source: Any, *, exclude: Sequence[str] = (), progress: Progress | None = None
 ) -> Collection:
-    """Open a path or a named set, or the reference items of a store of vectors."""
-    if is_vector_store(source):
+    """Open a path, a named set, data in memory, or the reference items of a store of vectors."""
+    if isinstance(source, str | Path) and is_vector_store(source):
         return open_sampled(source, progress=progress)
     return open_source(source, exclude=exclude, cache=default_cache(), progress=progress)
 

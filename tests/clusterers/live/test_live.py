@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from samekind.clusterers.linear_head import LinearHead
-from samekind.clusterers.live.estimator import Live, unseen_share
+from samekind.clusterers.live.estimator import Live
 from samekind.clusterers.live.heads import distilled_head
 from samekind.clusterers.live.orientation import Reliability
-from samekind.clusterers.live.seeds import Seeds
+from samekind.clusterers.live.seeds import Seeds, unseen_share
 from samekind.constraints import Constraints
 from samekind.evaluation import acc, ari
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from samekind.errors import InputError, SourceError, UnknownName, VectorError
@@ -43,10 +44,32 @@ def test_a_file_of_test_items_only_is_a_collection(tmp_path: Path) -> None:
     assert len(known.collection) == 3 and known.held_out is None
 
 
-def test_an_odd_split_is_an_error_that_shows_the_value(tmp_path: Path) -> None:
-    np.savez(tmp_path / "v.npz", X=np.eye(3), label=[1, 2, 3], split=["train", "maybe", "test"])
-    with pytest.raises(InputError, match="maybe"):
-        open_labelled(tmp_path / "v.npz")
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".npz"])
+def test_a_column_split_with_other_words_is_a_column_like_others(
+    tmp_path: Path, suffix: str
+) -> None:
+    path = tmp_path / f"table{suffix}"
+    columns = {
+        "size": [1.0, 2.0, 3.0],
+        "split": ["trainval", "trainval", "test"],
+        "kind": [1, 2, 1],
+    }
+    if suffix == ".npz":
+        np.savez(path, X=np.eye(3), **columns)
+    else:
+        frame = pd.DataFrame(columns)
+        frame.to_csv(path, index=False) if suffix == ".csv" else frame.to_parquet(path)
+    found = open_labelled(path, labels=["kind"])
+    assert len(found.collection) == 3
+    assert found.held_out is None
+    if suffix == ".npz":
+        assert "split" in found.orientations
+        return
+    assert list(found.orientations) == ["kind"]
+    assert "split=trainval" in found.collection.columns  # type: ignore[attr-defined]
+    asked_for = open_labelled(path, labels=["split"])
+    assert list(asked_for.orientations) == ["split"]
+    assert "split=trainval" not in asked_for.collection.columns  # type: ignore[attr-defined]
 
 
 def test_the_unlabelled_source_of_an_npz_has_only_the_vectors(tmp_path: Path) -> None:

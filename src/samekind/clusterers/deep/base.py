@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from samekind.clusterers.deep.pictures import coarse, pictures_of
 from samekind.clusterers.deep.pretraining import fit_head_to_kmeans, guess_groups, pretrain
 from samekind.clusterers.deep.settings import PICTURE_SETTINGS, Setting
-from samekind.clusterers.group_count import checked_constraints, told_count
+from samekind.clusterers.group_count import Known, Pairs, checked_constraints, told_count
 from samekind.clusterers.live.settling import settled
 from samekind.compute import COMPILE_MODES, best_device
 from samekind.constraints import Constraints
@@ -113,10 +113,19 @@ class NetworkClusterer(ClusterMixin, TransformerMixin, BaseEstimator):  # type: 
         rows = ("batch_size", "learning_rate", "device")
         return Setting(**{name: given[name] for name in rows if name in given})
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        constraints: Known = None,
+        must_link: Pairs = None,
+        cannot_link: Pairs = None,
+    ) -> Self:
         """Train on pictures (n, 3, height, width), uint8, or on vectors (n, d). `y` is ignored."""
         data = self._read(X, reset=True)
-        known = checked_constraints(constraints, len(data)) or Constraints(len(data))
+        constraints = checked_constraints(constraints, len(data), must_link, cannot_link)
+        known = constraints or Constraints(len(data))
         learner: Learner | None = getattr(self, "_learner", None)
         resume = self.warm_start and constraints is not None and data.ndim == 4
         if learner is None or not resume or not learner.same_data(data):

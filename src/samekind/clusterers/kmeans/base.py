@@ -8,7 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from samekind.clusterers.kmeans.centres import Blocks, FreeItems, assign_free, nearest, sums_by
@@ -32,7 +37,12 @@ class Solution:
     n_iter: int
 
 
-class CentreEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class CentreEstimator(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    ClusterMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Estimator whose groups have centres; other items go to the nearest one."""
 
     cluster_centers_: Floats
@@ -56,6 +66,16 @@ class CentreEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Ints:
         """Group of each row: that of the nearest centre."""
         return nearest(self._checked_again(X), self.cluster_centers_)[0]
+
+    def transform(self, X: Any) -> Floats:
+        """(n, groups) the distance of each row to each centre."""
+        from sklearn.metrics import pairwise_distances
+
+        return np.asarray(pairwise_distances(self._checked_again(X), self.cluster_centers_))
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
 
     def _checked(self, X: Any) -> Floats:
         """The vectors to fit, float32 and float64 as they are given."""

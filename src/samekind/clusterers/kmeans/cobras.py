@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.clusterers.group_count import checked_constraints
+from samekind.clusterers.group_count import Known, Pairs, checked_constraints
 from samekind.clusterers.kmeans.base import CentreEstimator
 from samekind.clusterers.kmeans.centres import nearest
 from samekind.clusterers.live.settling import settled
@@ -56,10 +56,19 @@ class COBRAS(CentreEstimator):
     def __init__(self, *, random_state: Any = None) -> None:
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        constraints: Known = None,
+        must_link: Pairs = None,
+        cannot_link: Pairs = None,
+    ) -> Self:
         """Group the rows of X. `y` is ignored."""
         X = self._checked(X)
-        known = checked_constraints(constraints, len(X)) or Constraints(len(X))
+        constraints = checked_constraints(constraints, len(X), must_link, cannot_link)
+        known = constraints or Constraints(len(X))
         self._tree = tree(X, self._seed())
         found = self._replayed(self._tree, known, _unsure(known))
         middles = np.array([part.middle for part in found.parts])

@@ -9,11 +9,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from samekind.clusterers.group_count import checked_constraints, resolved_count
+from samekind.clusterers.group_count import Known, Pairs, checked_constraints, resolved_count
 from samekind.clusterers.kmeans.assignment import Assigner
 from samekind.clusterers.kmeans.base import CentreEstimator, Floats, Solution, lloyd
 from samekind.clusterers.kmeans.centres import Blocks, scaled_tolerance, seed_centres
-from samekind.constraints import Constraints
 
 
 class KMeans(CentreEstimator):
@@ -50,10 +49,19 @@ class KMeans(CentreEstimator):
     0
     """
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        constraints: Known = None,
+        must_link: Pairs = None,
+        cannot_link: Pairs = None,
+    ) -> Self:
         """Group the rows of X. `y` is ignored."""
         X = self._checked(X)
-        blocks = Blocks.from_constraints(X, checked_constraints(constraints, len(X)))
+        constraints = checked_constraints(constraints, len(X), must_link, cannot_link)
+        blocks = Blocks.from_constraints(X, constraints)
         rng = self._generator()
         k = resolved_count(self.n_clusters, X, blocks, rng)
         best = self._keep_best(self._solutions(X, blocks, k, rng))

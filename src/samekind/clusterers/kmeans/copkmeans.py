@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from samekind.clusterers.group_count import checked_constraints, resolved_count
+from samekind.clusterers.group_count import Known, Pairs, checked_constraints, resolved_count
 from samekind.clusterers.kmeans.base import CentreEstimator, Solution, lloyd
 from samekind.clusterers.kmeans.centres import Blocks, scaled_tolerance, seed_centres
-from samekind.constraints import Constraints
 from samekind.errors import Infeasible, InputError
 
 Floats = NDArray[Any]
@@ -57,10 +56,19 @@ class COPKMeans(CentreEstimator):
         self.start = start
         self.max_tries = max_tries
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        constraints: Known = None,
+        must_link: Pairs = None,
+        cannot_link: Pairs = None,
+    ) -> Self:
         """Group the rows of X. `y` is ignored."""
         X = self._checked(X)
-        blocks = Blocks.from_constraints(X, checked_constraints(constraints, len(X)))
+        constraints = checked_constraints(constraints, len(X), must_link, cannot_link)
+        blocks = Blocks.from_constraints(X, constraints)
         rng = self._generator()
         start = None if self.start is None else _checked_start(self.start, X, self.n_clusters)
         k = resolved_count(self.n_clusters, X, blocks, rng) if start is None else len(start)

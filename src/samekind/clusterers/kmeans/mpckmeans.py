@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.clusterers.group_count import checked_constraints, resolved_count
+from samekind.clusterers.group_count import Known, Pairs, checked_constraints, resolved_count
 from samekind.clusterers.kmeans.base import CentreEstimator
 from samekind.clusterers.kmeans.centres import Blocks, chunks, seed_centres, sums_by
-from samekind.constraints import Constraints, Links, as_links
+from samekind.constraints import Links, as_links
 from samekind.errors import InputError
 
 Floats = NDArray[Any]
@@ -78,14 +78,23 @@ class MPCKMeans(CentreEstimator):
         self.w = w
         self.shrinkage = shrinkage
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        constraints: Known = None,
+        must_link: Pairs = None,
+        cannot_link: Pairs = None,
+    ) -> Self:
         """Group the rows of X. `y` is ignored."""
         X = self._checked(X)
         for name in ("w", "shrinkage"):
             value = getattr(self, name)
             if value is not None and not value >= 0:
                 raise InputError(f"Expected {name} to be at least 0, got {value!r}.")
-        blocks = Blocks.from_constraints(X, checked_constraints(constraints, len(X)))
+        constraints = checked_constraints(constraints, len(X), must_link, cannot_link)
+        blocks = Blocks.from_constraints(X, constraints)
         links = as_links([]) if constraints is None else constraints.links()
         rng = self._generator()
         k = resolved_count(self.n_clusters, X, blocks, rng)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from samekind.clusterers.group_count import checked_constraints, resolved_count
+from samekind.clusterers.group_count import Known, Pairs, checked_constraints, resolved_count
 from samekind.clusterers.kmeans.base import CentreEstimator, updated_centres
 from samekind.clusterers.kmeans.centres import (
     Blocks,
@@ -21,7 +21,7 @@ from samekind.clusterers.kmeans.centres import (
     squared_distances,
     sums_by,
 )
-from samekind.constraints import Constraints, Links, as_links
+from samekind.constraints import Links, as_links
 from samekind.errors import InputError
 
 Floats = NDArray[Any]
@@ -76,12 +76,21 @@ class PCKMeans(CentreEstimator):
         )
         self.w = w
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        constraints: Known = None,
+        must_link: Pairs = None,
+        cannot_link: Pairs = None,
+    ) -> Self:
         """Group the rows of X. `y` is ignored."""
         X = self._checked(X)
         if self.w is not None and not self.w >= 0:
             raise InputError(f"Expected the price w to be at least 0, got {self.w!r}.")
-        blocks = Blocks.from_constraints(X, checked_constraints(constraints, len(X)))
+        constraints = checked_constraints(constraints, len(X), must_link, cannot_link)
+        blocks = Blocks.from_constraints(X, constraints)
         links = as_links([]) if constraints is None else constraints.asked_links()
         w = scaled_tolerance(X, 1.0) * X.shape[1] if self.w is None else float(self.w)
         rng = self._generator()

@@ -8,7 +8,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from samekind.clusterers.group_count import checked_constraints, resolved_count, told_count
+from samekind.clusterers.group_count import (
+    Known,
+    Pairs,
+    checked_constraints,
+    resolved_count,
+    told_count,
+)
 from samekind.clusterers.kmeans.base import Assign, CentreEstimator, lloyd
 from samekind.clusterers.kmeans.centres import Blocks, scaled_tolerance, seed_centres
 from samekind.constraints import Constraints, as_links
@@ -49,10 +55,19 @@ class SeededKMeans(CentreEstimator):
 
     _held: ClassVar[bool] = False
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        constraints: Known = None,
+        must_link: Pairs = None,
+        cannot_link: Pairs = None,
+    ) -> Self:
         """Group the rows of X. `y` is ignored."""
         X = self._checked(X)
-        known = checked_constraints(constraints, len(X)) or Constraints(len(X))
+        constraints = checked_constraints(constraints, len(X), must_link, cannot_link)
+        known = constraints or Constraints(len(X))
         rng = self._generator()
         wanted = told_count(known) if self.n_clusters is None else self.n_clusters
         k = resolved_count(wanted, X, Blocks.from_constraints(X, known), rng)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from samekind.clusterers.group_count import check_count, checked_constraints
+from samekind.clusterers.group_count import Known, Pairs, check_count, checked_constraints
 from samekind.clusterers.linear_head import LinearHead
 from samekind.clusterers.live.blocks import BlockWeights
 from samekind.clusterers.live.heads import (
@@ -46,6 +46,7 @@ from samekind.clusterers.live.seeds import (
     plain_groups,
     reference_rows,
     restricted,
+    unseen_share,
 )
 from samekind.clusterers.live.steadying import latest_rows
 from samekind.clusterers.live.visible import Visibility
@@ -70,8 +71,6 @@ UNCONFIRMED = 0.5
 """How much an item counts that is known only because nobody named it in a grid."""
 MIN_PLACED_SHARE = 0.75
 """Share of answered items with a known kind above which unseen kinds are estimated."""
-PLACED_PER_GROUP = 1.5
-"""Placed items per plain group before the share of unseen kinds is estimated from them alone."""
 MAX_SINGLE_PRECISION = 10_000_000
 """Memberships beyond this number are kept in half precision."""
 
@@ -144,10 +143,19 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.blocks = blocks
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        constraints: Known = None,
+        must_link: Pairs = None,
+        cannot_link: Pairs = None,
+    ) -> Self:
         """Group the rows of X. `y` is ignored."""
         X = validate_data(self, X, dtype=[np.float32, np.float64], ensure_min_samples=2)
-        known = checked_constraints(constraints, len(X)) or Constraints(len(X))
+        known = checked_constraints(constraints, len(X), must_link, cannot_link)
+        known = known or Constraints(len(X))
         check_count(self.n_clusters, len(X))
         if self.borders not in BORDERS:
             raise UnknownName("kind of borders", self.borders, BORDERS)
@@ -379,20 +387,3 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         shift = np.asarray(self._axes.mean @ projection, dtype=np.float32)
         projected = np.asarray(X, dtype=np.float32) @ projection - shift
         return self._reference.vote(projected, self.n_neighbors)
-
-
-def unseen_share(seeds: Seeds, n_plain: int = 0) -> float:
-    """Share of items whose kind has probably not come up yet (Good-Turing).
-
-    The share of placed items that are still alone in their kind. Questions look for what is new, so
-    it errs on the high side; it falls to zero as kinds come up again. With few placed items for
-    each of `n_plain` plain groups it is not relied on: while some kind has one item, it falls no
-    faster than these groups are filled.
-    """
-    if not len(seeds.rows):
-        return 1.0
-    alone = int((np.bincount(seeds.labels, minlength=seeds.n_kinds) == 1).sum())
-    share = (alone + 1) / (len(seeds.rows) + 1)
-    if not alone or share <= 0.05:
-        return 0.0
-    return max(share, 1 - len(seeds.rows) / (PLACED_PER_GROUP * n_plain) if n_plain else 0.0)

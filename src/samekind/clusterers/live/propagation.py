@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from samekind.clusterers.group_count import check_count, checked_constraints
+from samekind.clusterers.group_count import Known, Pairs, check_count, checked_constraints
 from samekind.clusterers.kmeans.constrained import KMeans
 from samekind.clusterers.live.heads import strongest
 from samekind.clusterers.live.orientation import (
@@ -90,10 +90,19 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.n_reference = n_reference
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        constraints: Known = None,
+        must_link: Pairs = None,
+        cannot_link: Pairs = None,
+    ) -> Self:
         """Group the rows of X. `y` is ignored."""
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        known = checked_constraints(constraints, len(X)) or Constraints(len(X))
+        constraints = checked_constraints(constraints, len(X), must_link, cannot_link)
+        known = constraints or Constraints(len(X))
         check_count(self.n_clusters, len(X))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         rows = reference_rows(len(X), known.touched, self.n_reference, rng)

@@ -298,3 +298,24 @@ def agreement(votes: Floats) -> float:
     agreeing = (votes * (votes - 1)).sum() / 2 + PRIOR_AGREEMENTS
     alike = agreeing / ((here * (here - 1)).sum() / 2 + PRIOR_AGREEMENTS)
     return float(np.clip((alike - overall) / (1 - overall), 0.0, 1.0))
+
+
+PLACED_PER_GROUP = 1.5
+"""Placed items per plain group before the share of unseen kinds is estimated from them alone."""
+
+
+def unseen_share(seeds: Seeds, n_plain: int = 0) -> float:
+    """Share of items whose kind has probably not come up yet (Good-Turing).
+
+    The share of placed items that are still alone in their kind. Questions look for what is new, so
+    it errs on the high side; it falls to zero as kinds come up again. With few placed items for
+    each of `n_plain` plain groups it is not relied on: while some kind has one item, it falls no
+    faster than these groups are filled.
+    """
+    if not len(seeds.rows):
+        return 1.0
+    alone = int((np.bincount(seeds.labels, minlength=seeds.n_kinds) == 1).sum())
+    share = (alone + 1) / (len(seeds.rows) + 1)
+    if not alone or share <= 0.05:
+        return 0.0
+    return max(share, 1 - len(seeds.rows) / (PLACED_PER_GROUP * n_plain) if n_plain else 0.0)

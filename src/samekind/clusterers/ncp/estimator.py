@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from samekind.clusterers.group_count import checked_constraints
+from samekind.clusterers.group_count import Known, Pairs, checked_constraints
 from samekind.clusterers.live.seeds import restricted
 from samekind.clusterers.ncp.draws import Draws, sparse_pairs, stratified
 from samekind.compute import best_device
@@ -118,13 +118,21 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.device = device
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        constraints: Known = None,
+        must_link: Pairs = None,
+        cannot_link: Pairs = None,
+    ) -> Self:
         """Group the rows of X, or pictures if the weights are for pictures. `y` is ignored."""
         rng = self._checked_rng()
         self.variant_ = self._which()
         trained = self._trained(self.variant_)
         X = trained.points(X, partial(validate_data, self))
-        known = checked_constraints(constraints, len(X))
+        known = checked_constraints(constraints, len(X), must_link, cannot_link)
         self._calibration = self._calibrated(X, trained, rng)
         self.space_ = self._calibration(X)
         rows = self._rows(self.space_, known, rng, self.variant_)

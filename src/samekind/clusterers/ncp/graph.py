@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from samekind.clusterers.group_count import checked_constraints
+from samekind.clusterers.group_count import Known, Pairs, checked_constraints
 from samekind.clusterers.live.seeds import restricted
 from samekind.clusterers.ncp.draws import Draws, sparse_pairs, stratified
 from samekind.clusterers.ncp.graph_nodes import Profile, SeenNodes, single_node
@@ -115,11 +115,19 @@ class NCPGraph(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.device = device
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        constraints: Known = None,
+        must_link: Pairs = None,
+        cannot_link: Pairs = None,
+    ) -> Self:
         """Group the nodes of X: an adjacency, a networkx graph, or vectors. `y` is ignored."""
         rng = self._checked_rng()
         self.nodes_, table = self._graph(X, fitting=True)
-        known = checked_constraints(constraints, table.shape[0])
+        known = checked_constraints(constraints, table.shape[0], must_link, cannot_link)
         seen = self._seen(table, known, rng, warn=True)
         self.space_ = seen.space
         if seen.posterior is None:

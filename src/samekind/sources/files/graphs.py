@@ -55,7 +55,16 @@ def open_graph(path: Path, exclude: Sequence[str] = ()) -> RowCollection:
 
 def open_labelled_graph(path: Path) -> tuple[RowCollection, dict[str, NDArray[Any]]]:
     """The nodes of a .gml or .graphml file, and beside them the attributes that all have."""
-    graph = _read_networkx(path)
+    return collect_graph(_read_networkx(path), path, str(path))
+
+
+def collect_graph(
+    graph: Any, path: Path, location: str = ""
+) -> tuple[RowCollection, dict[str, NDArray[Any]]]:
+    """The nodes of a graph of networkx, and beside them the attributes that all have.
+
+    `path` names the graph in the collection and in errors.
+    """
     nodes = list(graph.nodes(data=True))
     names = [str(node) for node, _ in nodes]
     if len(set(names)) < len(names):
@@ -67,7 +76,7 @@ def open_labelled_graph(path: Path) -> tuple[RowCollection, dict[str, NDArray[An
     if graph.is_directed():
         notes.append(Skipped("directions of edges", "groups are sought in undirected graphs"))
     table = adjacency(names, edges, path, add_up=True)
-    collection = graph_collection(path.stem, names, table, str(path), notes)
+    collection = graph_collection(path.stem, names, table, location, notes)
     return collection, _attributes([attributes for _, attributes in nodes])
 
 

@@ -20,6 +20,7 @@ from samekind.sources.files.columns import (
     as_text,
     check_names,
     collect_rows,
+    is_split,
     take_ids,
 )
 from samekind.sources.files.images import Picture, fault_of_bytes
@@ -65,9 +66,14 @@ def open_labelled_parquet(
     if IMAGE in names:
         return open_labelled_pictures(path, [name for name in names if name != IMAGE])
     table = _read(path, list(labels))
-    return open_parquet(path, [n for n in labels if n != SPLIT]), {
-        name: _labels(table.column(name)) for name in labels
-    }
+    return open_parquet(path, labels), {name: _labels(table.column(name)) for name in labels}
+
+
+def marks_split(path: Path) -> bool:
+    """Whether the file has a column ``split`` that says train or test."""
+    if SPLIT not in column_names(path):
+        return False
+    return is_split(_labels(_read(path, [SPLIT]).column(SPLIT)).tolist())
 
 
 def open_labelled_pictures(

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from samekind.errors import InputError, SourceError, UnknownName
 from samekind.items import Collection
-from samekind.sources.files.columns import SPLIT, check_names, collect_rows
+from samekind.sources.files.columns import OUTSIDE, SPLIT, check_names, collect_rows, is_split
 from samekind.sources.files.folders import natural
 from samekind.sources.files.graphs import GRAPH_SUFFIXES, open_labelled_graph
 
 Labels = NDArray[np.intp]
-_INSIDE = ("train", "training", "val", "valid", "validation", "dev", "0", "false")
-_OUTSIDE = ("test", "testing", "1", "true")
+_NONE: NDArray[Any] = np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,17 +109,18 @@ def open_labelled(source: str | Path, *, labels: Sequence[str] = (), seed: int =
 def split_labelled(collection: Collection, columns: Mapping[str, NDArray[Any]]) -> LabelledSet:
     """Hold out the items that are marked as test in the column ``split``.
 
+    With other words than train and test in it, it is a label column like all others.
     If all items are marked as test, the file is one half of a set in two files: its items are the
     collection, and none are held out.
     """
     columns = dict(columns)
-    split = columns.pop(SPLIT, None)
+    split = columns.pop(SPLIT) if is_split(label_texts(columns.get(SPLIT, _NONE))) else None
     name = collection.name
     if not columns:
         raise InputError(f"Expected a label column in {name!r}. Give one with labels=[...].")
     if split is None:
         return LabelledSet(name, collection, columns)
-    apart = _held_out(split, name)
+    apart = np.asarray([text.lower() in OUTSIDE for text in label_texts(split)], dtype=np.bool_)
     if apart.all() or not apart.any():
         return LabelledSet(name, collection, columns)
     inside, outside = np.flatnonzero(~apart), np.flatnonzero(apart)
@@ -179,17 +179,6 @@ def _mapped(
     ]
 
 
-def _held_out(split: NDArray[Any], name: str) -> NDArray[np.bool_]:
-    texts = [text.lower() for text in label_texts(split)]
-    odd = sorted(set(texts).difference(_INSIDE, _OUTSIDE))
-    if odd:
-        raise InputError(
-            f"Expected train and test, or 0 and 1, in the column 'split' of {name!r}, got "
-            f"{odd[0]!r}."
-        )
-    return np.asarray([text in _OUTSIDE for text in texts], dtype=np.bool_)
-
-
 def _read(path: Path, labels: Sequence[str]) -> tuple[Collection, dict[str, NDArray[Any]]]:
     """Items and label columns of a table, by its suffix."""
     suffix = path.suffix.lower()
@@ -198,16 +187,22 @@ def _read(path: Path, labels: Sequence[str]) -> tuple[Collection, dict[str, NDAr
 
         return open_labelled_npz(path)
     if suffix == ".parquet":
-        from samekind.sources.files.parquet import column_names, open_labelled_parquet
+        from samekind.sources.files.parquet import (
+            column_names,
+            marks_split,
+            open_labelled_parquet,
+        )
 
-        return open_labelled_parquet(path, _with_companions(labels, column_names(path)))
+        names = [n for n in column_names(path) if n != SPLIT or marks_split(path)]
+        return open_labelled_parquet(path, _with_companions(labels, names))
     if suffix in (".csv", ".tsv"):
         from samekind.sources.files.delimited import read_csv
 
         columns, notes = read_csv(path)
-        wanted = _with_companions(labels, columns)
+        marks = is_split(label_texts(np.asarray(columns.get(SPLIT, _NONE))))
+        wanted = _with_companions(labels, [n for n in columns if n != SPLIT or marks])
         check_names(path, columns, wanted)
-        collection = collect_rows(path, columns, notes, [n for n in wanted if n != SPLIT])
+        collection = collect_rows(path, columns, notes, wanted)
         return collection, {name: np.asarray(columns[name]) for name in wanted}
     if suffix in GRAPH_SUFFIXES:
         return open_labelled_graph(path)
@@ -217,9 +212,7 @@ def _read(path: Path, labels: Sequence[str]) -> tuple[Collection, dict[str, NDAr
     )
 
 
-def _with_companions(
-    labels: Sequence[str], columns: Sequence[str] | Mapping[str, Any]
-) -> list[str]:
+def _with_companions(labels: Sequence[str], columns: Sequence[str]) -> list[str]:
     """The label columns, those that name their values, and ``split`` if it exists."""
     companions = [name for label in labels for name in name_columns(label)] if labels else []
     extra = [name for name in (*companions, SPLIT) if name in columns]

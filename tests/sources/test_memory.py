@@ -1,0 +1,72 @@
+"""Data in memory: what a program has becomes items, in its order, without files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from samekind.errors import SourceError, VectorError
+from samekind.sources import open_data, open_like
+
+
+def test_rows_of_a_table_are_shown_as_a_person_reads_them() -> None:
+    frame = pd.DataFrame(
+        {
+            "price": [3, 20],
+            "colour": ["red", None],
+            "since": pd.to_datetime(["2024-05-01", "2025-01-02"]),
+            "sold": [True, False],
+        },
+        index=["apple", "chair"],
+    )
+    items = open_data(frame)
+    assert list(items.ids()) == ["apple", "chair"]
+    shown = items[0].preview().data.decode().splitlines()
+    assert shown == ["price: 3", "colour: red", "since: 2024-05-01", "sold: 1"]
+    assert "since" in items.columns  # type: ignore[attr-defined]
+
+
+def test_another_table_gets_the_columns_of_the_first() -> None:
+    first = open_data(pd.DataFrame({"size": [1.0, 2, 3], "kind": ["a", "b", "a"]}))
+    more = open_like(first, pd.DataFrame({"kind": ["b", "c"], "size": [7.0, 8], "new": [0, 0]}))
+    assert more.matrix.tolist() == [[7, 0, 1], [8, 0, 0]]  # type: ignore[attr-defined]
+    with pytest.raises(VectorError, match="'size'"):
+        open_like(first, pd.DataFrame({"kind": ["b"]}))
+
+
+def test_pictures_come_as_paths_as_images_and_as_bytes(tmp_path: Path) -> None:
+    images = [Image.new("RGB", (8, 8), colour) for colour in ("red", "blue")]
+    paths = []
+    for k, image in enumerate(images):
+        paths.append(str(tmp_path / f"{k}.png"))
+        image.save(paths[-1])
+    arrays = np.stack([np.asarray(image) for image in images])
+    for given in (images, paths, [Path(path) for path in paths], arrays):
+        found: Any = open_data(given)
+        assert found.kind == "image"
+        assert found[1].load().getpixel((0, 0)) == (0, 0, 255)
+    (tmp_path / "bad.png").write_bytes(b"no picture")
+    with pytest.raises(SourceError, match=r"bad\.png.*Leave it out"):
+        open_data([*paths, str(tmp_path / "bad.png")])
+
+
+def test_texts_stay_texts_even_if_they_end_like_files() -> None:
+    assert open_data(["a.png", "b.png"]).kind == "text"
+    assert len({*open_data(["same", "same"]).ids()}) == 2
+
+
+def test_nodes_of_a_graph_are_items() -> None:
+    items = open_data(nx.path_graph(["anna", "ben", "cleo"]))
+    assert b"neighbours: anna, cleo" in items[1].preview().data
+
+
+@pytest.mark.parametrize("given", [3, [], {"a": 1}, [1, "a"], None])
+def test_anything_else_is_refused_with_what_is_expected(given: Any) -> None:
+    with pytest.raises(SourceError, match="Expected"):
+        open_data(given)
