@@ -402,7 +402,7 @@ def test_parameters_of_the_method_are_given_to_every_door(cli: Cli, table: Path)
     assert first.code == 0 and "Strategy: live, the default." in first.err
     (session,) = open_store(next((table.parent / "home").rglob("*.samekind"))).sessions()
     assert session == "main"
-    assert cli("cluster", table, "--with", "n_init=1", "--groups", 3).code == 0
+    assert cli("cluster", table, *chosen).code == 0
     assert "no parameter 'init'" in cli("cluster", table, "--with", "init=1").err
     assert "no parameter 'init'" in cli("ask", table, "--with", "init=1").err
     assert "no parameter 'init'" in cli("serve", table, "--port", 0, "--with", "init=1").err

@@ -70,7 +70,7 @@ def ask(
 def cluster(
     path: options.Source,
     groups: options.Groups = None,
-    method: options.Method = "kmeans",
+    method: options.Method = None,
     parameters: options.With = None,
     encoder: options.Encoder = None,
     seed: options.Seed = 0,
@@ -78,12 +78,12 @@ def cluster(
 ) -> None:
     """Group a pile without asking any questions."""
     from samekind.cli.export import write_groups
-    from samekind.exports.placements import check_new
+    from samekind.exports.placements import check_table
     from samekind.ledger.store import MemoryStore
     from samekind.parameters import parse_assignments
     from samekind.workspace.pile import Request
 
-    check_new([out])
+    check_table(out)
     request = Request(
         path,
         encoder=encoder,
@@ -99,8 +99,7 @@ def cluster(
         session = request.session(request.pile(collection, progress), MemoryStore())
     show_groups(session)
     same = [
-        "--method",
-        str(method),
+        *(["--method", method] if method else []),
         *(word for one in parameters or [] for word in ("--with", one)),
     ]
     show_certainty(session, f"{request.arguments()} {shlex.join(same)}")

@@ -98,14 +98,14 @@ def write_groups(
     yes: bool,
     subgroups: Subgroups | None = None,
 ) -> None:
-    """Show what an export would do, and do it once that is confirmed."""
+    """Write the groups. Many files are shown first and written once that is confirmed."""
     from samekind.exports import run_export
     from samekind.workspace.exports import ExportRequest, plan
 
     planned = plan(session, ExportRequest(format, mode, target, str(target)), subgroups)
     if planned.conflicts:
         raise ExportError(" ".join(planned.conflicts))
-    if not yes:
+    if not (yes or planned.is_one_file):
         say(planned.describe())
         asked = at_terminal()
         if not (asked and typer.confirm("Write it?")):

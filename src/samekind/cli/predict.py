@@ -55,7 +55,7 @@ def predict(
 ) -> None:
     """Sort other items into the groups that you made, without asking any questions."""
     from samekind.exports.orientation_file import OrientationFile
-    from samekind.exports.placements import check_new
+    from samekind.exports.placements import check_new, check_table
     from samekind.sources import is_vector_store
     from samekind.workspace.pile import Request, check_source
 
@@ -68,6 +68,7 @@ def predict(
     check_new([out, csv, json, copy_to, link_to])
     check_source(new)
     if not is_orientation(path):
+        check_table(out)
         check_session_targets(path, given)
         request = Request(path, orientation, encoder, method, None, groups, None, ledger, note)
         place_by_session(request, new, None if out is None else Path(out))

@@ -15,6 +15,7 @@ from samekind.constraints.layers import LayeredTuple
 from samekind.constraints.omissions import Folded, SetAside, extended, holding, refolded
 from samekind.errors import InputError
 from samekind.questions import Answer, Link, SamePair
+from samekind.questions.wording import plural
 
 
 class Links(NamedTuple):
@@ -300,8 +301,8 @@ class Constraints:
 
     def __repr__(self) -> str:
         return (
-            f"Constraints({self.n_items} items, {self.n_answers} answers, "
-            f"{len(self.conflicts)} conflicts)"
+            f"Constraints({plural(self.n_items, 'item')}, {plural(self.n_answers, 'answer')}, "
+            f"{plural(len(self.conflicts), 'conflict')})"
         )
 
 

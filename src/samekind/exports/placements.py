@@ -104,6 +104,15 @@ def check_new(paths: Sequence[str | Path | None]) -> None:
             raise ExportError(f"{place} is named twice. Choose different names.")
 
 
+def check_table(path: str | Path | None) -> None:
+    """Fail early, before any long work, if a table cannot be written to this path."""
+    from samekind.exports.plan import format_of
+
+    check_new([path])
+    if path is not None:
+        format_of(Path(path), None)
+
+
 def _new_text(path: str | Path, write: Callable[[TextIO], None]) -> None:
     """Write a new text file atomically; invalid Unicode in ids is written as \\udcff."""
     with (

@@ -77,9 +77,15 @@ class Plan:
         """The space that it needs, as far as known; links need none."""
         return sum(file.size or 0 for file in self.files)
 
+    @property
+    def is_one_file(self) -> bool:
+        """Whether only one new file is written, so that there is nothing to confirm."""
+        return len(self.files) == 1 and self.files[0].path == self.target
+
     def describe(self, max_files: int = 20) -> str:
         """The dry run in words, with at most `max_files` names."""
-        lines = [f"{self.n_items} items, {self.clustering.n_groups} groups -> {self.target}"]
+        counts = plural(self.n_items, "item"), plural(self.clustering.n_groups, "group")
+        lines = [f"{', '.join(counts)} -> {self.target}"]
         lines += [f"  {file.path}  ({file.what})" for file in self.files[:max_files]]
         if len(self.files) > max_files:
             lines.append(f"  ... and {len(self.files) - max_files} more files")
@@ -344,7 +350,8 @@ def _notes(plan: Plan, written: int) -> list[str]:
         notes.append("No group has groups of its own yet, so there is one folder per group.")
     if written:
         notes.append(
-            f"{written} items have no file of their own and are written as they are shown."
+            f"{plural(written, 'item has', 'items have')} no file of their own and "
+            f"{'is' if written == 1 else 'are'} written as shown."
         )
     if plan.mode == "link" and written < len(plan.files):
         notes.append("A link is the same file as the original: editing one changes both.")

@@ -24,7 +24,7 @@ def open_npy(path: Path, exclude: Sequence[str] = ()) -> RowCollection:
     try:
         matrix = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
-        raise SourceError(f"{str(path)!r} cannot be read ({error}). {_SAVE_AGAIN}") from error
+        raise SourceError(_unreadable(path, error)) from error
     if not isinstance(matrix, np.ndarray):
         raise SourceError(f"{str(path)!r} is an archive, not one array. Rename it to .npz.")
     return vectors_collection(path.stem, matrix, str(path))
@@ -45,7 +45,7 @@ def open_labelled_npz(path: Path) -> tuple[RowCollection, dict[str, NDArray[Any]
     except (ValueError, OSError, EOFError, BadZipFile) as error:
         if isinstance(error, SourceError):
             raise
-        raise SourceError(f"{str(path)!r} cannot be read ({error}). {_SAVE_AGAIN}") from error
+        raise SourceError(_unreadable(path, error)) from error
     if "X" not in arrays:
         found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "nothing"
         raise SourceError(
@@ -61,6 +61,14 @@ def open_labelled_npz(path: Path) -> tuple[RowCollection, dict[str, NDArray[Any]
     ]
     ids: Columns = {"id": labels.pop("id").astype(str).tolist()} if "id" in labels else {}
     return vectors_collection(path.stem, matrix, str(path), notes, take_ids(ids, notes)), labels
+
+
+def _unreadable(path: Path, error: Exception) -> str:
+    """Say why a file cannot be read, without NumPy's advice to load pickled objects."""
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    if "pickle" in reason:
+        reason = "it is not an array of numbers, or damaged"
+    return f"{str(path)!r} cannot be read ({reason}). {_SAVE_AGAIN}"
 
 
 def vectors_collection(
