@@ -1,9 +1,15 @@
-"""Find strategies and methods by name, or by "package.module:Class"."""
+"""Find strategies, methods and encoders by name, or by "package.module:Class"."""
 
 from __future__ import annotations
 
+import ast
+import json
+import tomllib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from samekind.errors import InputError, UnknownName
@@ -11,6 +17,7 @@ from samekind.errors import InputError, UnknownName
 REGISTRIES: dict[str, tuple[str, str]] = {
     "strategy": ("samekind.strategies", "STRATEGIES"),
     "method": ("samekind.clusterers", "CLUSTERERS"),
+    "encoder": ("samekind.encoders", "ENCODERS"),
 }
 
 
@@ -24,9 +31,16 @@ def registered(kind: str) -> Mapping[str, str]:
 def find(kind: str, name: str) -> Any:
     """The class behind a registered name, or behind "package.module:Class".
 
-    >>> find("strategy", "random").__name__
-    'Random'
+    Parameters of a strategy or encoder may follow its name.
+
+    >>> find("strategy", "random").__name__, find("strategy", "random(tries=3)")().tries
+    ('Random', 3)
     """
+    if kind != "method" and name.endswith(")"):
+        from samekind.parameters import read_parameters
+
+        name, given = split_call(name)
+        return partial(find(kind, name), **read_parameters(name, given, kind=kind))
     known = registered(kind)
     target = name if ":" in name else known.get(name)
     if target is None:
@@ -37,6 +51,30 @@ def find(kind: str, name: str) -> Any:
     except (ImportError, AttributeError) as problem:
         raise InputError(
             f"{target!r} cannot be used as a {kind}: {problem}. Give it as package.module:Class."
+        ) from problem
+
+
+def with_parameters(name: str, given: Mapping[str, Any]) -> str:
+    """Write a name with parameters, as :func:`find` reads it.
+
+    >>> with_parameters("random", {"tries": 3})
+    'random(tries=3)'
+    """
+    return f"{name}({', '.join(f'{k}={json.dumps(v)}' for k, v in given.items())})"
+
+
+def split_call(name: str) -> tuple[str, dict[str, Any]]:
+    """Split a name from the parameters that follow it.
+
+    >>> split_call("value(hard=true, keep=[1, 2])")
+    ('value', {'hard': True, 'keep': [1, 2]})
+    """
+    base, _, inner = name.removesuffix(")").partition("(")
+    try:
+        return base, tomllib.loads(f"given = {{{inner}}}")["given"]
+    except tomllib.TOMLDecodeError as problem:
+        raise InputError(
+            f"Expected parameters as NAME=VALUE in {name!r}, as in random(tries=3)."
         ) from problem
 
 
@@ -121,5 +159,15 @@ def strategy_words(method: str) -> str:
 
 
 def first_line(kind: str, name: str) -> str:
-    """The first line of a member's docstring."""
+    """The first line of a member's docstring, read from its file: nothing heavy is imported.
+
+    >>> first_line("method", "cc")
+    'CC: contrast of items and of groups, no answers in training; the result still honours them.'
+    """
+    module, _, attribute = registered(kind).get(name, name).partition(":")
+    spec = find_spec(module)
+    source = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.ClassDef) and node.name == attribute:
+            return (ast.get_docstring(node) or "").partition("\n")[0]
     return (find(kind, name).__doc__ or "").strip().splitlines()[0]

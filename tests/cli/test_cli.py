@@ -107,7 +107,7 @@ def test_list_describes_one_method_or_strategy(cli: Cli) -> None:
     assert "It has no parameters." in cli("list", "--strategy", "cobras").out
     assert "epsilon" in cli("list", "--strategy", "pcl").out
     assert cli("list", "--method", "pcll").code == 5
-    assert "Omit one" in cli("list", "--method", "pcl", "--strategy", "pcl").err
+    assert "Omit the others" in cli("list", "--method", "pcl", "--strategy", "pcl").err
 
 
 def test_help_is_given_without_loading_anything_heavy() -> None:

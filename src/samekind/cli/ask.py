@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shlex
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -36,11 +37,10 @@ def ask(
 ) -> None:
     """Answer questions in this terminal, with one key per answer."""
     from samekind.cli.terminal import TerminalPerson
-    from samekind.parameters import parse_assignments
     from samekind.simulation.loop import run
     from samekind.workspace.pile import Request
 
-    given = parse_assignments(parameters or [])
+    given, strategy, encoder = options.distributed(parameters, strategy, encoder)
     request = Request(
         path, orientation, encoder, method, strategy, groups, seed, ledger, note, given
     ).remembered()
@@ -75,15 +75,17 @@ def cluster(
     encoder: options.Encoder = None,
     seed: options.Seed = 0,
     out: options.TableOut = None,
+    as_json: options.Json = False,
 ) -> None:
     """Group a pile without asking any questions."""
     from samekind.cli.export import write_groups
     from samekind.exports.placements import check_table
     from samekind.ledger.store import MemoryStore
-    from samekind.parameters import parse_assignments
+    from samekind.workspace.exports import export_groups
     from samekind.workspace.pile import Request
 
     check_table(out)
+    given, _, encoder = options.distributed(parameters, None, encoder)
     request = Request(
         path,
         encoder=encoder,
@@ -91,12 +93,17 @@ def cluster(
         groups=groups,
         seed=seed,
         on_notice=note,
-        parameters=parse_assignments(parameters or []),
+        parameters=given,
     )
     with progress_bar("Listing") as progress:
         collection = request.items(progress)
     with progress_bar("Encoding") as progress:
         session = request.session(request.pile(collection, progress), MemoryStore())
+    if as_json:
+        typer.echo(json.dumps(groups_json(session)))
+        if out is not None:
+            export_groups(session, out)
+        return
     show_groups(session)
     same = [
         *(["--method", method] if method else []),
@@ -105,6 +112,21 @@ def cluster(
     show_certainty(session, f"{request.arguments()} {shlex.join(same)}")
     if out is not None:
         write_groups(session, out, None, "copy", yes=True)
+
+
+def groups_json(session: Session) -> dict[str, Any]:
+    """Return the groups as plain JSON."""
+    found, sizes = session.clustering, session.clustering.sizes()
+    members = [
+        {
+            "number": number,
+            "name": found.name(number),
+            "size": sizes[number],
+            "items": [session.collection.id(int(i)) for i in found.members(number)],
+        }
+        for number in found.numbers
+    ]
+    return {"items": len(session.collection), "groups": members}
 
 
 def show_groups(session: Session) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -47,6 +48,7 @@ def export(
     method: options.Method = None,
     groups: options.Groups = None,
     ledger: options.Ledger = None,
+    as_json: options.Json = False,
 ) -> None:
     """Export the groups as a table or folders, or as a file that sorts other items."""
     from samekind.exports import undo_export
@@ -74,7 +76,7 @@ def export(
         from samekind.workspace.albums import opener, subgroups_of
 
         subgroups = subgroups_of(session, pile, opener(request, session.store))
-    write_groups(session, target, format, mode, yes=yes, subgroups=subgroups)
+    write_groups(session, target, format, mode, yes=yes, subgroups=subgroups, as_json=as_json)
 
 
 def write_orientation(pile: Pile, session: Session, target: Path) -> None:
@@ -97,6 +99,7 @@ def write_groups(
     *,
     yes: bool,
     subgroups: Subgroups | None = None,
+    as_json: bool = False,
 ) -> None:
     """Write the groups. Many files are shown first and written once that is confirmed."""
     from samekind.exports import run_export
@@ -113,6 +116,10 @@ def write_groups(
             return
     with progress_bar("Writing") as progress:
         report = run_export(planned, progress)
+    if as_json:
+        written = {"target": str(report.target), "files": len(report.done)}
+        typer.echo(json.dumps(written | {"groups": session.clustering.n_groups}))
+        return
     say(report.describe())
 
 

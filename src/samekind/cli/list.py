@@ -9,10 +9,15 @@ import typer
 
 from samekind.cli import options
 from samekind.cli.console import say, screen, show_table
-from samekind.errors import InputError
+from samekind.errors import InputError, UnknownName
+
+KINDS = ("method", "strategy", "encoder")
 
 
 def list_all(
+    name: Annotated[
+        str | None, typer.Argument(help="Describe what has this name: its parameters and paper.")
+    ] = None,
     method: Annotated[
         str | None, typer.Option(help="Describe this method: its parameters, strategy and paper.")
     ] = None,
@@ -24,23 +29,49 @@ def list_all(
     """List strategies, methods, encoders, sets and the files that can be opened."""
     from samekind.parameters import describe
 
-    if method is not None and strategy is not None:
-        raise InputError("Expected --method or --strategy, got both. Omit one of them.")
+    if sum(each is not None for each in (name, method, strategy)) > 1:
+        raise InputError("Expected NAME, --method or --strategy, got more. Omit the others.")
     if method is not None:
         found = describe("method", method)
     elif strategy is not None:
         found = describe("strategy", strategy)
+    elif name is not None:
+        _show_named(name, as_json)
+        return
     else:
         _show_all(as_json)
         return
     typer.echo(json.dumps(found)) if as_json else _show_member(found)
 
 
-def _show_member(found: dict[str, Any]) -> None:
-    """Print a method or strategy with its parameters."""
+def _show_named(name: str, as_json: bool) -> None:
+    """Print everything that has a name: a method and a strategy may share one."""
+    from samekind.parameters import describe
+    from samekind.registry import registered
+    from samekind.sources import SETS
+    from samekind.sources import describe as sources
+
+    found = {kind: describe(kind, name) for kind in KINDS if name in registered(kind)}
+    if name in SETS:
+        found["set"] = {"name": name, "line": sources()[name]}
+    if not found:
+        raise UnknownName("name", name, {*SETS, *(n for kind in KINDS for n in registered(kind))})
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
+    for place, (kind, member) in enumerate(found.items()):
+        if place:
+            screen.print()
+        _show_member(member, kind)
+
+
+def _show_member(found: dict[str, Any], kind: str = "") -> None:
+    """Print a method, strategy, encoder or set with its parameters."""
     from samekind.parameters import written
 
-    say(f"{found['name']}: {found['line']}")
+    say(f"{kind.capitalize()} {found['name']}: {found['line']}".strip())
+    if "parameters" not in found:
+        return
     if "strategy" in found:
         say(f"Strategy: {found['strategy_words']}.")
     if found["paper"]:
@@ -56,9 +87,11 @@ def _show_member(found: dict[str, Any]) -> None:
             for each in found["parameters"]
         ),
     )
+    screen.print()
     if "strategy" in found:
-        screen.print()
         say(f"Set one:  samekind ask PATH --method {found['name']} --with NAME=VALUE")
+    elif kind:
+        say(f"Set one:  samekind ask PATH --{kind} {found['name']} --with {kind}.NAME=VALUE")
 
 
 def _show_all(as_json: bool) -> None:

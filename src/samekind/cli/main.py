@@ -53,7 +53,6 @@ class Commands(TyperGroup):
 
 app = typer.Typer(
     cls=Commands,
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",

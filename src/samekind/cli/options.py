@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from samekind.errors import InputError
+
+
+def _names(kind: str) -> Callable[[str], list[str]]:
+    """Complete the names of a registry."""
+
+    def complete(incomplete: str) -> list[str]:
+        from samekind.registry import registered
+
+        return [name for name in registered(kind) if name.startswith(incomplete)]
+
+    return complete
+
 
 Source = Annotated[str, typer.Argument(help="A folder, a table, or a named set (tiles, digits).")]
 LabelledSource = Annotated[
@@ -23,18 +38,32 @@ LabelColumn = Annotated[
     str | None, typer.Option("--orientation", help="The label column to group by.")
 ]
 Encoder = Annotated[
-    str | None, typer.Option(help="How items are turned into vectors; see `samekind list`.")
+    str | None,
+    typer.Option(
+        help="How items are turned into vectors; see `samekind list`.",
+        autocompletion=_names("encoder"),
+    ),
 ]
-Method = Annotated[str | None, typer.Option(help="How vectors are grouped; see `samekind list`.")]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        help="How vectors are grouped; see `samekind list`.", autocompletion=_names("method")
+    ),
+]
 Strategy = Annotated[
-    str | None, typer.Option(help="How the next question is chosen; see `samekind list`.")
+    str | None,
+    typer.Option(
+        help="How the next question is chosen; see `samekind list`.",
+        autocompletion=_names("strategy"),
+    ),
 ]
 With = Annotated[
     list[str] | None,
     typer.Option(
         "--with",
         metavar="NAME=VALUE",
-        help="A parameter of the method; repeatable. See `samekind list --method NAME`.",
+        help="A parameter of the method; strategy.NAME=VALUE and encoder.NAME=VALUE are those of "
+        "--strategy and --encoder. Repeatable. See `samekind list NAME`.",
     ),
 ]
 Groups = Annotated[int | None, typer.Option(min=1, help="Number of groups, if you know it.")]
@@ -157,6 +186,31 @@ ReplaySession = Annotated[
 Otherwise = Annotated[
     str | None, typer.Option(help="For replay, where no answer follows: unsure or stop.")
 ]
+
+
+def distributed(
+    words: list[str] | None, strategy: str | None = None, encoder: str | None = None
+) -> tuple[dict[str, Any], str | None, str | None]:
+    """Read --with: the parameters of the method, and strategy and encoder with theirs.
+
+    >>> distributed(["tol=1", "strategy.tries=3"], "random")
+    ({'tol': 1}, 'random(tries=3)', None)
+    """
+    from samekind.parameters import parse_assignments
+    from samekind.registry import with_parameters
+
+    mine = parse_assignments(words or [])
+    named = {"strategy": strategy, "encoder": encoder}
+    for kind, name in named.items():
+        own = {key: mine.pop(key) for key in list(mine) if key.startswith(f"{kind}.")}
+        if own and name is None:
+            raise InputError(
+                f"Expected --{kind} NAME with --with {next(iter(own))}=..., got none. Add it."
+            )
+        if own:
+            plain = {key.partition(".")[2]: value for key, value in own.items()}
+            named[kind] = with_parameters(str(name), plain)
+    return mine, named["strategy"], named["encoder"]
 
 
 def given(**options: Any) -> dict[str, Any]:

@@ -60,12 +60,11 @@ def evolution(
         found = Snapshots.load(saved)
         found = found.under(orientation) if orientation else found
     elif saved is None and source is not None:
-        from samekind.parameters import parse_assignments
         from samekind.reports.plots.simulated import Evolution
         from samekind.workspace.pile import chosen_names
 
         check_new([save])
-        given = parse_assignments(parameters or [])
+        given, strategy, encoder = options.distributed(parameters, strategy, encoder)
         names = chosen_names(method, strategy, encoder, given, note)
         plan = Evolution(*names, encoder, questions, groups, refit_every, seed, given)
         with progress_bar("Encoding") as progress:

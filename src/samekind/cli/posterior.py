@@ -46,12 +46,11 @@ def posterior(
     Your answers count, if there are any; nothing is changed.
     """
     from samekind.cli.ask import show_groups
-    from samekind.parameters import parse_assignments
     from samekind.workspace.alternatives import alternatives
     from samekind.workspace.pile import Request
     from samekind.workspace.posterior import open_to_report, posterior_report
 
-    given = parse_assignments(parameters or [])
+    given, _, encoder = options.distributed(parameters, None, encoder)
     request = Request(path, orientation, encoder, method, None, None, seed, ledger, note, given)
     with progress_bar("Encoding") as progress:
         session = open_to_report(request, progress)

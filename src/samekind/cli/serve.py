@@ -41,7 +41,6 @@ def serve(
 ) -> None:
     """Answer questions on a page in your browser."""
     from samekind.errors import InputError
-    from samekind.parameters import parse_assignments
     from samekind.session.people import People
     from samekind.web.addresses import LOCAL_HOSTS, check_open, check_people
     from samekind.web.server import listen
@@ -49,7 +48,7 @@ def serve(
     from samekind.workspace.pile import Request
     from samekind.workspace.workspaces import Workspaces
 
-    given = parse_assignments(parameters or [])
+    given, strategy, encoder = options.distributed(parameters, strategy, encoder)
     check_open(host, token=token, public_url=public_url)
     names = check_people(people.split(",") if people is not None else (), token=token)
     if names and path is None:

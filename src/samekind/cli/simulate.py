@@ -50,13 +50,12 @@ def simulate(
     as_json: options.Json = False,
 ) -> None:
     """Let a simulated person answer, and score the groups against labels."""
-    from samekind.parameters import parse_assignments
     from samekind.simulation import simulate as run_simulation
     from samekind.simulation.suite import Person
     from samekind.workspace.labelled import read_map
     from samekind.workspace.pile import check_groups, chosen_names
 
-    having = parse_assignments(parameters or [])
+    having, strategy, encoder = options.distributed(parameters, strategy, encoder)
     method, strategy = chosen_names(method, strategy, encoder, having, note)
     mapping = None if map_file is None else read_map(map_file)
     labelled, column = _labelled(source, labels, orientation, second)

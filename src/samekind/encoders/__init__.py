@@ -15,6 +15,7 @@ from samekind.encoders.feature_cache import default_cache
 from samekind.errors import SourceError, UnknownName
 from samekind.items import Collection
 from samekind.protocols import Encoder
+from samekind.registry import find, first_line
 
 __all__ = [
     "ENCODERS",
@@ -66,14 +67,17 @@ MAX_SECONDS = 900.0
 def make_encoder(name: str) -> Encoder:
     """Create an encoder by its name, as ``library:network``, or as ``package.module:Class``.
 
-    >>> make_encoder("pixels").kinds
-    ('image',)
+    >>> make_encoder("pixels").kinds, make_encoder("pixels(size=16)").size
+    (('image',), 16)
     """
     library, colon, rest = name.partition(":")
     if colon and f"{library}:NAME" in LIBRARIES:
         from samekind.encoders.frozen.libraries import Network
 
         return Network(name)
+    if name.endswith(")"):
+        made: Encoder = find("encoder", name)()
+        return made
     target = ENCODERS.get(name, name if colon and "." in library and rest else None)
     if target is None:
         raise UnknownName("encoder", name, [*ENCODERS, *LIBRARIES])
@@ -104,12 +108,7 @@ def named_encoder(name: str, collection: Collection) -> tuple[Encoder, str]:
 
 def describe() -> dict[str, str]:
     """Every encoder with one line of description, in the order of preference."""
-    lines = {}
-    for name, target in ENCODERS.items():
-        module, _, attribute = target.partition(":")
-        documentation = getattr(import_module(module), attribute).__doc__ or ""
-        lines[name] = documentation.strip().splitlines()[0]
-    return lines | LIBRARIES
+    return {name: first_line("encoder", name) for name in ENCODERS} | LIBRARIES
 
 
 def default_encoder(collection: Collection, *, mixed: bool = True) -> tuple[Encoder, str]:
