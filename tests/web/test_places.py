@@ -15,7 +15,7 @@ from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
 from samekind.sources.files.rows import Rows
 from samekind.sources.files.texts import TextItem
-from samekind.workspace.name_suggestions import suggest_names
+from samekind.workspace.name_suggestions import key_words, suggest_names
 from samekind.workspace.workspace import Workspace
 
 KINDS = np.arange(48) % 4
@@ -141,6 +141,23 @@ def test_the_review_lists_doubtful_items_until_it_is_done(
     assert client.get("/api/review").json()["items"] > 0
 
 
+def test_the_verdict_is_the_same_on_every_view_after_a_restart(
+    client: TestClient,
+    live: Workspace,
+    make_workspace: Callable[..., Workspace],
+    client_for: Callable[[Workspace], TestClient],
+) -> None:
+    def verdicts(page: TestClient) -> tuple[str, ...]:
+        shown = page.get("/api/question").json()["progress"]["quality"]
+        reported = page.get("/api/progress").json()["quality"]
+        return shown, reported, page.get("/api/review").json()["headline"]
+
+    before = verdicts(client)
+    assert "% right" in before[0] and before[0] == before[1]
+    again = make_workspace(store=live.store, clusterer="live")
+    assert verdicts(client_for(again)) == before
+
+
 def test_wrong_items_leave_their_group_and_more_are_reviewed(live: Workspace) -> None:
     from samekind.session.review_queue import confirm, items_left
 
@@ -182,3 +199,24 @@ def test_names_are_suggested_from_files_texts_and_columns(
     number = int(by_column.session().clustering.labels[3])
     found = words(by_column, number)
     assert "gold" in found and any(name.startswith("weight 30") for name in found)
+    described = key_words(by_column.session())
+    assert set(described) == set(by_column.session().clustering.numbers)
+    assert described[number] == found[: len(described[number])] and len(described[number]) == 2
+
+
+def test_groups_of_texts_are_described_by_words_that_others_do_not_have(
+    make_workspace: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
+) -> None:
+    nouns = (("beagle", "leash"), ("tabby", "purring"), ("canary", "cage"), ("koi", "pond"))
+    texts = [
+        TextItem(f"{k}", text=f"The {nouns[k % 4][k // 4 % 2]} that everybody likes, no {k}")
+        for k in range(48)
+    ]
+    workspace = make_workspace(collection=Collection("Pets", texts))
+    session = workspace.session()
+    reply = client_for(workspace).get("/api/groups/words").json()["groups"]
+    for group in reply:
+        first = int(session.clustering.members(group["number"])[0])
+        assert sorted(group["words"]) == sorted(nouns[first % 4]), "and none that all have"
+    assert len(reply) == 4
+    assert client_for(make_workspace()).get("/api/groups/words").json() == {"groups": []}

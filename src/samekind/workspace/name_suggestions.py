@@ -26,6 +26,11 @@ MIN_SHARE = 0.3
 MIN_LIFT = 1.5
 """How much more common a word must be in the group than outside."""
 N_SUGGESTIONS = 4
+N_KEY_WORDS = 5
+MIN_KEY_SHARE = 0.12
+"""Share of the group's texts that must have a key word; a name needs more."""
+MAX_KEY_SAMPLE = 1200
+"""Items of all groups together that are read for key words."""
 CLEAR_DIFFERENCE = 0.8
 """Difference of the medians in quartile ranges from which a column describes a group."""
 CAMERA_WORDS = "img dsc dscn dcim image images photo photos pic pict file files copy"
@@ -71,10 +76,35 @@ def suggest_names(session: Session, group: int) -> list[Suggestion]:
     return [one for one in fresh if one.name.casefold() not in taken][:N_SUGGESTIONS]
 
 
-def _some(positions: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
-    if len(positions) <= MAX_SAMPLE:
+def key_words(session: Session) -> dict[int, list[str]]:
+    """Describe each group by words of its texts, or by ranges and values of columns.
+
+    Pictures have none: their names say little about what they show.
+    """
+    clustering, items = session.clustering, session.collection
+    if items.kind not in ("text", "row"):
+        return {}
+    most = max(8, min(MAX_SAMPLE, MAX_KEY_SAMPLE // max(1, len(clustering.numbers))))
+    samples = {g: _some(clustering.members(g), session.seed, most) for g in clustering.numbers}
+    texts = items.kind == "text"
+    words = {int(i): _text_words(items[int(i)]) for s in samples.values() for i in s if texts}
+    found: dict[int, list[str]] = {}
+    for group, inside in samples.items():
+        others = [sample for other, sample in samples.items() if other != group]
+        outside = np.concatenate(others) if others else inside[:0]
+        if texts:
+            own, rest = ([words[int(i)] for i in part] for part in (inside, outside))
+            found[group] = _telling(own, rest, MIN_KEY_SHARE)[0][:N_KEY_WORDS]
+        elif len(inside):
+            columns = _by_columns(items, inside, outside)
+            found[group] = [one.name for one in columns][:N_KEY_WORDS]
+    return found
+
+
+def _some(positions: NDArray[np.intp], seed: int, most: int = MAX_SAMPLE) -> NDArray[np.intp]:
+    if len(positions) <= most:
         return positions
-    return np.sort(np.random.default_rng(seed).choice(positions, MAX_SAMPLE, replace=False))
+    return np.sort(np.random.default_rng(seed).choice(positions, most, replace=False))
 
 
 def _path_words(id: str) -> set[str]:
@@ -95,18 +125,26 @@ def _text_words(item: Item) -> set[str]:
 def _by_words(
     inside: Sequence[set[str]], outside: Sequence[set[str]], why: str
 ) -> list[Suggestion]:
-    """Words that many items of a group have, and few others."""
+    """Names made of words that many items of a group have, and few others."""
+    words, scores = _telling(inside, outside, MIN_SHARE)
+    best = words[:N_SUGGESTIONS]
+    together = [w for w in best[1:2] if scores[w] > 0.9 * scores[best[0]]]
+    pair = [f"{best[0]} {together[0]}".capitalize()] if together else []
+    return [Suggestion(name, why) for name in (*(w.capitalize() for w in best), *pair)]
+
+
+def _telling(
+    inside: Sequence[set[str]], outside: Sequence[set[str]], min_share: float
+) -> tuple[list[str], dict[str, float]]:
+    """Words that many items of a group have, and few others, the most telling first."""
     here, there = _counts(inside), _counts(outside)
     scores: dict[str, float] = {}
     for word, count in here.items():
         share = count / len(inside)
         lift = share / ((there[word] + 0.5) / (len(outside) + 1))
-        if share >= MIN_SHARE and lift >= MIN_LIFT and count >= 2:
+        if share >= min_share and lift >= MIN_LIFT and count >= 2:
             scores[word] = share * np.log(lift)
-    best = sorted(scores, key=lambda word: (-round(scores[word], 6), word))[:N_SUGGESTIONS]
-    together = [w for w in best[1:2] if scores[w] > 0.9 * scores[best[0]]]
-    pair = [f"{best[0]} {together[0]}".capitalize()] if together else []
-    return [Suggestion(name, why) for name in (*(w.capitalize() for w in best), *pair)]
+    return sorted(scores, key=lambda word: (-round(scores[word], 6), word)), scores
 
 
 def _counts(words: Iterable[set[str]]) -> Counter[str]:

@@ -8,12 +8,14 @@ import { count } from "../../format";
 import type { Workspace } from "../../workspace/use-workspace";
 import { type Dragged, draggable, useDropTarget } from "./drag";
 import { GroupName } from "./group-name";
+import { KeyWords } from "./key-words";
 import { Purity } from "./purity";
 import "./card.css";
 
 interface Props {
   workspace: Workspace;
   group: GroupCard;
+  words: readonly string[] | undefined;
   selected: boolean;
   /** Whether it was changed, and the groups are not updated yet. */
   pending: boolean;
@@ -52,7 +54,7 @@ function DoubtfulItems({ group }: { group: GroupCard }) {
   );
 }
 
-export function Card({ workspace, group, selected, pending, position, toggle, renamed, drop }: Props) {
+export function Card({ workspace, group, words, selected, pending, position, toggle, renamed, drop }: Props) {
   const { over, handlers } = useDropTarget(
     (dragged) => ("group" in dragged ? dragged.group : dragged.from) !== group.number,
     drop,
@@ -78,6 +80,7 @@ export function Card({ workspace, group, selected, pending, position, toggle, re
         <GroupName workspace={workspace} group={group} renamed={renamed} />
         <span class="muted group-size">{count(group.size, "item")}</span>
       </div>
+      <KeyWords words={words} />
       <Link to={`/groups/${group.number}`} className="representatives">
         <span class="visually-hidden">See all items of {group.name}</span>
         {group.representatives.map((item) => (

@@ -16,11 +16,12 @@ import { MAX_ITEMS_PER_ACT, useActs } from "../../workspace/use-acts";
 import type { Workspace } from "../../workspace/use-workspace";
 import { DOUBTFUL_HASH } from "./card";
 import { GroupName } from "./group-name";
+import { KeyWords } from "./key-words";
 import { MemberGrid } from "./member-grid";
 import { type Order, useMembers } from "./members";
 import { Purity } from "./purity";
 import { Sidebar } from "./sidebar";
-import { useGroups } from "./use-groups";
+import { useGroups, useGroupWords } from "./use-groups";
 import { useSelection } from "./use-selection";
 import "./groups.css";
 import "./group.css";
@@ -48,6 +49,7 @@ function OneGroup({ workspace, number }: { workspace: Workspace; number: number 
     (first, last) => pages.range(first, last),
   );
   const groups = useGroups(workspace);
+  const words = useGroupWords(workspace);
   const [picking, setPicking] = useState(false);
   const [failure, setFailure] = useState<ApiError | null>(null);
   /** Items that were just changed: dimmed until the next update of the groups. */
@@ -128,6 +130,7 @@ function OneGroup({ workspace, number }: { workspace: Workspace; number: number 
               ))}
             </fieldset>
           </div>
+          <KeyWords words={words.get(number)} />
           <p class="hint">
             Click items to select them<span class="by-key">, or use the arrow keys and space. Shift selects
             a range</span>. Then choose what to do with them.

@@ -13,7 +13,7 @@ import type { Workspace } from "../../workspace/use-workspace";
 import { GROUPINGS_HASH } from "../uncertainty/uncertainty";
 import { Card } from "./card";
 import type { Dragged } from "./drag";
-import { useGroups } from "./use-groups";
+import { useGroups, useGroupWords } from "./use-groups";
 import { type CellSize, useVirtualList } from "./virtual-list";
 import "./groups.css";
 
@@ -70,6 +70,7 @@ export function GroupsPage({ workspace }: { workspace: Workspace }) {
   const { client, session, now } = workspace;
   const acts = useActs(workspace);
   const { data: groups, error, reload } = useGroups(workspace);
+  const words = useGroupWords(workspace);
   const [selected, setSelected] = useState<readonly number[]>([]);
   /** Groups that were just changed: dimmed until the next update of the groups. */
   const [pending, setPending] = useState<readonly number[]>([]);
@@ -116,6 +117,7 @@ export function GroupsPage({ workspace }: { workspace: Workspace }) {
       key={group.number}
       workspace={workspace}
       group={group}
+      words={(groups?.length ?? 0) > MAX_UNVIRTUALISED ? undefined : words.get(group.number)}
       selected={selected.includes(group.number)}
       pending={pending.includes(group.number)}
       position={{ index: index + 1, total: groups?.length ?? 0 }}

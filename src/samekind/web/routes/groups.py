@@ -18,7 +18,7 @@ from samekind.web.dependencies import CurrentPerson, CurrentSession, CurrentWork
 from samekind.web.errors import ApiError
 from samekind.web.rendering import group_view, member_view, open_question_view
 from samekind.web.schemas import core, groups
-from samekind.workspace.name_suggestions import suggest_names
+from samekind.workspace.name_suggestions import key_words, suggest_names
 from samekind.workspace.workspace import Workspace
 
 router = APIRouter(prefix="/api", responses=core.ERRORS)
@@ -48,6 +48,15 @@ def list_groups(workspace: CurrentWorkspace, session: CurrentSession) -> groups.
     return groups.GroupCards(
         snapshot=clustering.snapshot,
         groups=[group_view(workspace, session, number) for number in order],
+    )
+
+
+@router.get("/groups/words")
+def list_key_words(workspace: CurrentWorkspace, session: CurrentSession) -> groups.GroupWordList:
+    """List what describes each group: key words of texts, ranges and values of columns."""
+    found = key_words(session)
+    return groups.GroupWordList(
+        groups=[groups.GroupWords(number=group, words=words) for group, words in found.items()]
     )
 
 

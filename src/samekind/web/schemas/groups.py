@@ -135,6 +135,19 @@ class NameSuggestion(Schema):
     why: str
 
 
+class GroupWords(Schema):
+    """Words of the texts of a group, or ranges and values of columns."""
+
+    number: int
+    words: list[str]
+
+
+class GroupWordList(Schema):
+    """What describes each group; empty for pictures."""
+
+    groups: list[GroupWords]
+
+
 class NameSuggestions(Schema):
     """Suggested names, the most telling first."""
 
