@@ -50,13 +50,13 @@ def test_the_latest_items_are_places_among_the_reference_items() -> None:
     assert five.tolist() == [8, 9, 10, 11, 12]
 
 
-def averaged(now: Floats, then: Floats, labels: Ints, new: int) -> Floats:
+def averaged(now: Floats, then: Floats, labels: Ints, new: int, doubted: float = 0.0) -> Floats:
     """Shares of now averaged with those before the `new` latest of the placed items."""
     told = Seeds(np.arange(len(labels)), labels, int(labels.max()) + 1)
     plain = Plain(np.zeros(now.shape), 0.0, np.array([0]), np.zeros(1))
     latest = (np.arange(len(labels) - new, len(labels)),)
     groups = np.zeros(len(now), dtype=np.intp)
-    return steadied(now, told, plain, groups, latest, lambda seeds, plain, kept: then)
+    return steadied(now, told, plain, groups, latest, lambda seeds, plain, kept: then, doubted)
 
 
 def test_what_was_clear_before_outweighs_what_is_hardly_clear_now() -> None:
@@ -81,6 +81,15 @@ def test_few_answers_are_followed_at_once() -> None:
     now, then = np.tile([0.45, 0.55], (42, 1)), np.tile([0.8, 0.2], (42, 1))
     then[:10] = np.eye(2)[labels]
     np.testing.assert_array_equal(averaged(now, then, labels, 5), now)
+
+
+def test_earlier_groups_count_less_where_answers_are_doubted() -> None:
+    labels = np.arange(40) % 2
+    now, then = np.tile([0.45, 0.55], (42, 1)), np.tile([0.8, 0.2], (42, 1))
+    then[:40] = np.eye(2)[labels]
+    firm, some, many = (averaged(now, then, labels, 5, doubted)[41] for doubted in (0, 0.025, 0.05))
+    assert firm[0] > some[0] > many[0]
+    np.testing.assert_array_equal(many, now[41])
 
 
 def test_a_kind_that_came_up_just_now_still_takes_items() -> None:

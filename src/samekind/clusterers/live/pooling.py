@@ -92,7 +92,8 @@ def pooled_strength(
         return pooled(opinions(pile, known, then, believed[kept], manner), powers)
 
     shares = pooled(logs, powers)
-    return steadied(shares, told, plain, pile.groups, pile.latest, shares_of), powers
+    doubted = 1 - float(believed.mean())
+    return steadied(shares, told, plain, pile.groups, pile.latest, shares_of, doubted), powers
 
 
 def pooled(logs: Floats, powers: Floats) -> Floats:

@@ -3,8 +3,9 @@
 Each answer moves borders, and some of the moves are chance. The groups are therefore averaged with
 those that the answers without the latest five, and without the latest ten, lead to. These count the
 less the more of the latest answers they did not expect: then there is a reason to change. The first
-answers always have one. All this depends on the answers alone, so that a ledger leads to the same
-groups again.
+answers always have one. They also count less where answers are doubted: earlier groups were misled
+by wrong answers that later ones have outvoted. All this depends on the answers alone, so that a
+ledger leads to the same groups again.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ STEADY = (10, 30)
 """Placed items from which earlier groups count, and count fully."""
 FEWER_KINDS = 0.6
 """The same is multiplied by this if a kind has come up since."""
+MAX_DOUBTED = 0.05
+"""Share of doubted answers from which earlier groups do not count at all."""
 MAX_ANSWERS = 2000
 """With more answers the latest few change little."""
 
@@ -56,7 +59,7 @@ def latest_rows(known: Constraints, rows: Ints) -> tuple[Ints, ...]:
 
 def steadied(
     shares: Floats, told: Seeds, plain: Plain, groups: Ints, latest: tuple[Ints, ...],
-    shares_of: SharesOf,
+    shares_of: SharesOf, doubted: float = 0.0,
 ) -> Floats:  # fmt: skip
     """(m, k) shares, averaged with those of the answers without the latest ones.
 
@@ -64,10 +67,12 @@ def steadied(
     ----------
     shares : by all answers. told : the items that the person has placed. groups : (m,) plain
         groups. latest : see :func:`latest_rows`. shares_of : finds shares from some of the seeds.
+        doubted : share of the answers that are doubted.
     """
     total, weights = shares.copy(), 1.0
     low, high = STEADY
     steady = EARLIER_WEIGHT * float(np.clip((len(told.rows) - low) / (high - low), 0.0, 1.0))
+    steady *= max(0.0, 1 - doubted / MAX_DOUBTED)
     for left_out in latest if steady else ():
         new = np.isin(told.rows, left_out)
         kept = np.flatnonzero(~new)
