@@ -2,7 +2,8 @@
 
 The built page is not committed. When it is there and no older than its sources, nothing happens
 (pip runs hooks twice). Else it is built with the machine's npm, or with Node from PyPI where the
-machine has none or an old one. Without either the package is built without a page, and says so.
+machine has none or an old one. Without either no wheel is built; an editable install has no page,
+and says so.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class PageHook(BuildHookInterface[Any]):
         root = Path(self.root)
         if not is_fresh(root):
             problem = build(root)
+            if problem and self.target_name == "wheel" and version == "standard":
+                raise RuntimeError(problem)  # a wheel without its page would answer 503
             if problem:
                 self.app.display_warning(problem)
 

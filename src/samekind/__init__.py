@@ -140,7 +140,14 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'samekind' has no attribute {name!r}.{hint}")
     homes = (module for module, names in _HOMES.items() if name in names.split())
     module = next(homes, "clusterers")
-    value = globals()[name] = getattr(import_module(f"samekind.{module}"), name)
+    try:
+        value = globals()[name] = getattr(import_module(f"samekind.{module}"), name)
+    except ModuleNotFoundError as problem:
+        if problem.name != "torch":
+            raise
+        from samekind.errors import MissingExtra
+
+        raise MissingExtra(f"samekind.{name}", "train") from problem
     return value
 
 

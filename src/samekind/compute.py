@@ -24,8 +24,10 @@ class Compute:
 
 def best_device(wanted: str | None = None) -> Compute:
     """The device to compute on: `wanted`, else SAMEKIND_DEVICE, else the fastest available."""
-    import torch
-
+    try:
+        import torch
+    except ImportError:
+        return Compute("cpu", "float32", f"CPU ({n_threads()} threads), because torch is missing")
     wanted = wanted or os.environ.get("SAMEKIND_DEVICE")
     if wanted:
         return Compute(wanted, _dtype(wanted), f"{wanted}, as requested")

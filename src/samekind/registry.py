@@ -12,13 +12,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from samekind.errors import InputError, UnknownName
+from samekind.errors import InputError, MissingExtra, UnknownName
 
 REGISTRIES: dict[str, tuple[str, str]] = {
     "strategy": ("samekind.strategies", "STRATEGIES"),
     "method": ("samekind.clusterers", "CLUSTERERS"),
     "encoder": ("samekind.encoders", "ENCODERS"),
 }
+
+TORCH_LATER = ("samekind.clusterers.ncp", "samekind.strategies.value")
+"""Modules that need torch only when they compute."""
 
 
 def registered(kind: str) -> Mapping[str, str]:
@@ -46,9 +49,13 @@ def find(kind: str, name: str) -> Any:
     if target is None:
         raise UnknownName(kind, name, known)
     module, _, attribute = target.partition(":")
+    if module.startswith(TORCH_LATER) and find_spec("torch") is None:
+        raise MissingExtra(f"The {kind} {name!r}", "train")
     try:
         return getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as problem:
+        if getattr(problem, "name", None) == "torch":
+            raise MissingExtra(f"The {kind} {name!r}", "train") from problem
         raise InputError(
             f"{target!r} cannot be used as a {kind}: {problem}. Give it as package.module:Class."
         ) from problem

@@ -123,3 +123,24 @@ def test_node_from_pypi_is_required_only_where_it_is_needed(
     program(tools, "node", "echo v24.0.0")
     program(tools, "npm", "exit 0")
     assert page_hook.dependencies() == []
+
+
+@pytest.mark.parametrize(("target", "version"), [("wheel", "standard"), ("wheel", "editable")])
+def test_no_wheel_is_built_without_its_page(
+    hook: ModuleType, root: Path, tools: Path, target: str, version: str
+) -> None:
+    program(tools, "node", "echo v24.0.0")
+    program(tools, "npm", "echo the registry is away; exit 1")
+    said: list[str] = []
+
+    class App:
+        def display_warning(self, text: str) -> None:
+            said.append(text)
+
+    page_hook = hook.PageHook(str(root), {}, None, None, "", target, App())
+    if version == "standard":
+        with pytest.raises(RuntimeError, match="The page was not built"):
+            page_hook.initialize(version, {})
+    else:
+        page_hook.initialize(version, {})
+        assert "the registry is away" in said[0]

@@ -26,7 +26,7 @@ from samekind.cli.repair import repair
 from samekind.cli.report import report
 from samekind.cli.serve import demo, serve
 from samekind.cli.simulate import simulate
-from samekind.errors import SamekindError
+from samekind.errors import MissingExtra, SamekindError
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""
@@ -93,6 +93,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         except SamekindError as problem:
             complain(problem)
             raise SystemExit(problem.exit_code) from None
+        except ModuleNotFoundError as problem:
+            if problem.name != "torch":
+                raise
+            missing = MissingExtra("This", "train")
+            complain(missing)
+            raise SystemExit(missing.exit_code) from None
         except SystemExit as end:
             if end.code == INTERRUPTED and not Commands.stopped:  # before a command had begun
                 note("\nStopped.")

@@ -120,7 +120,7 @@ def test_an_item_gets_the_same_features_alone_and_in_company(models: Path):
 @needs_weights
 def test_the_network_is_converted_once(models: Path, monkeypatch: pytest.MonkeyPatch):
     data = converted(LITE0, models)
-    monkeypatch.setattr(pretrained, "load_torch", lambda weights: pytest.fail("converted again"))
+    monkeypatch.setattr(pretrained, "read_state", lambda path: pytest.fail("converted again"))
     assert converted(LITE0, models) == data
     assert [path.suffix for path in models.iterdir()] == [".onnx"]
 

@@ -2,7 +2,7 @@
 
 Their weights ship in packages, so nothing is downloaded. The network is converted once to ONNX,
 which runs several times faster than torch on a CPU, and stored in the cache folder. On an
-accelerator torch is used.
+accelerator torch is used, if it is installed.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from samekind.compute import n_threads
 from samekind.encoders.colour import WIDTH as COLOURS
 from samekind.encoders.colour import colours
 from samekind.encoders.feature_cache import default_cache
+from samekind.encoders.frozen.lite_weights import LiteNetwork, read_state
 from samekind.encoders.reduction import Reduced, Reduction
 from samekind.errors import MissingExtra
 from samekind.items import Item
@@ -54,8 +55,8 @@ class Weights:
 
     @property
     def installed(self) -> bool:
-        """Whether network and weights are installed; imports nothing."""
-        return all(find_spec(package) is not None for package in (self.package, NETWORK_PACKAGE))
+        """Whether the weights are installed; imports nothing."""
+        return find_spec(self.package) is not None
 
     @property
     def version(self) -> str:
@@ -164,11 +165,14 @@ def open_network(weights: Weights, models: Path | None = None, *, middle: bool =
     """
     _version(weights)
     device = _device()
-    if device != "cpu":
+    has_torch = find_spec("torch") is not None and find_spec(NETWORK_PACKAGE) is not None
+    if device != "cpu" and has_torch:
         return _torch_network(weights, device, middle)
     try:
         return _onnx_network(weights, models or default_cache() / "models", middle)
     except Exception as error:  # a broken runtime raises its own classes
+        if not has_torch:
+            raise
         warnings.warn(
             f"{weights.network} could not be run by onnxruntime ({error}); "
             "it runs in torch instead, which is slower.",
@@ -189,8 +193,12 @@ def middle_width(weights: Weights) -> int:
 
 def middle_block(network: Any) -> int:
     """The number of the block whose output is the middle layer."""
-    strides = [max(block._depthwise_conv.stride) for block in network._blocks]
-    return len(strides) - strides[::-1].index(2) - 2
+    return last_before_halving([max(block._depthwise_conv.stride) for block in network._blocks])
+
+
+def last_before_halving(strides: Sequence[int]) -> int:
+    """The number of the last block before the resolution is halved for the last time."""
+    return len(strides) - list(strides)[::-1].index(2) - 2
 
 
 def window(size: int) -> tuple[int, int]:
@@ -276,7 +284,8 @@ def converted(weights: Weights, models: Path, *, middle: bool = False) -> bytes:
             if _digest(data) == path.stem.removeprefix(prefix):
                 return data
             path.unlink()
-    data = to_onnx(load_torch(weights), weights.network, weights.size, middle=middle)
+    network = LiteNetwork.of(read_state(weights.path()), weights.size)
+    data = to_onnx(network, weights.network, weights.size, middle=middle)
     with suppress(OSError):  # if it cannot be stored, it is converted again next time
         _write_atomically(models / f"{prefix}{_digest(data)}.onnx", data)
     return data
@@ -298,28 +307,28 @@ def _write_atomically(path: Path, data: bytes) -> None:
             raise
 
 
-def to_onnx(network: Any, name: str, size: int, *, middle: bool = False) -> bytes:
-    """An EfficientNet-Lite torch module, from pixels to pooled features, as an ONNX file."""
+def to_onnx(network: LiteNetwork, name: str, size: int, *, middle: bool = False) -> bytes:
+    """An EfficientNet-Lite, from pixels to pooled features, as an ONNX file."""
     from samekind.encoders.frozen.onnx_graph import OnnxGraph
 
     graph = OnnxGraph(name=name, size=size)
     x = graph.normalised("images", mean=MEAN, scale=SCALE)
-    x = graph.relu6(graph.convolution(x, network._conv_stem, network._bn0))
-    chosen = middle_block(network) if middle else None
+    x = graph.relu6(graph.convolution(x, network.stem))
+    strides = [block.depthwise.stride for block in network.blocks]
+    chosen = last_before_halving(strides) if middle else None
     places: list[str] = []
-    for number, block in enumerate(network._blocks):
+    for number, block in enumerate(network.blocks):
         entry = x
-        if hasattr(block, "_expand_conv"):
-            x = graph.relu6(graph.convolution(x, block._expand_conv, block._bn0))
-        x = graph.relu6(graph.convolution(x, block._depthwise_conv, block._bn1))
-        x = graph.convolution(x, block._project_conv, block._bn2)
-        kept = block._project_conv.out_channels == block._block_args.input_filters
-        if block.id_skip and kept and max(block._depthwise_conv.stride) == 1:
+        if block.expand is not None:
+            x = graph.relu6(graph.convolution(x, block.expand))
+        x = graph.relu6(graph.convolution(x, block.depthwise))
+        x = graph.convolution(x, block.project)
+        if block.adds:
             x = graph.node("Add", [x, entry])
         if number == chosen:
             places.append(graph.averaged(x, *window(size)))
-    x = graph.relu6(graph.convolution(x, network._conv_head, network._bn1))
-    x, width = graph.pooled(x), int(network._conv_head.out_channels)
+    x = graph.relu6(graph.convolution(x, network.head))
+    x, width = graph.pooled(x), network.head.channels
     if places:
         x = graph.node("Concat", [x, *places], axis=1)
         width += MIDDLE_CHANNELS[name] * PLACES**2

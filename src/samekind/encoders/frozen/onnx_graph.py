@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.encoders.frozen.lite_weights import EPSILON, Layer
+
 OPSET = 13
 IR_VERSION = 8
 FLOAT, UINT8 = 1, 2  # TensorProto.DataType
@@ -83,17 +85,17 @@ class OnnxGraph:
         x = self.node("Sub", [x, self.weight(np.float32(mean))])
         return self.node("Div", [x, self.weight(np.float32(scale))])
 
-    def convolution(self, x: str, conv: Any, norm: Any) -> str:
-        """A torch convolution without bias followed by its batch normalisation, as one node."""
-        kernel, bias = folded(conv, norm)
-        left, right, top, bottom = getattr(conv.static_padding, "padding", (0, 0, 0, 0))
+    def convolution(self, x: str, layer: Layer) -> str:
+        """A convolution without bias followed by its batch normalisation, as one node."""
+        kernel, bias = folded(layer)
+        before, after = layer.pads
         return self.node(
             "Conv",
             [x, self.weight(kernel), self.weight(bias)],
-            kernel_shape=[int(n) for n in conv.kernel_size],
-            strides=[int(n) for n in conv.stride],
-            pads=[int(n) for n in (top, left, bottom, right)],
-            group=int(conv.groups),
+            kernel_shape=[int(n) for n in kernel.shape[2:]],
+            strides=[layer.stride, layer.stride],
+            pads=[before, before, after, after],
+            group=layer.groups,
         )
 
     def relu6(self, x: str) -> str:
@@ -126,11 +128,11 @@ def _value(name: str, dtype: int, shape: Sequence[int | str]) -> bytes:
     return _block(1, name) + _block(2, _block(1, _number(1, dtype) + _block(2, dims)))
 
 
-def folded(conv: Any, norm: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def folded(layer: Layer) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The kernel and bias of a convolution with its normalisation folded in."""
     mean, var, gain, shift, kernel = (
-        tensor.detach().cpu().double().numpy()
-        for tensor in (norm.running_mean, norm.running_var, norm.weight, norm.bias, conv.weight)
+        np.asarray(array, dtype=np.float64)
+        for array in (layer.mean, layer.var, layer.gain, layer.shift, layer.kernel)
     )
-    factor = gain / np.sqrt(var + norm.eps)
+    factor = gain / np.sqrt(var + EPSILON)
     return kernel * factor[:, None, None, None], shift - mean * factor
