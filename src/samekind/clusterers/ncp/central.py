@@ -1,10 +1,4 @@
-"""The grouping in the centre of a posterior: the one that agrees best with all draws.
-
-Either the one that is wrong about the fewest pairs (Binder's loss), or, for items placed one by
-one, that of the largest adjusted Rand index on average over the draws (Fritsch & Ickstadt 2009,
-without their approximation). Wrong pairs leave many small groups: where it is uncertain to which
-large group a few items belong, leaving them alone costs the fewest pairs.
-"""
+"""The grouping in the centre of a posterior: the one that is wrong about the fewest pairs."""
 
 from __future__ import annotations
 
@@ -22,52 +16,6 @@ if TYPE_CHECKING:
     from samekind.constraints import Constraints
 
 Floats = NDArray[Any]
-
-MAX_COMPARED = 200_000
-"""Labels of draws with which a grouping is compared: 400 draws of 500 items."""
-MIN_COMPARED_DRAWS = 25
-SHORTLIST = 24
-"""Groupings that are compared with all draws, besides those by linkage."""
-
-
-def most_central(candidates: Tensor, cuts: Tensor, drawn: Samples, together: Tensor) -> Tensor:
-    """(1, N) the grouping that agrees best with the draws.
-
-    Parameters
-    ----------
-    candidates : (C, N) of which those with the fewest wrong pairs are compared. cuts : all of which
-        are. together : (N, N) probability that two items are in one group.
-    """
-    order = central_costs(candidates, together).argsort()[:SHORTLIST]
-    found = torch.cat([candidates[order], cuts])
-    return found[int(agreement(found, drawn).argmax())][None]
-
-
-def agreement(candidates: Tensor, drawn: Samples) -> Tensor:
-    """(C,) adjusted Rand index of each candidate (C, N), averaged over the draws by weight."""
-    n = candidates.shape[1]
-    most = max(MIN_COMPARED_DRAWS, MAX_COMPARED // n)
-    weights, which = drawn.weights.sort(descending=True)
-    labels, weights = drawn.labels[which[:most]], weights[:most] / weights[:most].sum()
-    size = int(labels.max()) + 1
-    inside = torch.nn.functional.one_hot(labels, size).to(weights.dtype)  # (P, N, K)
-    own = _pairs(inside.sum(1))  # (P,) pairs within groups
-    flat = inside.transpose(0, 1).reshape(n, -1)  # (N, P K)
-    found, total = [], n * (n - 1) / 2
-    for row in candidates:
-        chosen = torch.nn.functional.one_hot(row).to(weights.dtype).T  # (J, N)
-        both = _pairs((chosen @ flat).T.reshape(len(labels), -1))
-        pairs = _pairs(chosen.sum(1))
-        expected = own * pairs / max(total, 1.0)
-        room = (own + pairs) / 2 - expected
-        index = torch.where(room > 0, (both - expected) / room.clamp_min(1e-12), 1.0)
-        found.append((index * weights).sum())
-    return torch.stack(found)
-
-
-def _pairs(counts: Tensor) -> Tensor:
-    """Pairs among so many items, added up over the last axis."""
-    return (counts * (counts - 1)).sum(-1) / 2
 
 
 def central_costs(candidates: Tensor, together: Tensor) -> Tensor:

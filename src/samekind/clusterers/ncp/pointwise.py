@@ -15,7 +15,7 @@ from samekind.clusterers.ncp.amortized.likelihood import random_order
 from samekind.clusterers.ncp.amortized.network import NCPNetwork
 from samekind.clusterers.ncp.amortized.sampler import Sampler
 from samekind.clusterers.ncp.amortized.samples import Samples, averaged, merged
-from samekind.clusterers.ncp.central import linkage_cuts, most_central
+from samekind.clusterers.ncp.central import central_costs, linkage_cuts
 from samekind.constraints import Constraints
 
 Floats = NDArray[Any]
@@ -69,8 +69,9 @@ class Pointwise:
     def chosen(self, drawn: Samples, estimate: str) -> Scored:
         """Choose one grouping, among those that sampling or a greedy search find.
 
-        ``probable``: of largest mean probability over orders. ``central``: the one that agrees best
-        with the draws on average, also among groupings by linkage of the draws.
+        ``probable``: of largest mean probability over orders. ``central``: the one that is wrong
+        about the fewest pairs on average over the draws (Binder's loss), also among groupings by
+        linkage of the draws.
         """
         x, generator, answers = self._ready()
         n = x.shape[1]
@@ -84,8 +85,8 @@ class Pointwise:
         if estimate == "central":
             together = drawn.co_membership()
             cuts = linkage_cuts(drawn, together, self.known)
-            found = torch.cat([drawn.labels, *(one.labels for one in greedy)])
-            top = most_central(found, cuts, drawn, together)
+            found = torch.cat([drawn.labels, *(one.labels for one in greedy), cuts])
+            top = found[int(central_costs(found, together).argmin())][None]
         else:
             top = _first(merged([*greedy, _first(drawn, MAX_CANDIDATES)]), MAX_CANDIDATES).labels
         orders = int(np.clip(MAX_SCORED_CHOICES // (top.numel() * (int(top.max()) + 2)), 2, 16))
