@@ -10,7 +10,7 @@ PIP := $(BIN)/pip --disable-pip-version-check
 WORKERS ?= 3
 TESTS = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: run test check lint types quick durations install system guard page bench bench-quick clean
+.PHONY: run test check lint types quick durations install system guard page bench bench-quick faults audit clean
 
 run: $(VENV)/.core
 	$(BIN)/samekind demo --port $(PORT)
@@ -74,6 +74,14 @@ bench: $(VENV)/.dev
 bench-quick: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/samekind bench quick --workers 2 --rows benchmarks/rows/quick.jsonl
 	$(BIN)/samekind report benchmarks/rows/quick.jsonl --out build/bench-quick
+
+# Attacks on purpose: about 15 minutes. One of them, longer: make faults FAULTS="--only damage --rounds 5000".
+faults: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.faults.run $(FAULTS)
+
+# Known holes in the installed versions, by pip-audit where it is reachable, else by a dated list.
+audit: $(VENV)/.dev
+	$(BIN)/python .ci/audit.py
 
 clean:
 	rm -rf $(VENV) src/samekind/web/page page/node_modules

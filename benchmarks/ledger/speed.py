@@ -170,26 +170,14 @@ def simulated_answers(
 
 def write_ledger(store: SqlStore, session: Session, answers: list[Answer]) -> None:
     """The answers as another process would have written them; without waiting for the disk."""
-    import sqlalchemy as sa
-
-    from samekind.ledger.store import to_row
-
     name = session.positions.name
-    start = sum(1 for _ in store.read(session.name))
     events = []
     for answer in answers:
         form = answer.question.to_json(name)
         events.append(Event("proposed", {"snapshot": 0, "questions": [form], "stamps": {}}))
         told = {"number": answer.number, "choice": answer.choice, "by": "me", "seconds": 1.0}
         events.append(Event("told", told))
-    columns = ("session", "seq", "kind", "data", "at")
-    rows = [
-        dict(zip(columns, (session.name, start + k, *to_row(event)), strict=True))
-        for k, event in enumerate((replace(e, at=float(i)) for i, e in enumerate(events)), start=1)
-    ]
-    insert = sa.insert(sa.table("events", *(sa.column(c) for c in columns)))
-    with store._engine.begin() as connection:
-        connection.execute(insert, rows)
+    store.extend(session.name, (replace(e, at=float(i)) for i, e in enumerate(events)))
 
 
 def measure_session(

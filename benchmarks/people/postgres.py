@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PASSWORD = "not%a:real@secret"
@@ -96,3 +99,30 @@ def _user() -> str | None:
         except KeyError:
             continue
     raise NoPostgres("PostgreSQL does not run as root, and there is no other user here")
+
+
+def crash(address: str) -> None:
+    """Kill the server as a power cut of the program would (SIGKILL), and start it again."""
+    import sqlalchemy as sa
+
+    engine = sa.create_engine(
+        address.replace("postgresql:", "postgresql+psycopg:"), poolclass=sa.pool.NullPool
+    )
+    with engine.connect() as connection:
+        data = Path(str(connection.exec_driver_sql("SHOW data_directory").scalar()))
+    lines = (data / "postmaster.pid").read_text().splitlines()
+    started = (data / "postmaster.opts").read_text()
+    children = subprocess.run(["ps", "-o", "pid=", "--ppid", lines[0]], capture_output=True)
+    for process in (lines[0], *children.stdout.decode().split()):
+        with suppress(ProcessLookupError):
+            os.kill(int(process), signal.SIGKILL)
+    (data / "postmaster.pid").unlink(missing_ok=True)
+    options = " ".join(shlex.split(started)[1:])
+    control = [_programs() / "pg_ctl", "-D", data, "-w", "-l", data.parent / "log"]
+    start = [*control, "-o", options.replace(f"-D {data}", ""), "start"]
+    for _ in range(60):  # until the last process of the killed server has let go of its memory
+        done = subprocess.run(start, user=_user(), cwd=data.parent, capture_output=True, text=True)
+        if done.returncode == 0:
+            return
+        time.sleep(0.5)
+    raise NoPostgres(f"PostgreSQL did not start again: {done.stderr[-200:]}")

@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from samekind.clustering import Clustering
 from samekind.errors import ExportError
 from samekind.exports import plan_export, run_export, undo_export
 from samekind.exports import run as running
-from samekind.exports.manifest import Made, Manifest
+from samekind.exports.manifest import LOG, Made, Manifest
 from samekind.items import Collection
 
 
@@ -278,6 +279,26 @@ def test_a_process_that_was_really_killed_leaves_an_export_that_can_be_undone(
     assert len(tree(tmp_path / "out")) == 6  # a folder, three files, manifest and journal
     report = undo_export(tmp_path / "out")
     assert len(report.done) == 3 and tree(tmp_path) == before
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a disk that is full")
+def test_a_disk_that_is_full_for_the_log_leaves_nothing_behind(
+    tmp_path: Path, photos: Collection, six: Clustering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain_open = Path.open
+
+    def open_full(path: Path, *how: Any, **options: Any) -> Any:
+        if path.name == LOG and how == ("x",):
+            plain_open(path, "x").close()
+            return plain_open(Path("/dev/full"), "w", encoding="utf-8")
+        return plain_open(path, *how, **options)
+
+    before = tree(tmp_path)
+    plan = plan_export(photos, six, tmp_path / "out")
+    monkeypatch.setattr(Path, "open", open_full)
+    with pytest.raises(ExportError, match=r"full\. Everything created was removed again"):
+        run_export(plan)
+    assert tree(tmp_path) == before
 
 
 def test_progress_is_told_and_may_cancel(

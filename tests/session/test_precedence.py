@@ -141,6 +141,23 @@ def test_every_change_by_hand_is_obeyed_whatever_was_answered_before(seed: int) 
         assert {o.number for o in untouched} | found.aside.keys() == {o.number for o in answers}
 
 
+def test_fifty_answers_same_leave_no_group_that_nobody_was_asked_about() -> None:
+    X = np.random.default_rng(1).normal(size=(120, 6)).astype(np.float32)
+    session = Session(points(120), X, seed=0)
+    for n in range(1, 51):
+        asked = session.ask()
+        assert asked is not None
+        session.tell(asked.number, "1")
+        if n % 5 == 0:
+            session.refit()
+    assert session.clustering.n_groups == 1
+    asked = session.ask()
+    assert asked is not None
+    session.tell(asked.number, "none")
+    session.refit()
+    assert session.clustering.n_groups > 1, "another kind is not swallowed"
+
+
 def test_fifty_answers_same_lead_to_one_group_and_the_first_hint_comes_once() -> None:
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(60, 8)) * 0.3 + c for c in rng.normal(size=(5, 8)) * 3])

@@ -149,6 +149,19 @@ def test_too_many_pages_are_refused_until_one_leaves(
     asyncio.run(scene())
 
 
+def test_too_many_streams_are_refused_before_they_begin(
+    client: TestClient, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refitter, "MAX_LISTENERS", 0)
+    reply = client.get("/api/events")
+    assert (reply.status_code, reply.json()["error"]["type"]) == (429, "too-many-pages")
+
+    async def too_late() -> list[str]:
+        return [chunk async for chunk in stream(workspace, workspace.session(), Jobs())]
+
+    assert len(asyncio.run(too_late())) == 1, "only when to try again"
+
+
 def test_an_unknown_orientation_has_no_events(client: TestClient) -> None:
     reply = client.get("/api/events?session=nothing")
     assert (reply.status_code, reply.json()["error"]["type"]) == (404, "unknown-orientation")

@@ -81,7 +81,7 @@ def cluster(
     from samekind.cli.export import write_groups
     from samekind.exports.placements import check_table
     from samekind.ledger.store import MemoryStore
-    from samekind.workspace.exports import export_groups
+    from samekind.workspace.exports import ExportRequest, export_groups
     from samekind.workspace.pile import Request
 
     check_table(out)
@@ -111,7 +111,7 @@ def cluster(
     ]
     show_certainty(session, f"{request.arguments()} {shlex.join(same)}")
     if out is not None:
-        write_groups(session, out, None, "copy", yes=True)
+        write_groups(session, ExportRequest(None, "copy", out, str(out)), yes=True)
 
 
 def groups_json(session: Session) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from samekind.errors import ExportError, InputError
 if TYPE_CHECKING:
     from samekind.session import Session
     from samekind.workspace.albums import Subgroups
+    from samekind.workspace.exports import ExportRequest
     from samekind.workspace.pile import Pile
 
 SUFFIX = ".orientation"
@@ -35,6 +36,13 @@ def export(
         ),
     ] = None,
     mode: Annotated[str, typer.Option(help="For folders: copy or link the files.")] = "copy",
+    no_formulas: Annotated[
+        bool,
+        typer.Option(
+            "--no-formulas",
+            help="For csv: put an apostrophe before cells that a spreadsheet would calculate.",
+        ),
+    ] = False,
     yes: options.Yes = False,
     undo: Annotated[bool, typer.Option("--undo", help="Undo an export into folders.")] = False,
     orientation: Annotated[
@@ -54,6 +62,7 @@ def export(
     from samekind.exports import undo_export
     from samekind.exports.placements import check_new
     from samekind.exports.plan import format_of
+    from samekind.workspace.exports import ExportRequest
     from samekind.workspace.pile import Request
 
     target, name = named_target(target, orientation)
@@ -76,7 +85,8 @@ def export(
         from samekind.workspace.albums import opener, subgroups_of
 
         subgroups = subgroups_of(session, pile, opener(request, session.store))
-    write_groups(session, target, format, mode, yes=yes, subgroups=subgroups, as_json=as_json)
+    wanted = ExportRequest(format, mode, target, str(target), no_formulas)
+    write_groups(session, wanted, yes=yes, subgroups=subgroups, as_json=as_json)
 
 
 def write_orientation(pile: Pile, session: Session, target: Path) -> None:
@@ -93,9 +103,7 @@ def write_orientation(pile: Pile, session: Session, target: Path) -> None:
 
 def write_groups(
     session: Session,
-    target: Path,
-    format: str | None,
-    mode: str,
+    wanted: ExportRequest,
     *,
     yes: bool,
     subgroups: Subgroups | None = None,
@@ -103,9 +111,9 @@ def write_groups(
 ) -> None:
     """Write the groups. Many files are shown first and written once that is confirmed."""
     from samekind.exports import run_export
-    from samekind.workspace.exports import ExportRequest, plan
+    from samekind.workspace.exports import plan
 
-    planned = plan(session, ExportRequest(format, mode, target, str(target)), subgroups)
+    planned = plan(session, wanted, subgroups)
     if planned.conflicts:
         raise ExportError(" ".join(planned.conflicts))
     if not (yes or planned.is_one_file):

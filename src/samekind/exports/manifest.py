@@ -6,6 +6,7 @@ import json
 import os
 import re
 import secrets
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
@@ -147,13 +148,17 @@ class Manifest:
     def rewrite(self) -> None:
         """Replace the manifest on disk."""
         draft = draft_name(self.root / MANIFEST)
-        draft.write_text(self._text(), encoding="utf-8")
-        os.replace(draft, self.root / MANIFEST)
+        try:
+            draft.write_text(self._text(), encoding="utf-8")
+            os.replace(draft, self.root / MANIFEST)
+        finally:
+            draft.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Close the log."""
+        """Close the log. All that counts has been written by `note`."""
         if self.log is not None:
-            self.log.close()
+            with suppress(OSError):  # on a full disk a line that was not written is tried again
+                self.log.close()
 
     def _text(self) -> str:
         return (

@@ -60,6 +60,7 @@ class Plan:
     answered: frozenset[str] = field(repr=False)
     grouping: str = "main"
     subgroups: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    no_formulas: bool = False
 
     @property
     def beside(self) -> bool:
@@ -107,6 +108,7 @@ def plan_export(
     answered: Group[str] = frozenset(),
     grouping: str = "main",
     subgroups: Mapping[str, tuple[str, ...]] | None = None,
+    no_formulas: bool = False,
 ) -> Plan:
     """Plan an export without writing anything: the dry run.
 
@@ -119,6 +121,7 @@ def plan_export(
     answered : ids of the items that the person was asked about.
     grouping : title of the grouping, for the tags in sidecars.
     subgroups : for albums, by the id of an item the names of the groups within its group.
+    no_formulas : in CSV files, put an apostrophe before cells that a spreadsheet would calculate.
     """
     target = Path(target).expanduser().absolute()
     format = format_of(target, format)
@@ -139,7 +142,8 @@ def plan_export(
     collection, clustering, answered = with_members(collection, clustering, answered)
     asked = frozenset(answered)
     plan = Plan(
-        format, target, mode, (), (), (), (), collection, clustering, asked, grouping, inner
+        *(format, target, mode, (), (), (), ()),
+        *(collection, clustering, asked, grouping, inner, no_formulas),
     )
     return _PLANNERS.get(format, _planned_table)(plan)
 

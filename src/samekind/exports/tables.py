@@ -63,6 +63,8 @@ def write_csv(plan: Plan, path: Path) -> None:
         writer.writerow(columns)
         for row in rows(plan):
             cells = {**vars(row), "answered": "true" if row.answered else "false"}
+            if plan.no_formulas:
+                cells |= {name: without_formula(str(cells[name])) for name in ("id", "name")}
             writer.writerow([cells[column] for column in columns])
         _to_disk(file)
 
@@ -131,10 +133,22 @@ def formula_note(plan: Plan) -> str:
     risky = [cell for cell in cells if cell.startswith(_FORMULA)]
     if not risky:
         return ""
+    found = f"{len(risky)} cells begin with = + - or @ (the first: {risky[0]!r})."
+    if plan.no_formulas:
+        return f"{found} They are written with an apostrophe in front."
     return (
-        f"{len(risky)} cells begin with = + - or @ (the first: {risky[0]!r}). They are written "
-        "unchanged. A spreadsheet may take them for formulas, so import these columns as text."
+        f"{found} They are written unchanged. A spreadsheet may take them for formulas, so import "
+        "these columns as text, or export with --no-formulas."
     )
+
+
+def without_formula(cell: str) -> str:
+    """The cell with an apostrophe in front if a spreadsheet would take it for a formula.
+
+    >>> without_formula("=1+1"), without_formula("cat")
+    ("'=1+1", 'cat')
+    """
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
 def _text(value: str) -> str:

@@ -35,28 +35,28 @@ def scan_pages(path: Path) -> Iterator[Row]:
     ]
     newest = pages | dict(written)
     for number, page in [*pages.items(), *written]:
-        # An event that is longer than a page goes on in others, which may be in the log.
-        for known in (newest, pages):
-            yield from _Page(page, number, known).rows()
-            if not written:
-                break
+        yield from _Page(page, number, newest, pages).rows()
 
 
 @dataclass(frozen=True, slots=True)
 class _Page:
     content: bytes
     number: int
-    others: dict[int, bytes]
+    newest: dict[int, bytes]
+    """An event that is longer than a page goes on in others, with what the log says of them."""
+    stored: dict[int, bytes]
 
     def rows(self) -> Iterator[Row]:
         """The whole events of this page."""
         for start in self._starts():
-            try:
-                row = self._row(start)
-            except (ValueError, IndexError, TypeError):  # not an event
-                continue
-            if row.is_whole:
-                yield row
+            for others in (self.newest, self.stored):
+                try:
+                    row = self._row(start, others)
+                except (ValueError, IndexError, TypeError):  # not an event
+                    continue
+                if row.is_whole:
+                    yield row
+                    break
 
     def _starts(self) -> Iterator[int]:
         """Where events may begin: by the list of the page, or anywhere if that is damaged."""
@@ -67,7 +67,7 @@ class _Page:
             end = min(header + 2 * cells, len(self.content))
             for place in range(header, end - 1, 2):
                 yield int.from_bytes(self.content[place : place + 2], "big") + skip
-        continues = int.from_bytes(self.content[:4], "big") <= len(self.others)
+        continues = int.from_bytes(self.content[:4], "big") <= len(self.stored)
         if self.number > 1 and kind not in _OTHER_TREES and not continues:
             yield from self._likely_starts()
 
@@ -78,9 +78,9 @@ class _Page:
                 if 8 <= self.content[place + length] <= 16:
                     yield place
 
-    def _row(self, start: int) -> Row:
+    def _row(self, start: int, others: dict[int, bytes]) -> Row:
         size, place = _varint(self.content, start)
-        payload = self._payload(size, place)
+        payload = self._payload(size, place, others)
         length, place = _varint(payload, 0)
         sizes, body = [], length
         while place < length:
@@ -97,7 +97,7 @@ class _Page:
         texts = (str(session), str(kind), str(data), str(checksum))
         return Row(texts[0], numbers[0], texts[1], texts[2], numbers[1], numbers[2], texts[3])
 
-    def _payload(self, size: int, place: int) -> bytes:
+    def _payload(self, size: int, place: int, others: dict[int, bytes]) -> bytes:
         """The bytes of an event, which may go on in other pages."""
         if not 8 <= size <= 2**30:
             raise ValueError("not the size of an event")
@@ -111,7 +111,7 @@ class _Page:
         following = int.from_bytes(self.content[place + here : place + here + 4], "big")
         got = here
         while got < size:
-            page = self.others.get(following)
+            page = others.get(following)
             if page is None:
                 raise ValueError("a page is missing")
             parts.append(page[4 : 4 + size - got])

@@ -121,11 +121,16 @@ def repair(path: str | Path, target: str | Path | None = None) -> Repaired:
 
     sessions = []
     try:
-        with new_file(target) as draft, SqlStore(draft) as store:
-            for name, rows in sorted(found.items()):
-                events, saved = _complete(name, rows)
-                store.extend(name, events)
-                sessions.append(saved)
+        with new_file(target) as draft:
+            try:
+                with SqlStore(draft) as store:
+                    for name, rows in sorted(found.items()):
+                        events, saved = _complete(name, rows)
+                        store.extend(name, events)
+                        sessions.append(saved)
+            finally:  # SQLite leaves them behind if the disk is full
+                for suffix in ("-wal", "-shm"):
+                    Path(f"{draft}{suffix}").unlink(missing_ok=True)
     except OSError as problem:
         if isinstance(problem, SamekindError):
             raise

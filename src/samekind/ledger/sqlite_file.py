@@ -108,8 +108,8 @@ def check_intact(connection: sqlite3.Connection, path: Path) -> None:
 def damaged(path: Path, what: str) -> CorruptedLedger:
     """The error for a damaged file."""
     return CorruptedLedger(
-        f"The ledger {path} is damaged: {what}. It was not changed. Put a backup in its place, or "
-        f"save all that is whole to a new file: samekind repair {shlex.quote(str(path))}"
+        f"The ledger {path} is damaged: {what}. No answer in it was changed. Put a backup in its "
+        f"place, or save all that is whole to a new file: samekind repair {shlex.quote(str(path))}"
     )
 
 

@@ -19,6 +19,12 @@ from samekind.session.members import mean_of
 
 MIN_TIED = 5
 """Items that must be known to be one kind before groups are joined."""
+MIN_ALL = 40
+"""Items known to be one kind, and none of another, from which on all groups are joined.
+
+Then any other kind has less than 7 % of the items, with a probability of 95 %. The first answer that
+names one brings groups back.
+"""
 MAX_TIED = 1_000
 """Items of the kind that are compared with the groups."""
 
@@ -34,7 +40,8 @@ def joined_by_answers(clustering: Clustering, constraints: Constraints) -> Clust
     largest = asked[components == np.bincount(components).argmax()]
     if len(largest) < MIN_TIED:
         return clustering
-    joined = _around(clustering, largest)
+    everything = len(largest) >= MIN_ALL and len(largest) == len(asked)
+    joined = np.unique(clustering.labels) if everything else _around(clustering, largest)
     return _with_one(clustering, joined) if len(joined) > 1 else clustering
 
 

@@ -48,12 +48,14 @@ class ExportRequest:
     mode : for folders, ``copy`` or ``link``.
     target : an absolute path.
     typed : the target as the person typed it, for messages.
+    no_formulas : in CSV files, put an apostrophe before cells that a spreadsheet would calculate.
     """
 
     format: str | None
     mode: str
     target: Path
     typed: str
+    no_formulas: bool = False
 
 
 @dataclass(frozen=True)
@@ -199,6 +201,7 @@ def plan(session: Session, request: ExportRequest, subgroups: Subgroups | None =
             answered=answered,
             grouping=Groupings().of(session.store, session.name).title,
             subgroups=subgroups,
+            no_formulas=request.no_formulas,
         )
     except OSError as problem:
         if isinstance(problem, SamekindError):

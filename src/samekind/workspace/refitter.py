@@ -81,12 +81,20 @@ class EventBus:
         """Start listening to a session; to be called in an event loop."""
         listener = Listener(session)
         with self._lock:
-            if len(self._listeners) >= MAX_LISTENERS:
-                raise TooManyListeners(f"{MAX_LISTENERS} pages listen to this server already.")
+            self._check_room()
             if self._closed:
                 listener.close()
             self._listeners.add(listener)
         return listener
+
+    def check_room(self) -> None:
+        """Refuse if nobody else can listen at present."""
+        with self._lock:
+            self._check_room()
+
+    def _check_room(self) -> None:
+        if len(self._listeners) >= MAX_LISTENERS:
+            raise TooManyListeners(f"{MAX_LISTENERS} pages listen to this server already.")
 
     def leave(self, listener: Listener) -> None:
         """Stop listening."""

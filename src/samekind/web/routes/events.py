@@ -15,6 +15,7 @@ from anyio import to_thread
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
+from samekind.errors import TooManyListeners
 from samekind.session import Session
 from samekind.web.dependencies import CurrentSession, CurrentWorkspace, OpenWorkspaces
 from samekind.web.rendering import job_view
@@ -36,6 +37,7 @@ def get_events(
     workspaces: OpenWorkspaces, workspace: CurrentWorkspace, session: CurrentSession
 ) -> StreamingResponse:
     """Stream events to an open page."""
+    workspace.event_bus.check_room()  # before the response begins, which cannot be taken back
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     events = stream(workspace, session, workspaces.jobs)
     return StreamingResponse(events, media_type="text/event-stream", headers=headers)
@@ -50,7 +52,11 @@ async def stream(
     duration: float = MAX_STREAM_SECONDS,
 ) -> AsyncIterator[str]:
     """Yield the current state, then every change."""
-    listener = workspace.event_bus.listen(session.name)
+    try:
+        listener = workspace.event_bus.listen(session.name)
+    except TooManyListeners:  # others were quicker since the response began
+        yield RETRY
+        return
 
     def on_job(job: Job) -> None:
         listener.put("job", job.id, job_view(job).model_dump())
