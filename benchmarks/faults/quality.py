@@ -51,8 +51,7 @@ def statements(rounds: int, seed: int) -> Outcome:
     }
     if stated and held / stated < STATED:
         outcome.problems.append("the interval holds the truth less often than it says")
-    if wrong / max(rounds, 1) <= MAX_WRONG_ADVICE:
-        outcome.survived = outcome.rounds
+    if wrong / max(rounds, 1) <= MAX_WRONG_ADVICE:  # as many as promised
         outcome.problems = [p for p in outcome.problems if p.startswith("the interval")]
     return outcome
 

@@ -22,8 +22,8 @@ MIN_TIED = 5
 MIN_ALL = 40
 """Items known to be one kind, and none of another, from which on all groups are joined.
 
-Then any other kind has less than 7 % of the items, with a probability of 95 %. The first answer that
-names one brings groups back.
+Then any other kind has less than 7 % of the items, with a probability of 95 %. The first answer
+that names one brings groups back.
 """
 MAX_TIED = 1_000
 """Items of the kind that are compared with the groups."""
