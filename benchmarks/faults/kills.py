@@ -17,6 +17,7 @@ from typing import Any
 from benchmarks.faults.outcome import Outcome, Skipped, clouds, session_over
 from benchmarks.people.postgres import NoPostgres, crash, new_database, running_postgres
 from samekind.errors import SamekindError
+from samekind.ledger.sql import SqlStore
 from samekind.ledger.store import open_store
 from samekind.protocols import Event
 from samekind.simulation.people import Truth
@@ -96,10 +97,12 @@ def compare(ledger: Path, confirmed: Confirmed, outcome: Outcome) -> int:
     """Count confirmed answers that are not in the ledger, and questions answered twice."""
     told: dict[tuple[int, str], str] = {}
     times: Counter[int] = Counter()
-    for event in open_store(ledger).read("main"):
-        if event.kind == "told" and not event.data.get("second"):
-            told[event.data["number"], event.data["by"]] = event.data["choice"]
-            times[event.data["number"]] += 1
+    with SqlStore(ledger) as store:  # closed before the next processes are forked
+        events = [event.data for event in store.read("main") if event.kind == "told"]
+    for data in events:
+        if not data.get("second"):
+            told[data["number"], data["by"]] = data["choice"]
+            times[data["number"]] += 1
     lost = sum(told.get(key) != choice for key, choice in confirmed.items())
     doubled = sum(n - 1 for n in times.values())
     outcome.lost += lost + doubled

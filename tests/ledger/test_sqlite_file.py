@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -199,6 +201,32 @@ def test_a_ledger_that_another_program_holds_is_reported(path: Path) -> None:
         other.execute("ROLLBACK")
         assert store.append("main", Event("told")) == 2
     other.close()
+
+
+OTHER_PROCESS = """
+import sys
+from samekind.ledger.sql import SqlStore
+from samekind.protocols import Event
+with SqlStore(sys.argv[1]) as store:
+    if sys.argv[2:]:
+        store.append("main", Event("told", {"by": "another process"}))
+    print(len(list(store.read("main"))))
+"""
+
+
+def test_a_second_store_in_one_process_does_not_give_up_the_locks_of_the_first(path: Path) -> None:
+    def in_another_process(*words: str) -> int:
+        command = [sys.executable, "-c", OTHER_PROCESS, str(path), *words]
+        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    with SqlStore(path) as first, SqlStore(path) as second:
+        salvage(path)
+        first.append("main", Event("told", {"by": "first"}))
+        assert in_another_process("write") == 2
+        assert path.with_name(f"{path.name}-wal").exists(), "it must not take the ledger for closed"
+        first.append("main", Event("told", {"by": "first"}))
+        second.append("main", Event("told", {"by": "second"}))
+        assert in_another_process() == 4
 
 
 def test_a_ledger_that_is_moved_away_while_open_is_noticed(path: Path) -> None:

@@ -22,6 +22,15 @@ SUFFIX = ".orientation"
 """That of `samekind.exports.orientation_file`, repeated so that --help needs no heavy import."""
 
 
+NoFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--no-formulas",
+        help="For csv: put an apostrophe before cells that a spreadsheet would calculate.",
+    ),
+]
+
+
 def export(
     path: options.Source,
     target: Annotated[
@@ -36,13 +45,7 @@ def export(
         ),
     ] = None,
     mode: Annotated[str, typer.Option(help="For folders: copy or link the files.")] = "copy",
-    no_formulas: Annotated[
-        bool,
-        typer.Option(
-            "--no-formulas",
-            help="For csv: put an apostrophe before cells that a spreadsheet would calculate.",
-        ),
-    ] = False,
+    no_formulas: NoFormulas = False,
     yes: options.Yes = False,
     undo: Annotated[bool, typer.Option("--undo", help="Undo an export into folders.")] = False,
     orientation: Annotated[

@@ -154,9 +154,9 @@ def whole_rows(path: Path) -> dict[str, list[Row]]:
         raise InputError(f"Expected a damaged ledger, but there is no file {path}.")
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "damaged"
-        for suffix in ("", "-wal"):
-            if os.path.exists(f"{path}{suffix}"):
-                copyfile(f"{path}{suffix}", f"{copy}{suffix}")
+        copy.write_bytes(ledgerfile.read_file(path))
+        if os.path.exists(f"{path}-wal"):
+            copyfile(f"{path}-wal", f"{copy}-wal")
         scanned = list(scan_pages(copy))
         with closing(sqlite3.connect(copy)) as connection:
             read = list(_read_rows(connection))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import os
 import shlex
 import sqlite3
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -27,8 +29,7 @@ def check_owner(path: Path) -> None:
     if path.is_dir():
         raise StoreError(f"{path} is a folder, not a ledger file. Give the name of a file.")
     try:
-        with path.open("rb") as file:
-            header = file.read(100)
+        header = read_file(path, 100)
     except OSError as error:
         raise from_system(error, path) from error
     if not header:
@@ -47,6 +48,36 @@ def check_owner(path: Path) -> None:
             f"Expected a ledger of samekind, but {path} is a database of another program. It was "
             "not changed. Choose another name."
         )
+
+
+_kept_open: dict[tuple[int, int], int] = {}
+_opening = threading.Lock()
+
+
+def read_file(path: Path, size: int | None = None) -> bytes:
+    """The first bytes of a database file, or all of it, without giving up locks.
+
+    Whenever a process closes a file, the system drops *all* locks that it has on that file, also
+    those of SQLite's connections. Other processes then take the ledger for closed and remove its
+    log, in which this process goes on writing: its answers would be lost. Therefore a file that was
+    opened here stays open until the process ends.
+    """
+    if not hasattr(os, "pread"):  # Windows has no such locks
+        with path.open("rb") as file:
+            return file.read(-1 if size is None else size)
+    with _opening:
+        status = path.stat()
+        handle = _kept_open.get((status.st_dev, status.st_ino))
+        if handle is None:
+            handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            status = os.fstat(handle)
+            _kept_open[status.st_dev, status.st_ino] = handle
+    wanted = status.st_size if size is None else size
+    parts, got = [], 0
+    while got < wanted and (part := os.pread(handle, wanted - got, got)):
+        parts.append(part)
+        got += len(part)
+    return b"".join(parts)
 
 
 def connect(path: Path, timeout: float, *, journal: str = "WAL") -> sqlite3.Connection:
