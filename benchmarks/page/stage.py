@@ -59,14 +59,20 @@ def keep(name: str, row: Mapping[str, Any], file: Path | None) -> None:
 class Server:
     """A server in a process of its own; ``arguments`` are those of Python."""
 
-    def __init__(self, home: Path, *arguments: str, cwd: Path | None = None) -> None:
-        environment = {**os.environ, "SAMEKIND_HOME": str(home), "OMP_NUM_THREADS": "1"}
+    def __init__(
+        self,
+        home: Path,
+        *arguments: str,
+        cwd: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        basis = {**os.environ, "SAMEKIND_HOME": str(home), "OMP_NUM_THREADS": "1"}
         self.process = subprocess.Popen(
             [sys.executable, *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env=environment,
+            env={**basis, **(environment or {})},
             cwd=cwd,
         )
         if self.process.stdout is None:
@@ -89,6 +95,12 @@ class Server:
         """MiB that the server holds now."""
         found = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
         return int(re.findall(r"VmRSS:\s+(\d+)", found)[0]) / 1024
+
+    def cpu_seconds(self) -> float:
+        """CPU time of the server so far, of all its threads."""
+        found = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8")
+        user, system = found.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def stop(self) -> None:
         self.process.terminate()

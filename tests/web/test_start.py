@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
 
+from samekind.encoders.pixels import Pixels
 from samekind.web.app import create_app
 from samekind.workspace import inspection as looking
 from samekind.workspace.workspaces import MAX_OPEN, Workspaces
@@ -144,6 +146,29 @@ def test_time_is_measured_on_a_few_items_and_cached_vectors_need_none(
     opened(client, workspaces, photos, encoder="pixels")
     again = client.post("/api/start/measure", json=wish).json()
     assert again["kept"] == 12 and "cache" in again["words"]
+
+
+def test_the_announced_time_is_that_of_all_items_within_a_tenth(
+    serve: Serve, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = home / "many"
+    folder.mkdir()
+    for k in range(200):
+        Image.new("RGB", (4, 4), (k, 0, 0)).save(folder / f"{k:03}.png")
+    clock, read = [0.0], Pixels.read
+
+    def slowly(self: Pixels, items: Sequence[Any]) -> Any:
+        clock[0] += (2.0 if clock[0] == 0 else 0.0) + 0.5 * len(items)  # the first call loads
+        return read(self, items)
+
+    monkeypatch.setattr(Pixels, "read", slowly)
+    monkeypatch.setattr(looking, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    client, workspaces = serve()
+    told = client.post("/api/start/measure", json={"path": str(folder), "encoder": "pixels"}).json()
+    announced = clock[0]
+    opened(client, workspaces, folder, encoder="pixels")
+    assert told["seconds"] == pytest.approx(clock[0] - announced, rel=0.1)
+    assert told["words"].startswith("About 92 s for 200 items")
 
 
 def test_two_piles_are_open_at_two_addresses(serve: Serve, photos: Path, home: Path) -> None:

@@ -130,11 +130,20 @@ def test_the_remaining_time_is_told_once_it_is_known(
         now[0] = 40.0
         step(600, 1000)
         words.append(context.job.words)
+        for k in range(1, 6):  # five times as fast from here on
+            now[0] = 40.0 + 2 * k
+            step(600 + 50 * k, 1000)
+        words.append(context.job.words)
+        now[0] = 90.0
+        step(850, 1000)  # nothing more was done
+        words.append(context.job.words)
 
     jobs = make_jobs()
     assert jobs.wait(jobs.submit("open", "Open", work).id).state == "finished"
     assert words[0] == "Read 500 of 1,000 pictures"
     assert words[1] == "Read 600 of 1,000 pictures, about 40 s left"
+    assert words[2] == "Read 850 of 1,000 pictures, about 6 s left", "a slow start is forgotten"
+    assert words[3].startswith("Read 850 of 1,000 pictures, about ")
 
 
 def test_after_a_kill_running_jobs_are_interrupted_and_finished_ones_stay_finished(

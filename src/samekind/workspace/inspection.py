@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from samekind.workspace.jobs import JobContext
 
 N_WARM_UP, N_TIMED = 4, 24
-"""Items that an encoder warms up on, and items on which it is timed."""
+"""Items that an encoder warms up on, and items on which it is timed at least."""
+MIN_TIMED_SECONDS, MORE_TIMES = 0.5, 2
+"""A shorter time is noise: then so many times as many items are tried."""
 LEARN_MINUTES = 10.0
 """How long an encoder learns from the pictures by default."""
 FOR_METHODS = ("images", "efficientnet-lite0-features")
@@ -287,12 +289,21 @@ def measured(collection: Collection, name: str) -> Measured:
     if warm:
         _tried(collection, encoder, warm)
     loading = time.monotonic() - started
-    started = time.monotonic()
-    encode(collection.take(tried), encoder, cache=cache_folder())  # so it need not be done again
-    per_item = (time.monotonic() - started) / len(tried)
-    seconds = loading + per_item * len(missing)
-    words = _in_words(seconds, n, len(known), len(tried))
-    return Measured(seconds, per_item, len(tried), len(known), words)
+    used, done = set(picked), 0
+    while True:
+        started = time.monotonic()
+        encode(collection.take(tried), encoder, cache=cache_folder())  # it need not be done again
+        spent, done = time.monotonic() - started, done + len(tried)
+        rest = [i for i in missing if i not in used]
+        if spent >= MIN_TIMED_SECONDS or not rest:
+            break
+        wanted = MORE_TIMES * len(tried)
+        tried = rest[:: max(1, len(rest) // wanted)][:wanted]
+        used.update(tried)
+    per_item = spent / len(tried)
+    seconds = loading + per_item * (len(missing) - done)
+    words = _in_words(seconds, n, len(known), done)
+    return Measured(seconds, per_item, done, len(known), words)
 
 
 def _tried(collection: Collection, encoder: Encoder, positions: list[int]) -> None:

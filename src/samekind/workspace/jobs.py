@@ -13,6 +13,7 @@ import os
 import secrets
 import threading
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -103,19 +104,30 @@ class JobContext:
         if self.stop.is_set():
             raise Stopped("Stopped. Finished steps are kept.")
 
-    def progress(self, verb: str, what: str, *, begin: float = 0.0, end: float = 1.0) -> Progress:
-        """Return a progress callback for work over items, which also estimates the time left."""
-        first: list[tuple[int, float]] = []
+    def progress(
+        self, verb: str, what: str, *, begin: float = 0.0, end: float = 1.0, after: float = 0.0
+    ) -> Progress:
+        """Return a progress callback for work over items, which also estimates the time left.
+
+        Parameters
+        ----------
+        after : what comes after all items, as a share of the time that they take.
+        """
+        marks: list[tuple[float, int]] = []  # times, and how much was done
 
         def step(done: int, total: int) -> None:
             now = time.monotonic()
-            # The first batch also loads the network, so the time is measured from its end.
-            if len(first) < 2 and done > (first[-1][0] if first else -1):
-                first.append((done, now))
-            begun, at = first[-1]
+            if not marks or done > marks[-1][1]:
+                marks.append((now, done))
             left = ""
-            if len(first) == 2 and done > begun and now - at > MIN_MEASURED and done < total:
-                left = f", about {duration((now - at) / (done - begun) * (total - done))} left"
+            # The first batch also loads the network, so the time is measured from its end.
+            if len(marks) > 2 and now - marks[1][0] > MIN_MEASURED and done < total:
+                # Over the later half: at first the machine is often busy with other things.
+                middle = (marks[1][0] + now) / 2
+                later = max(1, bisect_right(marks, (middle, total)) - 1)
+                at, begun = marks[min(later, len(marks) - 2)]
+                to_do = total - done + after * total
+                left = f", about {duration((now - at) / (done - begun) * to_do)} left"
             part = done / total if total else 1.0
             self.tell(begin + (end - begin) * part, f"{verb} {done:,} of {total:,} {what}{left}")
 

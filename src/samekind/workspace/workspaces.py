@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("samekind")
 
+AFTER_READING = 0.12
+"""Time to compare and group all items, as a share of the time to read them: .08 to .25."""
 MAX_OPEN = 3
 """Piles that stay in memory; the one not used for longest makes room."""
 
@@ -242,7 +244,7 @@ class Workspaces:
         self, known: RecentPile, opening: Opening, context: JobContext, begin: float
     ) -> dict[str, Any]:
         """Encode a whole pile; it takes the place of one that was opened with a few items."""
-        progress = context.progress("Analysed", "items", begin=begin, end=0.97)
+        progress = context.progress("Analysed", "items", begin=begin, end=0.97, after=AFTER_READING)
         pile = opening.whole(progress)
         context.tell(0.98, "Looking for groups …")
         workspace = Workspace.of(opening.request, pile, encoder=known.encoder)

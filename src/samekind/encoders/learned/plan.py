@@ -175,7 +175,7 @@ def duration(seconds: float) -> str:
     >>> [duration(s) for s in (0.25, 43, 600, 8000, 300000)]
     ['0.25 s', '43 s', '10 min', '2.2 h', '3.5 days']
     """
-    if seconds < 90:
+    if seconds < 99:  # from here on, a rounded minute is within a fifth of the time
         return f"{seconds:.2g} s"
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
