@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import subprocess
 import sys
@@ -278,3 +279,11 @@ def test_systems_that_were_never_run_together_are_not_ranked_against_each_other(
     text = (report(cli, tmp_path, rows) / "report.md").read_text()
     assert "so no system leads overall" in text
     assert re.search(r"\| alone \| .* \| \u2013 \| .* \| 1 of 3 \|", text)  # no rank
+
+
+def test_a_report_says_as_json_what_was_written(cli: Cli, tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "rows.jsonl", synthetic_rows(LEVELS))
+    done = cli("report", path, "--out", tmp_path / "out", "--json")
+    found = json.loads(done.out)
+    assert Path(found["page"]).is_file()
+    assert found["runs"] > 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
 
+from samekind.cli import options
 from samekind.cli.console import progress_bar, say, show_table
 from samekind.errors import InputError
 from samekind.questions.wording import plural
@@ -24,6 +26,7 @@ def more(
     new: Annotated[
         bool, typer.Option("--new", help="Add some of the items that were embedded since.")
     ] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Use further items for the questions: some like these, or some of those added since."""
     from samekind.bulk.more import find_more, find_new
@@ -36,6 +39,10 @@ def more(
     else:
         with progress_bar("Choosing") as progress:
             found = find_new(path, progress=progress)
+    if as_json:
+        distances = [float(distance) for distance in found.distances]
+        typer.echo(json.dumps({"added": list(found.ids), "distances": distances}))
+        return
     if found.distances:
         rows = zip(found.ids[:MAX_SHOWN], (f"{d:.3g}" for d in found.distances), strict=False)
         show_table(("item", "distance"), rows)

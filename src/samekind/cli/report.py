@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from samekind.cli import options
 from samekind.cli.console import note, say
 from samekind.questions.wording import plural
 
@@ -27,6 +29,7 @@ def report(
     sets: Annotated[
         list[str] | None, typer.Option("--sets", help="Only this set; repeatable.")
     ] = None,
+    as_json: options.Json = False,
 ) -> None:
     """Write a page with curves, tables and tests from the rows of benchmarks."""
     from samekind.reports.plots.canvas import new_figure
@@ -41,4 +44,7 @@ def report(
         note(line)
     qualities = tuple(sorted(set(quality or (0.8, 0.9, 0.95))))
     page = Report.of(Study(found, metric, qualities), title).write(out)
+    if as_json:
+        typer.echo(json.dumps({"page": str(page), "runs": len(found.runs), "metric": metric}))
+        return
     say(f"Wrote {page} from {plural(len(found.runs), 'run')}, with report.md and tables beside it.")

@@ -60,21 +60,26 @@ class Parts:
         kept: Mapping[str, Any],
         encoded: Any = None,
     ) -> Parts:
-        """Take what was given, or else what the ledger keeps, or else the defaults."""
-        settings = {name: value for name, value in kept.items() if value is not None}
-        if clusterer is not None or "method" not in settings:
+        """Take what was given, or else what the ledger keeps, or else the defaults.
+
+        Settings change only where something else was given: opening a ledger writes nothing.
+        """
+        before = {name: value for name, value in kept.items() if value is not None}
+        wanted = dict(before)
+        if clusterer is not None or "method" not in before:
             clusterer = DEFAULT_METHOD if clusterer is None else clusterer
-            settings.pop("groups", None)
-            settings |= described("method", clusterer)
-            if strategy is None:
-                strategy = own_strategy(clusterer)
-        method = _made("method", clusterer, settings)
-        if strategy is not None or "strategy" not in settings:
-            settings |= described("strategy", strategy or own_strategy(method))
-        blocks = () if encoded is None else encoded.blocks
+            wanted.pop("groups", None)
+            wanted |= described("method", clusterer)
+            if strategy is None and "method" in before:
+                strategy = own_strategy(clusterer)  # that of another method does not fit
+        method = _made("method", clusterer, wanted)
+        if strategy is not None or "strategy" not in before:
+            wanted |= described("strategy", strategy or own_strategy(method))
         if encoded is not None:
-            method = with_blocks(method, blocks)
-        return cls(method, _made("strategy", strategy, settings), settings)
+            method = with_blocks(method, encoded.blocks)
+        usual = described("method", DEFAULT_METHOD) | described("strategy", own_strategy(method))
+        changed = wanted != {**usual, **before} or not kept
+        return cls(method, _made("strategy", strategy, wanted), wanted if changed else dict(kept))
 
 
 def own_strategy(clusterer: Any) -> str:
