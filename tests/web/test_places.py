@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -168,6 +169,23 @@ def test_wrong_items_leave_their_group_and_more_are_reviewed(live: Workspace) ->
     session.refit()
     assert session.constraints.same(found.items[0], found.exemplars[0]) is False
     assert items_left(session) == before - len(found.items) + 2
+
+
+def test_a_doubtful_item_that_is_alone_in_its_group_does_not_end_the_review(
+    live: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = live.session()
+    alone = next(i for i in range(48) if i not in session.constraints.touched)
+    clustering = session.clustering
+    labels = clustering.labels.copy()
+    labels[alone] = labels.max() + 1
+    changed = replace(clustering, labels=labels)
+    session.clustering = changed
+    monkeypatch.setattr(
+        "samekind.session.review_queue.sureness", lambda c: (np.arange(48) != alone).astype(float)
+    )
+    batch = review(session).batch
+    assert batch is not None and alone not in batch.items
 
 
 def words(workspace: Workspace, group: int) -> list[str]:

@@ -130,9 +130,14 @@ def _batch(session: Session, left: int) -> Batch | None:
     clustering = session.clustering
     rest = _unanswered(session)
     order = rest[np.lexsort((rest, sureness(clustering)[rest]))][:left]
-    if not len(order):
-        return None
-    group = int(clustering.labels[order[0]])
+    groups = dict.fromkeys(clustering.labels[order].tolist())  # the most doubtful first
+    found = (_batch_of(session, int(group), order) for group in groups)
+    return next((batch for batch in found if batch is not None), None)
+
+
+def _batch_of(session: Session, group: int, order: NDArray[np.intp]) -> Batch | None:
+    """The doubtful items of a group; None if there is nothing to compare them with."""
+    clustering = session.clustering
     items = order[clustering.labels[order] == group][: OddOnes.max_shown]
     typical = by_typicality(clustering, group)
     typical = typical[~np.isin(typical, items)]
