@@ -182,7 +182,9 @@ def read_only_home(rounds: int, seed: int) -> Outcome:
             )
             clear = done.returncode in (0, 7) and "Traceback" not in done.stderr
             outcome.note(clear, done.stderr[-300:])
-            outcome.figures["said"] = done.stderr.strip().splitlines()[-1][:200]
+            outcome.figures["said"] = (
+                done.stderr.replace(str(home), "HOME").strip().splitlines()[-1][:200]
+            )
     return outcome
 
 

@@ -51,7 +51,9 @@ ATTACKS: dict[str, Entry] = {
     "read-only-home": Entry("places:read_only_home", 2, 0, "a home that cannot be written"),
     "clock": Entry("places:clock_set_back", 10, 1, "a clock that jumps by years"),
     "large-ledgers": Entry("time_and_size:large_ledgers", 2, 0, "10,000 and 100,000 answers"),
-    "week": Entry("time_and_size:week_of_use", 200, 0, "a week: 100,000 events, 200 reopenings"),
+    "week": Entry(
+        "time_and_size:week_of_use", 200, 0, "reopenings with 500 new events each (200: a week)"
+    ),
     "exports-killed": Entry("exported:killed", 60, 2, "exports killed and undone"),
     "exports-names": Entry(
         "exported:names", 100, 4, "names that leave the target, links in the way"
