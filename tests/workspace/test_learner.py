@@ -44,10 +44,10 @@ def test_another_strategy_is_named_without_a_reason(request_of: Request) -> None
     assert (found.learner, found.strategy, found.parameters) == ("KMeans", "random", {})
 
 
-def test_a_session_of_a_program_is_named_by_its_classes(request_of: Request) -> None:
+def test_a_session_of_a_program_is_named_as_any_other(request_of: Request) -> None:
     session = Session(open_source(request_of.path), clouds(40)[0], clusterer="kmeans")
     found = in_use(session)
-    assert (found.learner, found.strategy) == ("KMeans", "Live")
+    assert (found.learner, found.strategy) == ("KMeans", "live, the default")
 
 
 def test_a_learner_that_stands_in_for_another_is_named(request_of: Request) -> None:

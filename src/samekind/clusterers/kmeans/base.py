@@ -71,11 +71,15 @@ class CentreEstimator(
         """(n, groups) the distance of each row to each centre."""
         from sklearn.metrics import pairwise_distances
 
-        return np.asarray(pairwise_distances(self._checked_again(X), self.cluster_centers_))
+        return np.asarray(pairwise_distances(self._checked_again(X), self._centres()))
+
+    def _centres(self) -> Floats:
+        """To which :meth:`transform` measures distances."""
+        return self.cluster_centers_
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.cluster_centers_)
+        return len(self._centres())
 
     def _checked(self, X: Any) -> Floats:
         """The vectors to fit, float32 and float64 as they are given."""

@@ -17,6 +17,7 @@ from samekind.errors import InputError
 from samekind.questions import UNSURE, SamePair
 from samekind.superinstances import Pair, Replayed, SuperInstance, replay_cobra, replay_cobras, tree
 
+Floats = NDArray[Any]
 Ints = NDArray[np.intp]
 
 
@@ -93,6 +94,10 @@ class COBRAS(CentreEstimator):
         """Group of each row: that of the nearest set."""
         near = nearest(self._checked_again(X), self.part_centers_)[0]
         return np.asarray(self.part_labels_[near])
+
+    def _centres(self) -> Floats:
+        """Of the sets: a group may have several."""
+        return self.part_centers_
 
     def _replayed(self, whole: SuperInstance, known: Constraints, passed: set[Pair]) -> Replayed:
         return replay_cobras(whole, known, passed)

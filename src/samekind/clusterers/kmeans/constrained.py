@@ -43,6 +43,7 @@ class KMeans(CentreEstimator):
     n_violations_ : links that say "different" and are not honoured.
 
     >>> import numpy as np
+    >>> from samekind.constraints import Constraints
     >>> X = np.array([[0.0], [1.0], [4.0], [5.0], [9.0]])
     >>> links = Constraints.from_links(5, [(0, 3, True), (1, 2, False)])
     >>> KMeans(n_clusters=2, random_state=0).fit(X, constraints=links).n_violations_
