@@ -37,7 +37,7 @@ export function ItemMenuHost({ workspace, hasToast }: HostProps) {
     [],
   );
   useKeys((event) => {
-    const wanted = isMenuKey(event) && !document.querySelector("dialog") && requestAtFocus();
+    const wanted = isMenuKey(event) && !document.querySelector("dialog[open]") && requestAtFocus();
     if (!wanted) return;
     event.preventDefault();
     setRequest(wanted);
