@@ -98,6 +98,7 @@ def test_a_question_fits_on_the_screen_without_scrolling(page: Any) -> None:
 
 
 def test_groups_are_seen_renamed_and_downloaded(page: Any, workspace: Workspace) -> None:
+    page.wait_for_selector(".actions button:has-text('Finish')")
     page.keyboard.press("q")
     page.wait_for_selector(".export")
     assert page.url.endswith("/finish"), "where Finish leads as well"
