@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsing import Served, expect, fits_width, needs_browser
+from browsing import Served, becomes, expect, fits_width, needs_browser
 from samekind.items import Collection
 from samekind.sources import RowItem
 from samekind.sources.files.texts import TextItem
@@ -47,15 +47,13 @@ def test_cards_end_with_whole_words_and_show_the_whole_text_when_pointed_at(
     served: Served, open_page: Any, phone: bool
 ) -> None:
     page = open_page(served, "/groups", ready=".group-card .words[data-full]", phone=phone)
-    shown = page.locator(".words[data-full]").all_inner_texts()
-    assert len(shown) > 5
-    for text in shown:
+    cards = page.locator(".words[data-full]")
+    becomes(page, lambda: cards.count() > 5)  # texts come one by one
+    for text in cards.all_inner_texts():
         *words, mark = text.split()
         assert mark == "…" and set(words) <= set(WORDS), text
-    assert page.evaluate(
-        "() => [...document.querySelectorAll('.words')]"
-        ".every((one) => one.scrollHeight <= one.clientHeight + 1)"
-    )
+    fits = "(all) => all.every((one) => one.scrollHeight <= one.clientHeight + 1)"
+    becomes(page, lambda: page.locator(".words").evaluate_all(fits))
     if not phone:
         card = page.locator(".item:has([data-full])").first
         card.hover()
