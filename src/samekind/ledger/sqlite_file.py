@@ -140,7 +140,8 @@ def damaged(path: Path, what: str) -> CorruptedLedger:
     """The error for a damaged file."""
     return CorruptedLedger(
         f"The ledger {path} is damaged: {what}. No answer in it was changed. Put a backup in its "
-        f"place, or save all that is whole to a new file: samekind repair {shlex.quote(str(path))}"
+        "place, or save what can still be read to a new file: "
+        f"samekind repair {shlex.quote(str(path))}"
     )
 
 
