@@ -1,7 +1,7 @@
 /** What is left to look at, one group at a time: confirm all, or tap those that are wrong. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { BatchView } from "../../api/schema";
+import type { BatchView, ReviewView } from "../../api/schema";
 import { useResource } from "../../api/use-resource";
 import { ErrorNotice } from "../../components/error-notice";
 import { Item } from "../../components/item";
@@ -20,7 +20,7 @@ export function ReviewPage({ workspace }: { workspace: Workspace }) {
   const review = useResource((signal) => client.get("/api/review", { signal }), [client], {
     refreshOn: [now?.progress.snapshot, recent],
   });
-  const { headline, batch = null, contradictions = 0, answers = 0, done, items } = review.data ?? {};
+  const { headline, batch = null, contradictions = 0, answers = 0 } = review.data ?? {};
   const [wrong, setWrong] = useState<ReadonlySet<number>>(new Set());
   const key = batch?.items.map(({ position }) => position).join(" ");
   useEffect(() => setWrong(new Set()), [key]);
@@ -108,28 +108,35 @@ export function ReviewPage({ workspace }: { workspace: Workspace }) {
           </div>
         </section>
       )}
-      {review.data && !batch && (
-        <section class="review-done" aria-live="polite">
-          {done ? (
-            <>
-              <h2>Done</h2>
-              <p>Export your groups, or answer more questions to make them better.</p>
-            </>
-          ) : (
-            items === null && <p>Once you have placed a few more items, the doubtful ones are listed here.</p>
-          )}
-          <p class="form-actions">
-            {done && (
-              <Link to="/finish" className="button primary">
-                Export
-              </Link>
-            )}
-            <Link to="/" className="button">
-              Answer questions
-            </Link>
-          </p>
-        </section>
-      )}
+      {review.data && !batch && <NothingListed done={review.data.done} items={review.data.items} />}
     </main>
+  );
+}
+
+/** What to do where no items are listed. `items`: how many are left; `null`: not known yet. */
+export function NothingListed({ done, items }: Pick<ReviewView, "done" | "items">) {
+  return (
+    <section class="review-done" aria-live="polite">
+      {done && <h2>Done</h2>}
+      <p>
+        {done
+          ? "Export your groups, or answer more questions to make them better."
+          : items === null
+            ? "Once you have placed a few more items, the doubtful ones are listed here."
+            : items > 0
+              ? "The doubtful items are alone in their groups. Questions show them beside others."
+              : "Once those answers are settled, the review is done."}
+      </p>
+      <p class="form-actions">
+        {done && (
+          <Link to="/finish" className="button primary">
+            Export
+          </Link>
+        )}
+        <Link to="/" className="button">
+          Answer questions
+        </Link>
+      </p>
+    </section>
   );
 }
