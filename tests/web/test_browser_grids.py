@@ -37,12 +37,14 @@ def focused(page: Any) -> str | None:
     return page.evaluate("() => document.activeElement.dataset.tile ?? null")  # type: ignore[no-any-return]
 
 
-def drag(page: Any, first: str, last: str) -> None:
-    """Hold the mouse button down on a tile and let go on another."""
+def drag(page: Any, first: str, last: str, *, held: bool = False) -> None:
+    """Hold the mouse button down on a tile, perhaps until it is enlarged, and let go on another."""
     ends = [page.locator(f".mark[data-tile='{tile}']").bounding_box() for tile in (first, last)]
     points = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in ends]
     page.mouse.move(*points[0])
     page.mouse.down()
+    if held:
+        page.wait_for_selector(".zoom")
     page.mouse.move(*points[1], steps=3)
     page.mouse.up()
 
@@ -51,7 +53,7 @@ def test_a_review_and_a_search_by_keyboard_and_mouse(
     workspace: Workspace, open_page: Callable[..., Any]
 ) -> None:
     page = open_page(workspace)
-    send = page.locator("[data-choice=none]")
+    send, marked = page.locator("[data-choice=none]"), page.locator(".mark[aria-checked=true]")
     expect(page.locator(".mark")).to_have_count(24)
     expect(page.locator("h1")).to_have_text("These look like this group. Tap those that are not.")
     expect(send).to_contain_text("All belong")
@@ -59,13 +61,16 @@ def test_a_review_and_a_search_by_keyboard_and_mouse(
     for key in ("ArrowRight", "ArrowRight", "Space", "ArrowDown", "Space", "End", "Space", "Space"):
         page.keyboard.press(key)
     assert focused(page) == "24"
-    below = page.locator(".mark[aria-checked=true]").nth(1).get_attribute("data-tile")
+    expect(marked).to_have_count(2)
+    below = marked.nth(1).get_attribute("data-tile")
     page.keyboard.press("7")
     expect(send).to_contain_text("3 are not")
     press(page, "Enter", 1)
     expect(page.locator("h1")).to_have_text("Tap all that are the same kind as this one.")
     drag(page, "2", "5")
-    drag(page, "4", "5")  # begins with a marked one: unmarks
+    expect(marked).to_have_count(4)
+    drag(page, "4", "5", held=True)  # begins with a marked one: unmarks
+    expect(marked).to_have_count(2)
     page.click(".mark[data-tile='24']")
     expect(send).to_contain_text("3 are the same kind")
     page.keyboard.press("l")
@@ -84,7 +89,7 @@ def test_a_review_and_a_search_by_keyboard_and_mouse(
     page.keyboard.press("Escape")
     press(page, "z", 1)
     expect(page.locator("h1")).to_contain_text("same kind as this one")
-    expect(page.locator(".mark[aria-checked=true]")).to_have_count(0)
+    expect(marked).to_have_count(0)
     press(page, "u", 2)
     assert told(workspace)[1:] == [("all-like", "unsure")]
     assert broken_rules(page) == []

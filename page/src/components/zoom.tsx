@@ -3,6 +3,7 @@
 
 import { render } from "preact";
 import type { ItemView } from "../api/schema";
+import { ignoreNextClick } from "./ignore-click";
 import { Item } from "./item";
 import { ItemFacts } from "./item-facts";
 import { openItemMenu } from "./item-menu/open-menu";
@@ -10,6 +11,8 @@ import { openItemMenu } from "./item-menu/open-menu";
 const HOLD_MS = 350;
 /** A finger that moves farther than this, in pixels, swipes or drags instead. */
 const MAX_MOVEMENT = 10;
+/** A mouse that moves farther than this while an item is enlarged drags it after all. */
+const MAX_HELD_MOVEMENT = 40;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let overlay: HTMLElement | null = null;
 
@@ -37,13 +40,7 @@ function hide(): void {
   render(null, overlay);
   overlay.remove();
   overlay = null;
-  // The click that follows the release must not choose what was enlarged.
-  const cancel = (event: Event) => {
-    event.stopPropagation();
-    event.preventDefault();
-  };
-  addEventListener("click", cancel, { capture: true, once: true });
-  setTimeout(() => removeEventListener("click", cancel, { capture: true }), 50);
+  ignoreNextClick(); // the release must not choose what was enlarged
 }
 
 function startHold(item: ItemView, down: PointerEvent): void {
@@ -59,7 +56,9 @@ function startHold(item: ItemView, down: PointerEvent): void {
   };
   const move = (event: PointerEvent) => {
     const distance = Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY);
-    if (event.pointerId === down.pointerId && overlay === null && distance > MAX_MOVEMENT) end();
+    const drags = distance > (overlay === null ? MAX_MOVEMENT : MAX_HELD_MOVEMENT);
+    const mayDrag = overlay === null || down.pointerType === "mouse";
+    if (event.pointerId === down.pointerId && mayDrag && drags) end();
   };
   addEventListener("pointermove", move, { signal });
   addEventListener("pointerup", end, { signal });

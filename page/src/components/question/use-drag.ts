@@ -1,6 +1,7 @@
 /** Drag over tiles with the mouse to mark several, or to unmark them if the first one was marked. */
 
 import { useEffect, useRef } from "preact/hooks";
+import { ignoreNextClick } from "../ignore-click";
 import { isZoomed } from "../zoom";
 
 /** The pointer may jump: tiles on the way are looked for at this distance, in pixels. */
@@ -19,15 +20,6 @@ export function pointsBetween([x, y]: [number, number], [toX, toY]: [number, num
     const share = (k + 1) / count;
     return [x + (toX - x) * share, y + (toY - y) * share];
   });
-}
-
-function ignoreNextClick(): void {
-  const cancel = (event: Event) => {
-    event.stopPropagation();
-    event.preventDefault();
-  };
-  addEventListener("click", cancel, { capture: true, once: true });
-  setTimeout(() => removeEventListener("click", cancel, { capture: true }), 50);
 }
 
 /** An event handler for the box around the tiles. */
