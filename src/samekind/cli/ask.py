@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from samekind.cli import options
-from samekind.cli.console import note, progress_bar, say, screen, show_table
+from samekind.cli.console import (
+    note,
+    notes,
+    progress_bar,
+    say,
+    screen,
+    show_json,
+    show_table,
+    waiting,
+)
 from samekind.cli.posterior import show_certainty
 from samekind.questions.wording import plural
 
@@ -34,6 +42,7 @@ def ask(
         str | None,
         typer.Option(help="Your name, if several people share the questions of this ledger."),
     ] = None,
+    as_json: options.Json = False,
 ) -> None:
     """Answer questions in this terminal, with one key per answer."""
     from samekind.cli.terminal import TerminalPerson
@@ -47,12 +56,16 @@ def ask(
     with progress_bar("Listing") as progress:
         collection = request.items(progress)
     store = request.store()
-    with progress_bar("Encoding") as progress:
+    with progress_bar("Encoding", then="Grouping") as progress:
         session = request.session(request.pile(collection, progress), store)
-    with TerminalPerson(screen, session) as person:
+    with TerminalPerson(notes if as_json else screen, session) as person:
         log = run(session, person, questions, person=by)
     if session.progress()["until_refit"] < session.refit_every:
-        session.refit()
+        with waiting("Grouping"):
+            session.refit()
+    if as_json:
+        show_json(groups_json(session) | {"answers": session.progress()["answers"]})
+        return
     screen.print()
     show_groups(session)
     screen.print()
@@ -97,10 +110,10 @@ def cluster(
     )
     with progress_bar("Listing") as progress:
         collection = request.items(progress)
-    with progress_bar("Encoding") as progress:
+    with progress_bar("Encoding", then="Grouping") as progress:
         session = request.session(request.pile(collection, progress), MemoryStore())
     if as_json:
-        typer.echo(json.dumps(groups_json(session)))
+        show_json(groups_json(session))
         if out is not None:
             export_groups(session, out)
         return

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samekind.cli.console import note, say, show_table
+from samekind.cli import options
+from samekind.cli.console import note, progress_bar, say, show_json, show_table
 from samekind.errors import InputError, SamekindError
 from samekind.questions.wording import plural
 
@@ -46,13 +47,14 @@ def bench(
     ] = None,
     commit: Annotated[str, typer.Option(help="Commit to record, without a git clone.")] = "",
     show_list: Annotated[bool, typer.Option("--list", help="List the suites.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Run a suite of benchmarks with simulated people; finished runs are not repeated."""
     from samekind.parameters import parse_assignments
     from samekind.simulation.suite_file import open_suite
 
     if show_list:
-        _show_suites()
+        _show_suites(as_json)
         return
     if suite is None:
         raise InputError(
@@ -65,10 +67,13 @@ def bench(
     )
     file = rows or Path(f"{plan.name}.jsonl")
     until = None if limit_seconds is None else time.time() + limit_seconds
-    failed = _carried_out(plan, every, file, data, workers, until, commit, changed)
-    if file.exists():
+    tell = note if as_json else say
+    counts = _carried_out(plan, every, file, data, workers, until, commit, changed, tell)
+    if as_json:
+        show_json({"suite": plan.name, "rows": str(file), "runs": len(every), **counts})
+    elif file.exists():
         say(f"Tables and curves:  samekind report {file} --out {plan.name}-report")
-    if failed:
+    if counts["failed"]:
         raise typer.Exit(1)
 
 
@@ -81,8 +86,12 @@ def _carried_out(
     until: float | None,
     commit: str,
     changed: dict[str, Any],
-) -> int:
-    """Do the runs that are missing, write each row at once, and return how many failed."""
+    tell: Callable[[str], None],
+) -> dict[str, int]:
+    """Do the runs that are missing, write each row at once, and return how many of each there are.
+
+    `tell` is called with a line about each run.
+    """
     from samekind.simulation.provenance import command_line
     from samekind.simulation.provenance import commit as current_commit
     from samekind.simulation.rows import append_row, finished, read_rows
@@ -93,7 +102,8 @@ def _carried_out(
         note(kept.problem)
     done = finished(kept.rows if kept is not None else [])
     todo = [run for run in every if run.name not in done]
-    say(f"{plan.name}: {plural(len(every), 'run')}, {len(every) - len(todo)} finished before.")
+    before = len(every) - len(todo)
+    tell(f"{plan.name}: {plural(len(every), 'run')}, {before} finished before.")
     notes: dict[str, Any] = {
         "command": command_line("samekind", sys.argv[1:]),
         "commit": commit or current_commit(),
@@ -110,18 +120,21 @@ def _carried_out(
             left_out += len(some)
             todo = [run for run in todo if run not in some]
     found = outcomes(todo, workers=workers, data=data, until=until, notes=notes)
-    for number, outcome in enumerate(found, start=1):
-        if outcome.row is None:
-            failed += 1
-            note(f"{number}/{len(todo)} {outcome.run} failed: {outcome.problem}")
-            continue
-        append_row(file, outcome.row)
-        ended += bool(outcome.row["complete"])
-        say(f"{number}/{len(todo)} {outcome.run}: {summary(outcome.row)}")
+    with progress_bar("Running") as progress:
+        progress(0, len(todo))
+        for number, outcome in enumerate(found, start=1):
+            progress(number, len(todo))
+            if outcome.row is None:
+                failed += 1
+                note(f"{number}/{len(todo)} {outcome.run} failed: {outcome.problem}")
+                continue
+            append_row(file, outcome.row)
+            ended += bool(outcome.row["complete"])
+            tell(f"{number}/{len(todo)} {outcome.run}: {summary(outcome.row)}")
     left = len(todo) - ended - failed
     failed += left_out
-    say(f"{plural(ended, 'run')} finished, {failed} failed, {left} left.")
-    return failed
+    tell(f"{plural(ended, 'run')} finished, {failed} failed, {left} left.")
+    return {"before": before, "finished": ended, "failed": failed, "left": left}
 
 
 def summary(row: dict[str, Any]) -> str:
@@ -153,14 +166,18 @@ def _numbers(words: Sequence[str]) -> list[int]:
         raise InputError(f"Expected whole numbers as seeds, got {', '.join(words)}.") from None
 
 
-def _show_suites() -> None:
+def _show_suites(as_json: bool) -> None:
     from samekind.simulation.suite_file import open_suite, shipped
 
     rows = []
     for name in shipped():
         try:
             plan = open_suite(name)
-            rows.append((name, f"{len(plan.runs()):,}", " ".join(plan.about.split())))
+            rows.append((name, len(plan.runs()), " ".join(plan.about.split())))
         except SamekindError as problem:  # a suite that cannot be opened must not hide the others
-            rows.append((name, "", f"Cannot be run here: {problem}"))
-    show_table(("suite", "runs", "description"), rows)
+            rows.append((name, 0, f"Cannot be run here: {problem}"))
+    if as_json:
+        show_json({name: {"runs": runs, "about": about} for name, runs, about in rows})
+        return
+    shown = ((name, f"{runs:,}" if runs else "", about) for name, runs, about in rows)
+    show_table(("suite", "runs", "description"), shown)

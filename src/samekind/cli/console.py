@@ -6,7 +6,8 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from threading import Timer
+from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 screen = Console()
 notes = Console(stderr=True)
+SECONDS_BEFORE_BAR = 0.5
+"""What is done by then shows no bar."""
 
 
 def printable(text: str) -> str:
@@ -32,6 +35,13 @@ def say(text: str) -> None:
 def note(text: str) -> None:
     """Print a notice on stderr."""
     notes.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+
+
+def show_json(content: object) -> None:
+    """Print one JSON object."""
+    import json
+
+    sys.stdout.write(json.dumps(content) + "\n")
 
 
 def complain(problem: SamekindError) -> None:
@@ -57,30 +67,56 @@ def at_terminal() -> bool:
 
 
 @contextmanager
-def progress_bar(title: str) -> Iterator[Progress]:
-    """Show a progress bar on stderr, as soon as there is something to wait for.
+def progress_bar(title: str, then: str = "") -> Iterator[Progress]:
+    """Show a progress bar on stderr where there is something to wait for, after half a second.
 
-    A total of 0 means that it is not known yet.
+    A total of 0 means that it is not known yet. Nothing is shown where stderr is no terminal.
+
+    Parameters
+    ----------
+    then : what is done before and after the counted part, shown as a bar without an end.
     """
     from rich.progress import Progress as Bar
 
-    bar = Bar(console=notes, transient=True)
-    task: list[Any] = []
+    # Results that go to a file must not be redirected to the terminal of the bar.
+    bar = Bar(console=notes, transient=True, redirect_stdout=screen.is_terminal)
+    start = Timer(SECONDS_BEFORE_BAR, bar.start)
+    start.daemon = True
+
+    def show(words: str, done: int, total: int) -> None:
+        known = bar.tasks[0] if bar.tasks else None
+        if known is None and notes.is_terminal:
+            start.start()
+        if known is None or (known.description, known.total) != (words, total or None):
+            for old in bar.task_ids:  # a total that is known cannot be forgotten
+                bar.remove_task(old)
+            bar.add_task(words, total=total or None)
+        bar.update(bar.task_ids[0], completed=done)
 
     def step(done: int, total: int) -> None:
-        if not task and total and done >= total:
-            return
-        if not task:
-            task.append(bar.add_task(title, total=total or None))
-            if notes.is_terminal:
-                bar.start()
-        bar.update(task[0], completed=done, total=total or None)
+        ended = total and done >= total
+        if not ended or (bar.tasks and not then):
+            show(title, done, total)
+        elif then:
+            show(then, 0, 0)
 
     try:
+        if then:
+            show(then, 0, 0)
         yield step
     finally:
+        start.cancel()
+        if start.is_alive():
+            start.join()
         if bar.live.is_started:
             bar.stop()
+
+
+@contextmanager
+def waiting(title: str) -> Iterator[None]:
+    """Show on stderr that something is being done whose length is not known."""
+    with progress_bar(title, then=title):
+        yield
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections import deque
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from samekind.cli import options
-from samekind.cli.console import note, notes, say
+from samekind.cli.console import note, notes, say, show_json
 from samekind.questions.wording import plural
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def embed(
         note("\nStopped. What is embedded is kept; the same command goes on from there.")
         raise typer.Exit(130) from None
     if as_json:
-        typer.echo(json.dumps(asdict(outcome)))
+        show_json(asdict(outcome))
     else:
         show(outcome)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from samekind.cli import options
-from samekind.cli.console import at_terminal, note, progress_bar, say
+from samekind.cli.console import at_terminal, note, progress_bar, say, show_json, waiting
 from samekind.errors import ExportError, InputError
 
 if TYPE_CHECKING:
@@ -62,7 +61,6 @@ def export(
     as_json: options.Json = False,
 ) -> None:
     """Export the groups as a table or folders, or as a file that sorts other items."""
-    from samekind.exports import undo_export
     from samekind.exports.placements import check_new
     from samekind.exports.plan import format_of
     from samekind.workspace.exports import ExportRequest
@@ -70,7 +68,7 @@ def export(
 
     target, name = named_target(target, orientation)
     if undo:
-        say(undo_export(target).describe())
+        undo_folders(target, as_json)
         return
     if format != "xmp":  # sidecars may be written into the folder of the pictures
         check_new([target])
@@ -78,10 +76,10 @@ def export(
     if not as_orientation:
         format = format_of(target, format)  # an unknown format fails early
     request = Request(path, name, encoder, method, None, groups, None, ledger, note)
-    with progress_bar("Encoding") as progress:
+    with progress_bar("Encoding", then="Grouping") as progress:
         pile, session = request.reopen(progress)
     if as_orientation:
-        write_orientation(pile, session, target)
+        write_orientation(pile, session, target, as_json=as_json)
         return
     subgroups = None
     if format == "albums":
@@ -92,12 +90,29 @@ def export(
     write_groups(session, wanted, yes=yes, subgroups=subgroups, as_json=as_json)
 
 
-def write_orientation(pile: Pile, session: Session, target: Path) -> None:
+def undo_folders(target: Path, as_json: bool) -> None:
+    """Undo an export into folders, and say what was removed."""
+    from samekind.exports import undo_export
+
+    with waiting("Removing"):
+        undone = undo_export(target)
+    if not as_json:
+        say(undone.describe())
+        return
+    kept = {str(path): reason for path, reason in undone.kept}
+    show_json({"target": str(undone.target), "removed": len(undone.done), "kept": kept})
+
+
+def write_orientation(pile: Pile, session: Session, target: Path, *, as_json: bool = False) -> None:
     """Write the file that sorts other items, and say what it holds."""
     from samekind.workspace.orientation import orientation_of
 
     file = orientation_of(pile, session)
-    say(f"{target}: {file.save(target) / 1e6:.2f} MB.")
+    size = file.save(target)
+    if as_json:
+        show_json({"target": str(target), "files": 1, "bytes": size, "notes": list(file.notes)})
+        return
+    say(f"{target}: {size / 1e6:.2f} MB.")
     say(f"{file.describe()}.")
     for sentence in file.notes:
         say(f"Note: {sentence}")
@@ -120,6 +135,10 @@ def write_groups(
     if planned.conflicts:
         raise ExportError(" ".join(planned.conflicts))
     if not (yes or planned.is_one_file):
+        if as_json:
+            show_json({"target": str(planned.target), "files": 0, "planned": len(planned.files)})
+            note("Nothing was written. Add --yes to write it.")
+            return
         say(planned.describe())
         asked = at_terminal()
         if not (asked and typer.confirm("Write it?")):
@@ -129,7 +148,7 @@ def write_groups(
         report = run_export(planned, progress)
     if as_json:
         written = {"target": str(report.target), "files": len(report.done)}
-        typer.echo(json.dumps(written | {"groups": session.clustering.n_groups}))
+        show_json(written | {"groups": session.clustering.n_groups})
         return
     say(report.describe())
 

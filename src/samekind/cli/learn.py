@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from samekind.cli import options
-from samekind.cli.console import at_terminal, note, notes, progress_bar, say
+from samekind.cli.console import at_terminal, note, notes, progress_bar, say, show_json
 from samekind.errors import InputError, UnknownName
 from samekind.questions.wording import plural
 
@@ -71,18 +70,18 @@ def learn(
     check_source(path)
     minutes = MINUTES if minutes is None and epochs is None else minutes
     job = TrainingJob(path, encoder, minutes, epochs, groups, size, device, seed)
-    kept = _train_here(job, yes) if on == "local" else _train_on(job, on, workers)
+    kept = _train_here(job, yes, as_json) if on == "local" else _train_on(job, on, workers)
     if kept is None:
         return
     if as_json:
-        typer.echo(json.dumps({**asdict(kept), "path": str(kept.path)}))
+        show_json({**asdict(kept), "path": str(kept.path)})
     else:
         asked = {"groups": groups, "size": size, "device": device, "seed": seed or None}
         given = [f"--{name} {v}" for name, v in asked.items() if v]
         show_next_steps(kept, path, given, sharded=is_sharded(path))
 
 
-def _train_here(job: TrainingJob, yes: bool) -> Kept | None:
+def _train_here(job: TrainingJob, yes: bool, as_json: bool) -> Kept | None:
     """Train in this process, and with the others of ``torchrun``, of which the first one talks."""
     from samekind.bulk.training import open_training_pile
     from samekind.encoders.learned.plan import choose
@@ -116,7 +115,7 @@ def _train_here(job: TrainingJob, yes: bool) -> Kept | None:
     announce(learning, target)
     alone = learning.learner.world.size == 1
     if target.left and alone and not (yes or _agreed()):
-        say("Nothing was trained.")
+        show_json({"trained": False}) if as_json else say("Nothing was trained.")
         return None
     return _run(learning, target, bar)
 

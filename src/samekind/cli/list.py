@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 import typer
 
 from samekind.cli import options
-from samekind.cli.console import say, screen, show_table
+from samekind.cli.console import say, screen, show_json, show_table
 from samekind.errors import InputError, UnknownName
 
 KINDS = ("method", "strategy", "encoder")
@@ -41,7 +40,7 @@ def list_all(
     else:
         _show_all(as_json)
         return
-    typer.echo(json.dumps(found)) if as_json else _show_member(found)
+    show_json(found) if as_json else _show_member(found)
 
 
 def _show_named(name: str, as_json: bool) -> None:
@@ -57,7 +56,7 @@ def _show_named(name: str, as_json: bool) -> None:
     if not found:
         raise UnknownName("name", name, {*SETS, *(n for kind in KINDS for n in registered(kind))})
     if as_json:
-        typer.echo(json.dumps(found))
+        show_json(found)
         return
     for place, (kind, member) in enumerate(found.items()):
         if place:
@@ -110,7 +109,7 @@ def _show_all(as_json: bool) -> None:
         "paths": {name: line for name, line in found.items() if name not in SETS},
     }
     if as_json:
-        typer.echo(json.dumps(known))
+        show_json(known)
         return
     for title, members in known.items():
         show_table(("name", "description"), members.items(), title)

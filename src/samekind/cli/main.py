@@ -21,7 +21,7 @@ from samekind.cli.list import list_all
 from samekind.cli.more import more
 from samekind.cli.plot import plot
 from samekind.cli.posterior import posterior
-from samekind.cli.predict import predict
+from samekind.cli.predict import PredictCommand, predict
 from samekind.cli.repair import repair
 from samekind.cli.report import report
 from samekind.cli.serve import demo, serve
@@ -62,7 +62,8 @@ app = typer.Typer(
 sorting = (serve, demo, ask, cluster, posterior, export, predict, check, learn, embed, more, repair)
 for command in (*sorting, simulate, bench, report):
     panel = "Sort your things" if command in sorting else "Measure with simulated people"
-    app.command(rich_help_panel=panel)(command)
+    kind = PredictCommand if command is predict else None
+    app.command(rich_help_panel=panel, cls=kind)(command)
 app.command("list", rich_help_panel="Sort your things")(list_all)
 app.add_typer(plot, name="plot", rich_help_panel="Measure with simulated people")
 

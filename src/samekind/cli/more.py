@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 
 from samekind.cli import options
-from samekind.cli.console import progress_bar, say, show_table
+from samekind.cli.console import progress_bar, say, show_json, show_table
 from samekind.errors import InputError
 from samekind.questions.wording import plural
 
@@ -41,7 +40,7 @@ def more(
             found = find_new(path, progress=progress)
     if as_json:
         distances = [float(distance) for distance in found.distances]
-        typer.echo(json.dumps({"added": list(found.ids), "distances": distances}))
+        show_json({"added": list(found.ids), "distances": distances})
         return
     if found.distances:
         rows = zip(found.ids[:MAX_SHOWN], (f"{d:.3g}" for d in found.distances), strict=False)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from samekind.cli import options
-from samekind.cli.console import note, progress_bar, say
+from samekind.cli.console import note, progress_bar, say, show_json, waiting
 from samekind.errors import InputError
 
 plot = typer.Typer(
@@ -23,6 +23,14 @@ STRATEGIES = {
     "Random": "value-random",
 }
 """The parts of value mining (IDC), one after the other: heading and strategy."""
+
+
+def show_picture(picture: Path, as_json: bool, more: dict[str, Any] | None = None) -> None:
+    """Say which picture was drawn."""
+    if as_json:
+        show_json({"picture": str(picture), **(more or {})})
+    else:
+        say(f"Drew {picture}.")
 
 
 @plot.command()
@@ -46,6 +54,7 @@ def evolution(
         Path | None, typer.Option("--from", help="Draw a run that was saved; runs nothing.")
     ] = None,
     save: Annotated[Path | None, typer.Option(help="Also save the run to a new .npz file.")] = None,
+    as_json: options.Json = False,
     out: options.Picture = Path("evolution.png"),
 ) -> None:
     """Draw the learnt space before any answer and after answers about each orientation."""
@@ -67,14 +76,17 @@ def evolution(
         given, strategy, encoder = options.distributed(parameters, strategy, encoder)
         names = chosen_names(method, strategy, encoder, given, note)
         plan = Evolution(*names, encoder, questions, groups, refit_every, seed, given)
-        with progress_bar("Encoding") as progress:
+        with progress_bar("Encoding", then="Simulating") as progress:
             found = plan.run(source, orientation or [], on_notice=note, progress=progress)
     else:
         raise InputError("Expected either a set, such as tiles, or a saved run with --from FILE.")
     if save is not None:
         found.sampled(items, seed=seed).save(save)
+    with waiting("Drawing"):
+        picture = write_picture(draw_evolution(found, most=items, seed=seed), out)
+    if save is not None and not as_json:
         say(f"Saved the run in {save}.")
-    say(f"Drew {write_picture(draw_evolution(found, most=items, seed=seed), out)}.")
+    show_picture(picture, as_json, {} if save is None else {"saved": str(save)})
 
 
 @plot.command()
@@ -91,6 +103,7 @@ def curves(
         typer.Option(metavar="KEY=VALUE", help="Draw only these rows, such as set=tiles."),
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Logarithmic axis of answers.")] = False,
+    as_json: options.Json = False,
     out: options.Picture = Path("curves.png"),
 ) -> None:
     """Draw the score over the number of answers, for sorted and for held-out items."""
@@ -108,8 +121,9 @@ def curves(
         found = [row for row in found if str(row.get(key)) == value]
         if not found:
             raise InputError(f"No row has {wish}. Values of {key}: {', '.join(values)}.")
-    figure = draw_curves(found, metric=metric, by=by or [], log=log)
-    say(f"Drew {write_picture(figure, out)}.")
+    with waiting("Drawing"):
+        picture = write_picture(draw_curves(found, metric=metric, by=by or [], log=log), out)
+    show_picture(picture, as_json, {"rows": len(found), "metric": metric})
 
 
 @plot.command()
@@ -126,6 +140,7 @@ def picks(
     groups: options.Groups = None,
     seed: options.Seed = 0,
     items: options.MaxItems = 3000,
+    as_json: options.Json = False,
     out: options.Picture = Path("picks.png"),
 ) -> None:
     """Draw which items each strategy would ask about first, before any answer."""
@@ -139,9 +154,11 @@ def picks(
     strategies = {name: name for name in choice} if choice else STRATEGIES
     given = read_parameters(str(method), parse_assignments(parameters or []))
     plan = FirstPicks(str(method), encoder, questions, groups, seed, given)
-    with progress_bar("Encoding") as progress:
+    with progress_bar("Encoding", then="Simulating") as progress:
         found = plan.run(source, orientation, strategies, progress)
-    say(f"Drew {write_picture(draw_picks(found, most=items, seed=seed), out)}.")
+    with waiting("Drawing"):
+        picture = write_picture(draw_picks(found, most=items, seed=seed), out)
+    show_picture(picture, as_json)
 
 
 @plot.command()
@@ -159,6 +176,7 @@ def posterior(
     items: Annotated[int, typer.Option(min=1, help="Number of items, chosen at random.")] = 40,
     samples: Annotated[int, typer.Option(min=1, help="Number of groupings sampled.")] = 2000,
     seed: options.Seed = 0,
+    as_json: options.Json = False,
     out: options.Picture = Path("posterior.png"),
 ) -> None:
     """Draw the most probable groupings of a few items by ncp, before and after answers."""
@@ -176,12 +194,13 @@ def posterior(
     if source is None:
         pile = random_points(items, seed)
     else:
-        with progress_bar("Encoding") as progress:
+        with progress_bar("Encoding", then="Simulating") as progress:
             pile = labelled_items(source, orientation, encoder, progress)
     pile = pile.at_most(items, seed)
     plan = Beliefs(samples, str(strategy), seed, given)
-    beliefs = plan.run(pile, questions, note)
+    with waiting("Simulating"):
+        beliefs = plan.run(pile, questions, note)
     figure = draw_posterior(
         pile.X, beliefs, truth=pile.truth, name=pile.name, note=plan.note(), seed=seed
     )
-    say(f"Drew {write_picture(figure, out)}.")
+    show_picture(write_picture(figure, out), as_json)

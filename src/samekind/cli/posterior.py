@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from samekind.cli import options
-from samekind.cli.console import note, printable, progress_bar, say, screen
+from samekind.cli.console import note, printable, progress_bar, say, screen, show_json, waiting
 from samekind.questions.wording import plural
 
 if TYPE_CHECKING:
@@ -52,12 +51,13 @@ def posterior(
 
     given, _, encoder = options.distributed(parameters, None, encoder)
     request = Request(path, orientation, encoder, method, None, None, seed, ledger, note, given)
-    with progress_bar("Encoding") as progress:
+    with progress_bar("Encoding", then="Grouping") as progress:
         session = open_to_report(request, progress)
-    found, others = posterior_report(session, pairs), alternatives(session)
+    with waiting("Comparing groupings"):
+        found, others = posterior_report(session, pairs), alternatives(session)
     assert found is not None
     if as_json:
-        typer.echo(json.dumps(as_plain(session, found, others)))
+        show_json(as_plain(session, found, others))
         return
     show_groups(session)
     screen.print()

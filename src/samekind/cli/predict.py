@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from samekind.cli import options
-from samekind.cli.console import note, progress_bar, say, screen, show_table
+from samekind.cli.console import note, progress_bar, say, screen, show_json, show_table
 from samekind.errors import InputError
 from samekind.questions.wording import plural
 
@@ -25,6 +26,21 @@ PILE_SUFFIXES = (".csv", ".tsv", ".parquet", ".npy", ".npz", ".txt")
 """Files that hold a pile; any other file is taken for an orientation file."""
 MAX_NAMED_STRANGERS = 20
 """Items that fit no group and are named; the others are only counted."""
+PRINTED = Path("-")
+"""In place of a file: standard output."""
+
+
+class PredictCommand(TyperCommand):
+    """The command, whose ``--json`` needs no file, as that of all other commands."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options; ``--json`` at the end or before another option prints."""
+        given: list[str] = []
+        for word, after in zip(args, [*args[1:], "--"], strict=True):
+            given.append(word)
+            if word == "--json" and after.startswith("-") and after != str(PRINTED):
+                given.append(str(PRINTED))
+        return super().parse_args(ctx, given)
 
 
 def predict(
@@ -35,7 +51,10 @@ def predict(
     new: options.NewItems = None,
     out: options.LabelsOut = None,
     csv: Annotated[Path | None, typer.Option(help="Write a new .csv file, a row per item.")] = None,
-    json: Annotated[Path | None, typer.Option(help="Write a new .json file.")] = None,
+    json: Annotated[
+        Path | None,
+        typer.Option(help="Print one JSON object; with FILE, write it to a new .json file."),
+    ] = None,
     copy_to: Annotated[
         Path | None, typer.Option(help="Copy the files into a new folder, by group.")
     ] = None,
@@ -60,10 +79,11 @@ def predict(
     from samekind.workspace.pile import Request, check_source
 
     path, new = in_order(path, new, orientation)
+    as_json, json = json == PRINTED, None if json == PRINTED else json
     targets = {"--csv": csv, "--json": json, "--copy-to": copy_to, "--link-to": link_to}
     given = [option for option, target in targets.items() if target is not None]
     if is_vector_store(new):
-        place_vectors(path, new, out, given, on=on, workers=workers, tolerance=tolerance)
+        place_vectors(path, new, out, given, tolerance, on=on, workers=workers, as_json=as_json)
         return
     check_new([out, csv, json, copy_to, link_to])
     check_source(new)
@@ -71,7 +91,7 @@ def predict(
         check_table(out)
         check_session_targets(path, given)
         request = Request(path, orientation, encoder, method, None, groups, None, ledger, note)
-        place_by_session(request, new, None if out is None else Path(out))
+        place_by_session(request, new, None if out is None else Path(out), as_json)
         return
     if out is not None:
         raise InputError(
@@ -79,10 +99,9 @@ def predict(
             "or --link-to instead."
         )
     items, placements = place_by_file(OrientationFile.load(path), new, encoder, tolerance)
-    write_placements(items, placements, csv=csv, json=json, copy_to=copy_to, link_to=link_to)
-    if not given:
-        show_placements(placements)
-    show_summary(placements)
+    tell = note if as_json else say
+    write_placements(items, placements, tell, csv=csv, json=json, copy_to=copy_to, link_to=link_to)
+    show_placements(placements, as_json=as_json, listed=not given)
 
 
 def in_order(path: str, new: str | None, orientation: str) -> tuple[str, str]:
@@ -113,23 +132,28 @@ def is_orientation(path: str) -> bool:
     return place.is_file() and place.suffix.lower() not in PILE_SUFFIXES
 
 
-def place_by_session(request: Request, new: str, out: Path | None) -> None:
+def place_by_session(request: Request, new: str, out: Path | None, as_json: bool) -> None:
     """Place items by a session: lines of id, number and name, or a table in a file."""
     from samekind.exports import plan_export, run_export
     from samekind.workspace.notices import skipped_notices
     from samekind.workspace.predict import place_others
 
-    with progress_bar("Encoding") as progress:
+    with progress_bar("Encoding", then="Grouping") as progress:
         pile, session = request.reopen(progress)
-    with progress_bar("Encoding") as progress:
+    with progress_bar("Encoding", then="Placing") as progress:
         items, clustering = place_others(pile, session, new, progress)
     for notice in skipped_notices(items.skipped):
         note(notice)
-    if out is not None:
-        say(run_export(plan_export(items, clustering, out)).describe())
-        return
-    for id, number in zip(items.ids(), clustering.labels.tolist(), strict=True):
-        typer.echo(f"{id}\t{number}\t{clustering.name(number)}")
+    written = None if out is None else run_export(plan_export(items, clustering, out))
+    placed = zip(items.ids(), clustering.labels.tolist(), strict=True)
+    rows = [{"id": id, "group": group, "name": clustering.name(group)} for id, group in placed]
+    if as_json:
+        show_json({"collection": items.name, "orientation": session.name, "items": rows})
+    elif written is not None:
+        say(written.describe())
+    else:
+        for row in rows:
+            typer.echo("\t".join(map(str, row.values())))
 
 
 def place_by_file(
@@ -146,7 +170,7 @@ def place_by_file(
         note(f"Note: {sentence}")
     with progress_bar("Listing") as progress:
         items = open_source(new, cache=default_cache(), progress=progress)
-    with progress_bar("Encoding") as progress:
+    with progress_bar("Encoding", then="Placing") as progress:
         placements = place_items(
             file, items, encoder=encoder, tolerance=tolerance, progress=progress
         )
@@ -160,10 +184,11 @@ def place_vectors(
     vectors: str,
     out: str | None,
     given: Sequence[str],
+    tolerance: float,
     *,
     on: str,
     workers: int | None,
-    tolerance: float,
+    as_json: bool,
 ) -> None:
     """Place all rows of a store of vectors by an orientation file, and say what was done."""
     from samekind.cli.embed import step_progress
@@ -192,6 +217,11 @@ def place_vectors(
         )
     sizes, names = done.labels.sizes(), done.labels.names()
     strangers = sizes.pop(0, 0)
+    if as_json:
+        groups = [{"number": k, "name": names[k], "size": size} for k, size in sizes.items()]
+        counts = {"rows": done.before + done.added, "before": done.before, "fit_none": strangers}
+        show_json({"labels": str(done.labels.path), **counts, "groups": groups})
+        return
     for number, size in sizes.items():
         note(f"{size:,} in {names[number]}")
     missing = plural(strangers, "item fits", "items fit")
@@ -205,6 +235,7 @@ def place_vectors(
 def write_placements(
     items: Collection,
     placements: Placements,
+    tell: Callable[[str], None] = say,
     *,
     csv: Path | None = None,
     json: Path | None = None,
@@ -216,20 +247,30 @@ def write_placements(
 
     if csv is not None:
         placements.write_csv(csv)
-        say(f"{csv}: {plural(len(placements.items), 'row')}.")
+        tell(f"{csv}: {plural(len(placements.items), 'row')}.")
     if json is not None:
         placements.write_json(json)
-        say(f"{json}: {plural(len(placements.items), 'item')}.")
+        tell(f"{json}: {plural(len(placements.items), 'item')}.")
     for target, mode in ((copy_to, "copy"), (link_to, "link")):
         if target is None:
             continue
         placed = items.take([items.position(item.id) for item in placements.items])
         plan = plan_export(placed, placements.clustering(), target, format="folders", mode=mode)
         with progress_bar("Writing") as progress:
-            say(run_export(plan, progress).describe())
+            tell(run_export(plan, progress).describe())
 
 
-def show_placements(placements: Placements) -> None:
+def show_placements(placements: Placements, *, as_json: bool, listed: bool) -> None:
+    """Print the placements as JSON, or as lines if they are to be listed, and a summary."""
+    if as_json:
+        show_json(placements.as_plain())
+        return
+    if listed:
+        show_lines(placements)
+    show_summary(placements)
+
+
+def show_lines(placements: Placements) -> None:
     """Print a line per item: a table for a person, tab-separated cells for a program."""
     if screen.is_terminal:
         rows = (

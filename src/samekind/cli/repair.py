@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from samekind.cli.console import say
+from samekind.cli import options
+from samekind.cli.console import say, show_json, waiting
 
 
 def repair(
@@ -15,6 +17,7 @@ def repair(
     to: Annotated[
         Path | None, typer.Option(help="The new file. By default NAME.repaired beside the old one.")
     ] = None,
+    as_json: options.Json = False,
 ) -> None:
     """Save all whole answers of a damaged ledger to a new file, and say what is missing."""
     from samekind.errors import InputError
@@ -25,5 +28,10 @@ def repair(
             "Expected a ledger file, got the address of a database. Restore a backup of the "
             "database with the tools of PostgreSQL."
         )
-    for line in save(ledger, to).describe():
+    with waiting("Reading"):
+        saved = save(ledger, to)
+    if as_json:
+        show_json({**asdict(saved), "path": str(saved.path), "complete": saved.is_complete})
+        return
+    for line in saved.describe():
         say(line)

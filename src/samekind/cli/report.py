@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from samekind.cli import options
-from samekind.cli.console import note, say
+from samekind.cli.console import note, say, show_json, waiting
 from samekind.questions.wording import plural
 
 
@@ -43,8 +42,9 @@ def report(
     for line in found.notes:
         note(line)
     qualities = tuple(sorted(set(quality or (0.8, 0.9, 0.95))))
-    page = Report.of(Study(found, metric, qualities), title).write(out)
+    with waiting("Drawing"):
+        page = Report.of(Study(found, metric, qualities), title).write(out)
     if as_json:
-        typer.echo(json.dumps({"page": str(page), "runs": len(found.runs), "metric": metric}))
+        show_json({"page": str(page), "runs": len(found.runs), "metric": metric})
         return
     say(f"Wrote {page} from {plural(len(found.runs), 'run')}, with report.md and tables beside it.")

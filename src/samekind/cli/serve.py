@@ -65,7 +65,7 @@ def serve(
         request = Request(
             path, orientation, encoder, method, strategy, groups, seed, ledger, note, given, bursts
         )
-        with progress_bar("Encoding") as progress:
+        with progress_bar("Encoding", then="Grouping") as progress:
             workspaces.open(request.remembered(), progress, people=shared)
     who: dict[str, Any] = {"token": token, "people": names, "public_url": public_url}
     who["phone"] = reachable

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from samekind.cli import options
-from samekind.cli.console import note, progress_bar, say, show_table
+from samekind.cli.console import note, progress_bar, say, show_json, show_table
 
 if TYPE_CHECKING:
     from samekind.sources import LabelledSet
@@ -65,7 +64,7 @@ def simulate(
         second=second, change=change, start=start, over=over, share=share, record=replay,
         session=replay_session, otherwise=otherwise, overlook=overlook,
     )  # fmt: skip
-    with progress_bar("Encoding") as progress:
+    with progress_bar("Encoding", then="Simulating") as progress:
         result = run_simulation(
             labelled, orientation=column, method=method, strategy=strategy, encoder=encoder,
             parameters=having, questions=questions, groups=groups, refit_every=refit_every,
@@ -74,7 +73,7 @@ def simulate(
         )  # fmt: skip
     result |= {"orientation": orientation} if labels and orientation else {}
     result |= {} if map_file is None else {"map": map_file.name}
-    typer.echo(json.dumps(result)) if as_json else show_curve(result)
+    show_json(result) if as_json else show_curve(result)
 
 
 def show_curve(result: dict[str, Any]) -> None:

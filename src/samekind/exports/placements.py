@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -73,9 +73,9 @@ class Placements:
 
         _new_text(path, write)
 
-    def write_json(self, path: str | Path) -> None:
-        """Write the items, those that fit no group, and those that could not be read."""
-        content = {
+    def as_plain(self) -> dict[str, Any]:
+        """Return the items, those that fit no group, and those that could not be read, as JSON."""
+        return {
             "format": "samekind-placements",
             "version": 1,
             "collection": self.collection,
@@ -85,8 +85,11 @@ class Placements:
             "not_read": [{"id": s.id, "reason": s.reason} for s in self.skipped],
         }
 
+    def write_json(self, path: str | Path) -> None:
+        """Write what :meth:`as_plain` returns. Never overwrites a file."""
+
         def write(file: TextIO) -> None:
-            json.dump(content, file, ensure_ascii=False, allow_nan=False, indent=1)
+            json.dump(self.as_plain(), file, ensure_ascii=False, allow_nan=False, indent=1)
             file.write("\n")
 
         _new_text(path, write)
