@@ -168,6 +168,19 @@ def lays_out(page: Any, faults: str, *args: Any) -> None:
         raise AssertionError(f"The layout has faults: {found}") from None
 
 
+STILL = """async (selector) => {
+  const places = () => JSON.stringify([...document.querySelectorAll(selector)].map((one) => one.getBoundingClientRect()));
+  const before = places();
+  for (let k = 0; k < 3; k += 1) await new Promise(requestAnimationFrame);
+  return before === places();
+}"""
+
+
+def stands_still(page: Any, selector: str) -> None:
+    """Wait until elements stay where they are, before the mouse goes to where they were seen."""
+    becomes(page, lambda: page.evaluate(STILL, selector))
+
+
 def fits_width(page: Any) -> None:
     """Wait until nothing is wider than the window."""
     becomes(page, lambda: page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"))

@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from browsing import EveryKind, Finger, becomes, broken_rules, expect, needs_browser, press
+from browsing import (
+    EveryKind,
+    Finger,
+    becomes,
+    broken_rules,
+    expect,
+    needs_browser,
+    press,
+    stands_still,
+)
 from samekind.questions import AllLike, Answer, OddOnes
 from samekind.workspace.workspace import Workspace
 
@@ -39,6 +48,7 @@ def focused(page: Any) -> str | None:
 
 def drag(page: Any, first: str, last: str, *, held: bool = False) -> None:
     """Hold the mouse button down on a tile, perhaps until it is enlarged, and let go on another."""
+    stands_still(page, ".mark")
     ends = [page.locator(f".mark[data-tile='{tile}']").bounding_box() for tile in (first, last)]
     points = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in ends]
     page.mouse.move(*points[0])
@@ -105,6 +115,7 @@ def test_a_review_and_a_search_with_a_finger(
         tiles.nth(k).tap()
     expect(page.locator("[data-choice=none]")).to_contain_text("1 is not")
     assert broken_rules(page) == []
+    stands_still(page, ".mark")
     middle = tiles.nth(9).bounding_box()
     finger.hold(middle["x"] + 20, middle["y"] + 20, lambda: page.wait_for_selector(".zoom"))
     expect(page.locator(".mark[aria-checked=true]")).to_have_count(1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsing import becomes, expect, fits_width, needs_browser
+from browsing import becomes, expect, fits_width, needs_browser, stands_still
 from samekind.items import Collection, Item, Preview
 from samekind.workspace.workspace import Workspace
 
@@ -97,6 +97,7 @@ def test_a_group_dragged_onto_another_is_merged_with_it(
     tile_workspace: Workspace, open_page: Any
 ) -> None:
     page = open_page(tile_workspace, "/groups", ready=".group-card")
+    stands_still(page, ".group-card")
     page.locator(".group-card .group-size").nth(2).drag_to(page.locator(".group-card").nth(0))
     expect(page.locator(".toast")).to_contain_text("the same kind")
     assert len(tile_workspace.session().answers) == 1
@@ -159,6 +160,8 @@ def test_items_are_dragged_to_another_group_and_taken_out(
     for k in (0, 1):
         page.locator(f"#member-{k}").click()
     chosen = {position(page, tile_workspace, k) for k in (0, 1)}
+    expect(page.locator(".selection-bar")).to_contain_text("2 selected")
+    stands_still(page, "#member-0, .sidebar-row")
     page.locator("#member-0").drag_to(page.locator(".sidebar-row").first)
     page.wait_for_selector(".toast")
     (told,) = tile_workspace.session().answers

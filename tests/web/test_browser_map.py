@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from browsing import becomes, broken_rules, expect, fits_screen, needs_browser
+from browsing import becomes, broken_rules, expect, fits_screen, needs_browser, stands_still
 from samekind.workspace.workspace import Workspace
 
 pytestmark = needs_browser
@@ -88,6 +88,7 @@ def take_lasso(page: Any) -> None:
 
 def draw_loop(page: Any, share: float = 0.45) -> None:
     """A loop around the middle of the map, with the mouse."""
+    stands_still(page, "canvas")
     box = page.locator("canvas").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     radius = min(box["width"], box["height"]) * share
@@ -128,6 +129,7 @@ def test_the_item_under_the_pointer_is_shown(open_map: Any, tile_workspace: Work
     page = open_map()
     pixels = seen(page)
     rows, columns = np.nonzero(np.ptp(pixels, axis=2) > 40)
+    stands_still(page, "canvas")
     box = page.locator("canvas").bounding_box()
     middle = len(rows) // 2
     page.mouse.move(box["x"] + float(columns[middle]), box["y"] + float(rows[middle]))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from browsing import Served, expect, fits_width, needs_browser, press
+from browsing import Served, becomes, expect, fits_width, needs_browser, press
 from samekind.ledger.store import MemoryStore
 from samekind.protocols import Event
 from samekind.web.rendering import answer_view
@@ -168,7 +168,7 @@ def test_an_odd_answer_is_changed_or_confirmed_for_good(page: Any, workspace: Wo
     page.locator("dialog [data-choice=different]").click()
     page.wait_for_selector("dialog", state="detached")
     expect(page.locator(".odd-answer")).to_have_count(1)
-    assert choices(workspace) == ["different", "1"]
+    becomes(page, lambda: choices(workspace) == ["different", "1"])
     page.reload()
     expect(page.locator(".odd-answer")).to_have_count(1)
     expect(page.locator(".odd-answer")).to_contain_text("Odd: 1.")

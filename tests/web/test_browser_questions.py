@@ -8,7 +8,16 @@ from typing import Any
 
 import pytest
 
-from browsing import EveryKind, Finger, expect, fits_screen, lays_out, needs_browser, press
+from browsing import (
+    EveryKind,
+    Finger,
+    expect,
+    fits_screen,
+    lays_out,
+    needs_browser,
+    press,
+    stands_still,
+)
 from samekind.questions import AllLike, OddOnes, Question, SameGroups, SamePair, WhichGroup
 from samekind.workspace.workspace import Workspace
 
@@ -154,6 +163,7 @@ def test_holding_a_picture_enlarges_it_and_letting_go_chooses_nothing(
 ) -> None:
     workspace = make_workspace(strategy=EveryKind((groups_of(3, 3),)))
     page = open_page(workspace, phone=True)
+    stands_still(page, ".exemplars .item")
     box = page.locator(".exemplars .item").first.bounding_box()
 
     def look() -> None:
