@@ -2,6 +2,7 @@
 
     python recipes/ncp_weights.py --variant pointwise --seconds 800 --out pointwise.safetensors
     python recipes/ncp_weights.py --variant acp-s --draws 40 --seconds 800 --out acp-s.safetensors
+    python recipes/ncp_weights.py --law plane --start pointwise.safetensors --out plane.safetensors
 
 Data sets of 4 to 500 points come from :class:`MixedVectors` and are seen as the estimator sees real
 vectors. Small data sets are as frequent as large ones. What is written are averaged weights in 16
@@ -19,13 +20,14 @@ import torch
 
 from samekind.clusterers.ncp.amortized.clusterwise import ClusterwiseNetwork, ClusterwiseSizes
 from samekind.clusterers.ncp.amortized.clusterwise_training import train_clusterwise
-from samekind.clusterers.ncp.amortized.mixed_vectors import general_vectors
+from samekind.clusterers.ncp.amortized.mixed_vectors import general_vectors, plane_vectors
 from samekind.clusterers.ncp.amortized.network import NCPNetwork, Sizes
 from samekind.clusterers.ncp.amortized.training import train
 from samekind.clusterers.ncp.amortized.training_loop import History
-from samekind.clusterers.ncp.amortized.weights import save
+from samekind.clusterers.ncp.amortized.weights import load, save
 from samekind.compute import best_device
 
+LAWS = {"general": general_vectors, "plane": plane_vectors}
 KINDS = {"clusterwise": "ccp", "acp-s": "acp-s", "acp": "acp"}
 
 
@@ -33,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add = parser.add_argument
     add("--variant", default="pointwise", choices=("pointwise", *KINDS))
+    add("--law", default="general", choices=list(LAWS), help="what data sets are drawn from")
+    add("--start", default=None, help="weights to begin with (pointwise)")
     add("--points", type=int, nargs=2, default=(4, 500), help="smallest and largest data set")
     add("--groups", type=int, default=20, help="most groups of a data set")
     add("--axes", type=int, default=16, help="principal axes that the network sees")
@@ -70,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def trained(wanted: argparse.Namespace) -> tuple[NCPNetwork | ClusterwiseNetwork, History]:
     """A network of the variant, and the course of its training."""
-    data = general_vectors(tuple(wanted.points), wanted.groups, wanted.axes)
+    data = LAWS[wanted.law](tuple(wanted.points), wanted.groups, wanted.axes)
     settings: dict[str, Any] = {
         "seconds": wanted.seconds, "batch": wanted.batch, "lr": wanted.lr, "seed": wanted.seed,
         "device": best_device(wanted.device).device, "ranges": ranges(tuple(wanted.points)),
@@ -83,6 +87,8 @@ def trained(wanted: argparse.Namespace) -> tuple[NCPNetwork | ClusterwiseNetwork
             inputs=wanted.axes, features=w, width=w, h_outputs=w, g_outputs=w,
             attention=wanted.attention, inducing=wanted.inducing, feed_point=wanted.feed_point,
         ))  # fmt: skip
+        if wanted.start is not None:
+            network = load(wanted.start).network.requires_grad_(True)
         return network, train(network, data, **settings)
     kind: Any = KINDS[wanted.variant]
     by_group = ClusterwiseNetwork(ClusterwiseSizes(

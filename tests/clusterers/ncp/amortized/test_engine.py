@@ -75,12 +75,13 @@ def test_the_engine_gives_the_published_trace() -> None:
         if n > 0:
             expected = VECTORS["engine"]["trace"][n - 1]
             K = len(expected["H"])
-            assert torch.allclose(state.H[0, :K], table(expected["H"]), atol=1e-9)
+            assert torch.allclose(state.H[state.slots[0, :K]], table(expected["H"]), atol=1e-9)
             assert torch.allclose(engine.context[0, n], table(expected["U"]), atol=1e-9)
+            mine = state.groups[state.slots[0]]
             G = torch.stack([
-                state.groups[0].sum(0) - state.groups[0, k] + choices.groups[choices.rows[0, k]]
-                for k in range(K + 1)
+                mine.sum(0) - mine[k] + choices.groups[choices.rows[0, k]] for k in range(K + 1)
             ])  # fmt: skip
+            assert torch.allclose(state.G[0], mine.sum(0), atol=1e-9)
             assert torch.allclose(G, table(expected["G_per_choice"]), atol=1e-9)
             assert torch.allclose(choices.log_probs[0], table(expected["logp"]), atol=1e-9)
         state = engine.move(state, choices, n, torch.tensor([0]), labels[:, n])
@@ -227,8 +228,20 @@ def test_more_groups_than_there_was_room_for_are_no_problem() -> None:
     x = torch.randn(2, N, 2, dtype=torch.float64)
     labels = torch.stack([torch.arange(N), torch.arange(N) // 2])
     state = forced(network, x, labels)
-    assert state.H.shape[1] >= 40 and state.n_groups.tolist() == [40, 20]
+    assert state.slots.shape[1] >= 40 and state.n_groups.tolist() == [40, 20]
     assert torch.allclose(state.log_prob, log_joint(network, x, labels), atol=1e-8)
+
+
+def test_states_share_the_groups_that_they_have_in_common() -> None:
+    network, x = small_network(1), torch.randn(1, 4, 2, dtype=torch.float64)
+    engine = Engine(network, network.points(x, None), torch.arange(4)[None])
+    state = engine.start()
+    for step, (parent, choice) in enumerate((([0], [0]), ([0], [1]), ([0, 0], [0, 1]))):
+        choices = engine.look(state, step)
+        state = engine.move(state, choices, step, torch.tensor(parent), torch.tensor(choice))
+    # {0, 2} {1} and {0} {1, 2}: four different groups and the empty one, and no more.
+    assert len(state.H) == 5
+    assert len(engine.look(state, 3).H) == 5, "each may be joined, or a new one begun"
 
 
 @QUICK

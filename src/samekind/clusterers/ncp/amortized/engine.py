@@ -1,8 +1,9 @@
 """Placing points one after the other: the state of many groupings side by side.
 
 A state is one way to have grouped the points placed so far. States of all data sets lie in one
-table; `owner` says whose they are. At each step only K + 1 values of g per state are new, and an
-empty slot of H is the group that would be opened.
+table; `owner` says whose they are. States share groups: a group with the same members, put there
+in the same order, is described once, however many states have it. At each step g is computed only
+for the groups that a point could join, and for one new group per data set.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from samekind.clusterers.ncp.amortized.network import Functions, Points
 
 FIRST_SLOTS = 8
 """Room for groups at the beginning; it doubles when it is full."""
+PIECE = 4_096
+"""Choices that are scored at a time."""
 
 
 class Allowed(Protocol):
@@ -45,10 +48,14 @@ class State:
 
     owner: Tensor
     """(R,) the data set of each."""
+    slots: Tensor
+    """(R, slots) rows of their groups in the next two; 0 in empty slots."""
     H: Tensor
-    """(R, slots, dh) sums over members; zero in empty slots."""
+    """(V, dh) sums over members of all groups that a state has; the first row is zero."""
     groups: Tensor
-    """(R, slots, dg) g of them; zero in empty slots."""
+    """(V, dg) g of them; the first row is zero."""
+    G: Tensor
+    """(R, dg) sum of g over the groups of each state."""
     n_groups: Tensor
     """(R,)"""
     log_prob: Tensor
@@ -68,9 +75,11 @@ class StepChoices(NamedTuple):
     log_mass: Tensor
     """(R,) logarithm of what is allowed of the probability."""
     rows: Tensor
-    """(R, C) row of each open choice in the next two."""
+    """(R, C) row in the next three of what each open choice makes of its group."""
     H: Tensor
     groups: Tensor
+    change: Tensor
+    """By which G changes."""
 
 
 class Engine:
@@ -109,8 +118,10 @@ class Engine:
             memory = self.allowed.start(device).expand(B, -1).clone()
         return State(
             torch.arange(B, device=device),
-            torch.zeros(B, FIRST_SLOTS, width, device=device, dtype=kind),
-            torch.zeros(B, FIRST_SLOTS, depth, device=device, dtype=kind),
+            torch.zeros(B, FIRST_SLOTS, dtype=torch.long, device=device),
+            torch.zeros(1, width, device=device, dtype=kind),
+            torch.zeros(1, depth, device=device, dtype=kind),
+            torch.zeros(B, depth, device=device, dtype=kind),
             torch.zeros(B, dtype=torch.long, device=device),
             torch.zeros(B, device=device, dtype=kind),
             torch.zeros(B, device=device, dtype=kind),
@@ -120,15 +131,15 @@ class Engine:
     def look(self, state: State, step: int) -> StepChoices:
         """The distribution of the choice at a step, for each state."""
         C = int(state.n_groups.max()) + 1
-        H, groups = _roomy(state.H, C), _roomy(state.groups, C)
-        is_open = torch.arange(C, device=H.device) <= state.n_groups[:, None]  # (R, C)
-        row, slot = is_open.nonzero(as_tuple=True)  # (V,)
-        new_H = H[row, slot] + self.h[state.owner, step][row]
+        is_open = torch.arange(C, device=state.H.device) <= state.n_groups[:, None]  # (R, C)
+        row, slot = is_open.nonzero(as_tuple=True)  # (choices,)
+        old, owner, at = self._joined(state, _roomy(state.slots, C)[row, slot], row)
+        new_H = state.H[old] + self.h[owner, step]
         new_groups = self.network.g(new_H)
-        rest = groups.sum(1)[row] - groups[row, slot]
-        found = self.network.f(rest + new_groups, self.context[state.owner, step][row])
-        scores = found.new_full((len(H), C), -torch.inf).index_put((row, slot), found)
-        rows = (is_open.flatten().cumsum(0) - 1).view(is_open.shape)
+        change = new_groups - state.groups[old]
+        found = self._scores(state, change, row, at, step)
+        scores = found.new_full(is_open.shape, -torch.inf).index_put((row, slot), found)
+        rows = at.new_zeros(is_open.shape).index_put((row, slot), at)
         log_probs = scores.log_softmax(1)
         may = is_open
         if self.allowed is not None and state.memory is not None:
@@ -136,13 +147,35 @@ class Engine:
             may = is_open & self.allowed.choices(state.memory, items, C)
         if self.there is not None:  # padding: the only choice is 0 and costs nothing
             gone = ~self.there[state.owner, step][:, None]
-            only = torch.arange(C, device=H.device) == 0
+            only = torch.arange(C, device=log_probs.device) == 0
             nothing = log_probs.new_zeros(()).expand_as(log_probs)
             log_probs = torch.where(gone, nothing.masked_fill(~only, -torch.inf), log_probs)
             may = torch.where(gone, only, may)
         kept = log_probs.masked_fill(~may, -torch.inf)
         log_mass = kept.logsumexp(1)
-        return StepChoices(log_probs, kept - log_mass[:, None], log_mass, rows, new_H, new_groups)
+        proposal = kept - log_mass[:, None]
+        return StepChoices(log_probs, proposal, log_mass, rows, new_H, new_groups, change)
+
+    def _joined(self, state: State, group: Tensor, row: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Groups that may be joined, each once: row and owner (W,), and which one each choice is.
+
+        An empty group belongs to no data set, so it is told apart by the owner.
+        """
+        V, owner = len(state.H), state.owner[row]
+        code = torch.where(group > 0, group, V + owner)
+        whose = owner.new_zeros(V + len(self.h)).index_put((code,), owner)
+        met = torch.zeros_like(whose, dtype=torch.bool).index_fill(0, code, True)
+        each = met.nonzero()[:, 0]
+        return torch.where(each < V, each, 0), whose[each], (met.cumsum(0) - 1)[code]
+
+    def _scores(self, state: State, change: Tensor, row: Tensor, at: Tensor, step: int) -> Tensor:
+        """(choices,) f of each choice, in pieces that stay in the processor's cache."""
+        context = self.context[state.owner, step]
+        pieces = [
+            self.network.f(state.G[some] + change[there], context[some])
+            for some, there in zip(row.split(PIECE), at.split(PIECE), strict=True)
+        ]
+        return torch.cat(pieces)
 
     def move(
         self, state: State, choices: StepChoices, step: int, parent: Tensor, choice: Tensor
@@ -153,10 +186,17 @@ class Engine:
         memory, items = state.memory, self.order[state.owner[parent], step]
         if self.allowed is not None and memory is not None:
             memory = self.allowed.remember(memory[parent], items, choice)
+        slots = _roomy(state.slots, C)[parent]
+        slots[torch.arange(len(slots), device=slots.device), choice] = len(state.H) + rows
+        kept = torch.zeros(len(state.H) + len(choices.H), dtype=torch.bool, device=slots.device)
+        kept[slots.flatten()] = True
+        kept[0] = True
         return State(
             state.owner[parent],
-            _with_slot(_roomy(state.H, C)[parent], choice, choices.H[rows]),
-            _with_slot(_roomy(state.groups, C)[parent], choice, choices.groups[rows]),
+            (kept.cumsum(0) - 1)[slots],
+            torch.cat([state.H, choices.H])[kept],
+            torch.cat([state.groups, choices.groups])[kept],
+            state.G[parent] + choices.change[rows],
             state.n_groups[parent].maximum(choice + 1),
             state.log_prob[parent] + choices.log_probs[parent, choice],
             state.log_weight[parent] + choices.log_mass[parent],
@@ -168,10 +208,4 @@ def _roomy(table: Tensor, slots: int) -> Tensor:
     """The table with twice the slots, as often as needed."""
     while table.shape[1] < slots:
         table = torch.cat([table, torch.zeros_like(table)], dim=1)
-    return table
-
-
-def _with_slot(table: Tensor, slot: Tensor, value: Tensor) -> Tensor:
-    """The (already copied) table with one slot of each row exchanged."""
-    table[torch.arange(len(table), device=table.device), slot] = value
     return table

@@ -46,6 +46,8 @@ class MixedVectors:
     round : share of data sets with round groups; the others are stretched along the axes (one
         third) or anywhere.
     heavy : share of data sets with heavy tails (Student's t, 3 to 10 degrees of freedom).
+    growing : share of data sets whose number of groups grows with their points (CRP); the others
+        are finite mixtures.
     """
 
     dim: int = 16
@@ -58,6 +60,7 @@ class MixedVectors:
     plane: float = 0.4
     round: float = 0.5
     heavy: float = 0.15
+    growing: float = 0.6
 
     @property
     def max_groups(self) -> int:
@@ -68,7 +71,7 @@ class MixedVectors:
     def prior(self) -> MixedPrior:
         """Of the grouping: CRP, or finite mixtures with uneven to equal sizes."""
         finite = EvenKinds(most=min(16, self.kinds), gamma=(0.5, 30.0))
-        return MixedPrior(CRP((0.3, 2.0)), finite, share=0.6)
+        return MixedPrior(CRP((0.3, 2.0)), finite, share=self.growing)
 
     def draw(
         self, batch: int, generator: torch.Generator, points: tuple[int, int] | None = None
@@ -135,3 +138,15 @@ def general_vectors(
 ) -> Calibrated:
     """Training data of the shipped weights: :class:`MixedVectors` on their principal axes."""
     return Calibrated(MixedVectors(points=points, kinds=kinds), dim)
+
+
+def plane_vectors(points: tuple[int, int] = (4, 500), kinds: int = 20, dim: int = 16) -> Calibrated:
+    """Training data of the weights for the plane: two dimensions, most groups round.
+
+    Of points in the plane far more is plausible beforehand than of vectors in general, above all
+    that groups are round and their number grows with the points.
+    """
+    law = MixedVectors(
+        points=points, kinds=kinds, plane=1.0, uneven=4.0, round=0.8, heavy=0.05, growing=0.8
+    )
+    return Calibrated(law, dim)
