@@ -6,10 +6,13 @@ import random
 import shutil
 import tempfile
 import warnings
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.faults.outcome import Outcome, clouds, session_over
 from samekind.errors import CorruptedLedger, StoreError
+from samekind.ledger.last_events import note_of
 from samekind.ledger.repair import repair
 from samekind.ledger.sql import SqlStore
 from samekind.ledger.write_ahead_log import log_of
@@ -21,50 +24,56 @@ Facts = set[tuple[int, str, str, float]]
 """Number, kind, data and time of events."""
 
 
+FILES: tuple[Callable[[Path], Path], ...] = (Path, log_of, note_of)
+"""The files of a ledger: its own, the write-ahead log, and the note of the last events."""
+
+
 def bytes_changed(rounds: int, seed: int) -> Outcome:
-    """One to 200 bits changed, or the end cut off; in every second round in the log."""
+    """One to 200 bits changed, or the end cut off: in the ledger, its log, or its note."""
     outcome, rng = Outcome(), random.Random(seed)
-    refused = harmless = shorter = saved = whole = 0
+    tally: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         folder = Path(name)
         expected = _write(folder / "good.samekind", folder / "copy.samekind")
         for k in range(rounds):
             ledger = folder / f"{k}.samekind"
-            for suffix in ("", "-wal"):
-                shutil.copy(f"{folder / 'copy.samekind'}{suffix}", f"{ledger}{suffix}")
-            hit = log_of(ledger) if k % 2 else ledger
-            broken = spoiled(hit.read_bytes(), rng)
-            hit.write_bytes(broken)
-            try:
-                read = facts(ledger)
-            except StoreError as problem:
-                refused += 1
-                good = str(ledger) in str(problem)
-                outcome.note(good, f"round {k}: {problem}")
-            else:
-                wrong = len(read - expected)
-                outcome.lost += wrong
-                outcome.note(not wrong, f"round {k}: {wrong} events are not what was stored")
-                harmless += read == expected
-                shorter += read < expected
+            for file in FILES:
+                shutil.copy(file(folder / "copy.samekind"), file(ledger))
+            hit = FILES[(0, 1, 0, 1, 2)[k % 5]](ledger)
+            hit.write_bytes(spoiled(hit.read_bytes(), rng))
+            wrong = _opened(ledger, expected, tally)
+            outcome.lost += wrong
+            outcome.note(not wrong, f"round {k}, {hit.name}: {wrong} events")
             kept = _repaired(folder, ledger, k)
             outcome.lost += len(kept - expected)
-            saved, whole = saved + len(kept & expected), whole + len(expected)
-            for file in folder.glob(f"{k}.*"):
-                file.unlink()
+            tally["saved"] += len(kept & expected)
+            for made in folder.glob(f"{k}.*"):
+                made.unlink()
+    whole = max(rounds * len(expected), 1)
     outcome.figures = {
-        "refused": refused,
-        "harmless": harmless,
-        "end of the log missing": shorter,
-        "events saved by repair": f"{100 * saved / max(whole, 1):.1f} %",
+        **{name: tally[name] for name in ("harmless", "refused with a sentence")},
+        "events lost silently": tally["events lost silently"],
+        "events saved by repair": f"{100 * tally['saved'] / whole:.1f} %",
     }
     return outcome
 
 
+def _opened(ledger: Path, expected: Facts, tally: Counter[str]) -> int:
+    """Open a damaged ledger; returns how many events are wrong, or gone without a word."""
+    try:
+        read = facts(ledger)
+    except StoreError as problem:
+        tally["refused with a sentence"] += 1
+        return int(str(ledger) not in str(problem))
+    tally["harmless"] += read == expected
+    tally["events lost silently"] += len(expected - read)
+    return len(read ^ expected)
+
+
 def spoiled(content: bytes, rng: random.Random) -> bytes:
     """The bytes with some bits changed, or without their end."""
-    if rng.random() < 0.15:
+    if rng.random() < 0.25:
         return content[: rng.randrange(len(content))]
     changed = bytearray(content)
     for _ in range(rng.choice((1, 1, 1, 8, 200))):
@@ -91,8 +100,8 @@ def _write(ledger: Path, copy: Path) -> Facts:
     with SqlStore(ledger) as store:
         session = session_over(X, store=store, seed=0)
         run(session, Truth(kinds), ANSWERS)
-        shutil.copy(ledger, copy)
-        shutil.copy(log_of(ledger), log_of(copy))
+        for file in FILES:
+            shutil.copy(file(ledger), file(copy))
     return facts(ledger)
 
 

@@ -2,6 +2,7 @@
 
 Reading order: ``fold.py`` (append events, fold them into a state, item ids to positions),
 ``store.py`` (in memory, and :func:`open_store`), ``sql.py`` (on disk), ``checksums.py``,
-``migrations.py``, ``sqlite_file.py``, ``postgres.py``, ``recordings.py`` (answers of an earlier
-session, to be replayed), and ``repair.py`` with ``pages.py`` (what is left of a damaged file).
+``migrations.py``, ``sqlite_file.py``, ``last_events.py``, ``postgres.py``, ``recordings.py``
+(answers of an earlier session, to be replayed), and ``repair.py`` with ``pages.py`` (what is left
+of a damaged file).
 """

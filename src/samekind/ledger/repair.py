@@ -17,9 +17,13 @@ from samekind.errors import CorruptedLedger, InputError, SamekindError, StoreErr
 from samekind.ledger import sqlite_file as ledgerfile
 from samekind.ledger.checksums import LOST, Row, n_questions, stored_row
 from samekind.ledger.fold import ANSWER_KINDS, LedgerState
+from samekind.ledger.last_events import read_note
 from samekind.ledger.pages import scan_pages
 from samekind.protocols import Event
 from samekind.questions.wording import plural
+
+MAX_GAP = 1_000_000
+"""Missing events in a row that are believed: a stranger's file may claim any number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +123,18 @@ def repair(path: str | Path, target: str | Path | None = None) -> Repaired:
         )
     from samekind.ledger.sql import SqlStore
 
-    sessions = []
+    sessions, confirmed = [], read_note(path)
     try:
         with new_file(target) as draft:
             try:
                 with SqlStore(draft) as store:
-                    for name, rows in sorted(found.items()):
-                        events, saved = _complete(name, rows)
+                    for name in sorted({*found, *confirmed}):
+                        rows = found.get(name, [])
+                        events, saved = _complete(name, rows, confirmed.get(name, 0))
                         store.extend(name, events)
                         sessions.append(saved)
             finally:  # SQLite leaves them behind if the disk is full
-                for suffix in ("-wal", "-shm"):
+                for suffix in ("-wal", "-shm", "-last"):
                     Path(f"{draft}{suffix}").unlink(missing_ok=True)
     except OSError as problem:
         if isinstance(problem, SamekindError):
@@ -169,8 +174,8 @@ def whole_rows(path: Path) -> dict[str, list[Row]]:
     return by_session
 
 
-def _complete(name: str, rows: Sequence[Row]) -> tuple[list[Event], SavedSession]:
-    """The events of a session with others in the place of missing ones."""
+def _complete(name: str, rows: Sequence[Row], confirmed: int) -> tuple[list[Event], SavedSession]:
+    """The events of a session with others in the place of missing ones, up to the confirmed one."""
     ids: dict[str, int] = {}
     state = LedgerState(lambda id: ids.setdefault(id, len(ids)))
     events: list[Event] = []
@@ -179,6 +184,9 @@ def _complete(name: str, rows: Sequence[Row]) -> tuple[list[Event], SavedSession
     for row in rows:
         event = row.event()
         questions = n_questions(row.kind, event.data)
+        if row.seq > len(events) + MAX_GAP:
+            unusable.append(row.seq)
+            continue
         if row.seq > len(events) + 1:
             gap = Missing(
                 len(events) + 1, row.seq - 1, row.asked - questions - asked, last_at, row.at
@@ -195,6 +203,10 @@ def _complete(name: str, rows: Sequence[Row]) -> tuple[list[Event], SavedSession
         answers += event.kind in ANSWER_KINDS
         events.append(event)
         asked, last_at = row.asked, row.at
+    if len(events) < confirmed <= len(events) + MAX_GAP:
+        missing.append(Missing(len(events) + 1, confirmed, 0, last_at, None))
+        while len(events) < confirmed:
+            events.append(Event(LOST, {"questions": 0}, last_at or 0.0, len(events) + 1))
     saved = len(rows) - len(unusable)
     return events, SavedSession(name, saved, answers, tuple(missing), tuple(unusable))
 

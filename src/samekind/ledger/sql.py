@@ -6,6 +6,7 @@ import hashlib
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from samekind.atomic_files import new_file, sync_folder
 from samekind.errors import CorruptedLedger, MissingExtra, StoreError
 from samekind.ledger import sqlite_file as ledgerfile
 from samekind.ledger.checksums import Row, stored_row
+from samekind.ledger.last_events import note_last, note_of, remove_note
 from samekind.ledger.store import check_after, check_last, check_session, to_row
 from samekind.ledger.watching import CHANNEL, Wake, watch_file, watch_postgres
 from samekind.protocols import Event
@@ -73,6 +75,8 @@ class SqlStore:
             self._path = Path(address.removeprefix("sqlite:///")).expanduser()
             self._where = str(self._path)
             self._engine = self._open_file(self._path)
+        # Also when nobody closes the store: at the end of the process, or when it is let go.
+        weakref.finalize(self, _close, self._engine, self._path)
 
     def append(self, session: str, event: Event, *, after: int | None = None) -> int:
         """Store an event; when this returns its number, the event is safe on disk.
@@ -82,29 +86,34 @@ class SqlStore:
         """
         check_session(session)
         plain = to_row(event)
-        with self._lock, self._translated(), self._writing(self._engine, session) as connection:
-            self._check_still_there()
-            last, asked = self._last(connection, session)
-            check_last(last, after)
-            seq = last + 1
-            row = stored_row(session, seq, plain, asked)
-            connection.execute(sa.insert(EVENTS).values(row._asdict()))
-            if self._path is None:  # delivered when the transaction is committed
-                connection.execute(sa.select(sa.func.pg_notify(CHANNEL, f"{seq} {session}")))
+        with self._lock:
+            with self._translated(), self._writing(self._engine, session) as connection:
+                self._check_still_there()
+                last, asked = self._last(connection, session)
+                check_last(last, after)
+                seq = last + 1
+                row = stored_row(session, seq, plain, asked)
+                connection.execute(sa.insert(EVENTS).values(row._asdict()))
+                if self._path is None:  # delivered when the transaction is committed
+                    notice = sa.func.pg_notify(CHANNEL, f"{seq} {session}")
+                    connection.execute(sa.select(notice))
+            self._note(session, seq)
         return seq
 
     def extend(self, session: str, events: Iterable[Event]) -> None:
         """Store many events in one transaction: all of them, or none."""
         check_session(session)
-        with self._lock, self._translated(), self._writing(self._engine, session) as connection:
-            self._check_still_there()
-            seq, asked = self._last(connection, session)
-            rows = []
-            for event in events:
-                rows.append(stored_row(session, seq + 1, to_row(event), asked))
-                seq, asked = rows[-1].seq, rows[-1].asked
-            if rows:
-                connection.execute(sa.insert(EVENTS), [row._asdict() for row in rows])
+        with self._lock:
+            with self._translated(), self._writing(self._engine, session) as connection:
+                self._check_still_there()
+                seq, asked = self._last(connection, session)
+                rows = []
+                for event in events:
+                    rows.append(stored_row(session, seq + 1, to_row(event), asked))
+                    seq, asked = rows[-1].seq, rows[-1].asked
+                if rows:
+                    connection.execute(sa.insert(EVENTS), [row._asdict() for row in rows])
+            self._note(session, seq)
 
     @property
     def is_remote(self) -> bool:
@@ -137,7 +146,7 @@ class SqlStore:
 
     def close(self) -> None:
         """Close the connections. The store opens new ones when it is used again."""
-        self._engine.dispose()
+        _close(self._engine, self._path)
 
     def __enter__(self) -> Self:
         return self
@@ -166,6 +175,11 @@ class SqlStore:
             if len(rows) < _CHUNK:
                 return
 
+    def _note(self, session: str, seq: int) -> None:
+        """Note beside a file what was confirmed, so that it cannot go missing without a word."""
+        if self._path is not None:
+            note_last(self._path, session, seq)
+
     def _last(self, connection: sa.Connection, session: str) -> tuple[int, int]:
         """The number of the last event of a session, and how many questions it has so far."""
         of_session = sa.select(EVENTS.c.seq, EVENTS.c.asked).where(EVENTS.c.session == session)
@@ -186,6 +200,7 @@ class SqlStore:
                 self._make_file(path)
             ledgerfile.check_owner(path)
             ledgerfile.check_log(path)
+            ledgerfile.check_end(path)
             engine = _sqlite_engine(path, self._timeout)
             with self._translated():
                 self._check_intact(engine, path)
@@ -203,6 +218,7 @@ class SqlStore:
     def _make_file(self, path: Path) -> None:
         """Create the ledger atomically: nobody ever sees an unfinished file under its name."""
         path.parent.mkdir(parents=True, exist_ok=True)
+        note_of(path).unlink(missing_ok=True)  # of a ledger that is no longer there
         with suppress(FileExistsError):  # another process was quicker; its ledger is as good
             with new_file(path) as draft:
                 draft.touch(exist_ok=False)
@@ -281,6 +297,13 @@ class SqlStore:
             ) from None
         except sqlite3.Error as error:
             raise ledgerfile.from_sqlite(error, Path(self._where)) from error
+
+
+def _close(engine: sa.Engine, path: Path | None) -> None:
+    """Close the connections. The last one lets SQLite move its log into the file."""
+    engine.dispose()
+    if path is not None:
+        remove_note(path)
 
 
 def _sqlite_engine(path: Path, timeout: float, *, journal: str = "WAL") -> sa.Engine:

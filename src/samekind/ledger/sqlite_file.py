@@ -12,7 +12,9 @@ import warnings
 from pathlib import Path
 
 from samekind.errors import CorruptedLedger, ForeignFile, NoSpace, StoreError
+from samekind.ledger.last_events import missing_events, note_of
 from samekind.ledger.write_ahead_log import log_of, read_log
+from samekind.questions.wording import plural
 
 APPLICATION_ID = 0x53616D65  # "Same", in the header of every ledger file
 _MAGIC = b"SQLite format 3\0"
@@ -127,6 +129,18 @@ def check_log(path: Path) -> None:
             "the computer stopped meanwhile. It is missing. Look at your last answer.",
             stacklevel=2,
         )
+
+
+def check_end(path: Path) -> None:
+    """Refuse a file whose last confirmed events are missing, before SQLite tidies up the log."""
+    missing = missing_events(path)
+    if missing:
+        which = ", ".join(
+            f"{first} to {last} of {name!r}" for name, (first, last) in missing.items()
+        )
+        number = sum(last - first + 1 for first, last in missing.values())
+        what = f"{plural(number, 'event')} at its end that had been confirmed: {which}"
+        raise damaged(path, f"it lacks {what}. If it is an older copy, remove {note_of(path)}")
 
 
 def check_intact(connection: sqlite3.Connection, path: Path) -> None:
