@@ -68,7 +68,7 @@ def test_a_csv_file_of_the_person_becomes_a_grouping(
     table = tmp_path / "mine.csv"
     table.write_text("file,group\n" + "\n".join(rows))
     page.fill(".new-orientation input", "from my table")
-    page.get_by_label("Begin with").select_option(label="A CSV file with my groups")
+    page.get_by_label("Begin with").select_option(label="A file with my groups")
     page.set_input_files("input[type=file]", table)
     page.click("text=Create")
     expect(page.locator(".group-card")).to_have_count(2)

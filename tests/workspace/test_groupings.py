@@ -108,7 +108,7 @@ def test_a_grouping_begins_with_the_folders_and_their_names(workspace: Workspace
 def test_a_table_of_a_person_names_items_by_the_end_of_their_paths(workspace: Workspace) -> None:
     ids = list(workspace.collection.ids())
     rows = "\n".join(f"{Path(id).name};{'warm' if 'red' in id else 'cold'}" for id in ids[::2])
-    labels = starts.read_labels(f"File;Group\n{rows}\nnobody.png;warm\n", ids)
+    labels = starts.read_labels(f"File;Group\n{rows}\nnobody.png;warm\n", workspace.collection)
     assert len(labels) == 12 and set(labels.values()) == {"warm", "cold"}
     session, words = starts.begin_from(workspace, "mood", labels)
     assert words == "2 groups from 12 items. 12 items have no label and are placed by likeness."

@@ -39,8 +39,8 @@ def export(
     format: Annotated[
         str | None,
         typer.Option(
-            help="csv, json, parquet, coco, label-studio, fiftyone, folders, albums, xmp or "
-            "orientation; default: by the suffix."
+            help="csv, json, parquet, coco, label-studio, fiftyone, argilla, cleanlab, folders, "
+            "albums, imagefolder, xmp or orientation; default: by the suffix."
         ),
     ] = None,
     mode: Annotated[str, typer.Option(help="For folders: copy or link the files.")] = "copy",

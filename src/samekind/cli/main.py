@@ -16,6 +16,7 @@ from samekind.cli.check import check
 from samekind.cli.console import complain, note, plain_warnings
 from samekind.cli.embed import embed
 from samekind.cli.export import export
+from samekind.cli.import_labels import import_labels
 from samekind.cli.learn import learn
 from samekind.cli.list import list_all
 from samekind.cli.more import more
@@ -64,6 +65,7 @@ for command in (*sorting, simulate, bench, report):
     panel = "Sort your things" if command in sorting else "Measure with simulated people"
     kind = PredictCommand if command is predict else None
     app.command(rich_help_panel=panel, cls=kind)(command)
+app.command("import", rich_help_panel="Sort your things")(import_labels)
 app.command("list", rich_help_panel="Sort your things")(list_all)
 app.add_typer(plot, name="plot", rich_help_panel="Measure with simulated people")
 

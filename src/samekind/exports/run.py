@@ -9,7 +9,14 @@ from pathlib import Path
 
 from samekind.atomic_files import new_file, put_in_place
 from samekind.errors import ExportError, SamekindError
-from samekind.exports.annotations import write_coco, write_fiftyone, write_label_studio
+from samekind.exports.annotations import (
+    write_argilla,
+    write_cleanlab,
+    write_coco,
+    write_fiftyone,
+    write_label_studio,
+)
+from samekind.exports.imagefolder import write_metadata
 from samekind.exports.manifest import MANIFEST, Made, Manifest, Report
 from samekind.exports.names import suffix_for
 from samekind.exports.plan import Plan, Planned, content_of
@@ -23,6 +30,8 @@ WRITERS = {
     "coco": write_coco,
     "label-studio": write_label_studio,
     "fiftyone": write_fiftyone,
+    "argilla": write_argilla,
+    "cleanlab": write_cleanlab,
 }
 """What writes each format that is one file."""
 
@@ -87,11 +96,13 @@ def _make_all(plan: Plan, manifest: Manifest, progress: Progress | None) -> tupl
     for folder in plan.folders:
         manifest.note(Made("folder", _relative(folder, manifest)))
         folder.mkdir()
-    done = []
+    done: list[Path] = []
     symbolic = 0
     for count, file in enumerate(plan.files, start=1):
         if plan.format == "xmp":
             done.append(_tag(plan, file, manifest))
+        elif file.position < 0:
+            done.append(_write_metadata(plan, file, done, manifest))
         elif file.source is None:
             done.append(_write(plan, file, manifest))
         elif plan.mode == "copy":
@@ -120,11 +131,18 @@ def _tag(plan: Plan, file: Planned, manifest: Manifest) -> Path:
     return _name_part(plan, file, file.path, manifest)
 
 
+def _write_metadata(plan: Plan, file: Planned, done: list[Path], manifest: Manifest) -> Path:
+    """Write the table beside the pictures, which come before it in the plan."""
+    pictures = zip(plan.files, done, strict=False)
+    write_metadata(plan, {one.position: path.name for one, path in pictures}, manifest.part)
+    return _name_part(plan, file, file.path, manifest)
+
+
 def _name_part(plan: Plan, file: Planned, path: Path, manifest: Manifest) -> Path:
     """Record a finished file in the manifest, then give it its name."""
     source = str(file.source) if file.source else ""
     size, checksum = manifest.part.stat().st_size, sha256(manifest.part)
-    id = plan.collection.id(file.position)
+    id = plan.collection.id(file.position) if file.position >= 0 else ""
     manifest.note(Made("file", _relative(path, manifest), id, source, size, checksum))
     put_in_place(manifest.part, path)
     return path

@@ -5,6 +5,7 @@ What needs data, encoders, a server or a picture is in other packages and import
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import import_module
 from pathlib import Path
@@ -114,11 +115,25 @@ class Results:
 
         Parameters
         ----------
-        format : csv, json, parquet, folders, albums, xmp, coco, label-studio or fiftyone; None:
-            by the suffix of the path.
+        format : csv, json, parquet, folders, albums, xmp, coco, label-studio, fiftyone, argilla,
+            cleanlab or imagefolder; None: by the suffix of the path.
         mode : for folders, ``copy`` the files or ``link`` to them.
         """
         return import_module("samekind.workspace.exports").export_groups(self, path, format, mode)
+
+    def import_labels(self, source: str | Path | Mapping[str, str] | Sequence[object]) -> str:
+        """Begin from groups that another tool made; returns what was done in words.
+
+        The session must have no answers yet. Items without a group are placed by likeness.
+
+        Parameters
+        ----------
+        source : a table (CSV, JSON lines), a file of Label Studio, FiftyOne, Argilla, COCO or
+            cleanlab, a folder of Hugging Face datasets, groups by the ids of items, or a label
+            for each item, None where it is not known.
+        """
+        words: str = import_module("samekind.workspace.starts").import_labels(self, source)
+        return words
 
     def widget(self, *, height: int = 760, host: str = "localhost") -> Any:
         """Return the page over this session, which Jupyter and marimo show as the cell's output.

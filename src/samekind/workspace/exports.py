@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from samekind.workspace.workspaces import Workspaces
 
 TABLES = ("csv", "json", "parquet")
-FOLDERS = ("folders", "albums", "xmp")
+FOLDERS = ("folders", "albums", "xmp", "imagefolder")
 """Formats that write several files, and can be undone."""
 MAX_LISTED_FILES = 40
 """Files that a dry run names; of the others it only gives the number."""
@@ -96,8 +96,8 @@ def unavailable(workspace: Workspace, session: Session, format: str) -> str:
     """Say why a format cannot be written here; empty if it can."""
     if format == "parquet" and format not in table_formats():
         return "Needs pyarrow: pip install 'samekind[parquet]'"
-    if format == "xmp" and session.collection.kind != "image":
-        return "Only for pictures in a folder."
+    if format in ("xmp", "imagefolder") and session.collection.kind != "image":
+        return "Only for pictures in a folder." if format == "xmp" else "Only for pictures."
     if format != "orientation":
         return ""
     if workspace.pile is None:

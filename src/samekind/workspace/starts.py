@@ -1,4 +1,4 @@
-"""Begin a grouping from what is there already: folders, a label column, or a table of a person.
+"""Begin a grouping from what is there already: folders, a label column, or a file with groups.
 
 The labels become answers of the person who chose them, in portions: a correction later sets aside
 one small portion instead of a whole group.
@@ -6,27 +6,27 @@ one small portion instead of a whole group.
 
 from __future__ import annotations
 
-import csv
-import io
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from samekind.errors import InputError, SamekindError
+from samekind.errors import InputError, SamekindError, SourceError, StateError
 from samekind.questions import YES, OneKind
 from samekind.questions.by_hand import SeparateKinds
 from samekind.questions.wording import plural
+from samekind.workspace.label_files import Labels, read_labels
 
 if TYPE_CHECKING:
     from samekind.session import Session
     from samekind.workspace.workspace import Workspace
 
 Kind = Literal["folders", "column", "csv"]
-Labels = dict[int, str]
-"""Item positions with the name of their group."""
+LabelSource = str | Path | Mapping[str, str] | Sequence[object]
+"""A label file, groups by ids of items, or a label per item, None where it is not known."""
 MAX_GROUPS = 1_000
 """Groups that a grouping can begin with."""
 MAX_PORTIONS = 400
@@ -34,8 +34,9 @@ MAX_PORTIONS = 400
 MIN_PORTION = 10
 MAX_SCANNED_ITEMS = 50_000
 """Items of a table up to which its columns are offered."""
-HEADINGS = frozenset({"id", "item", "file", "filename", "file name", "path", "name", "image"})
-"""Headings, in lower case, of the column that names the items of a table."""
+MAX_FILE_BYTES = 500_000_000
+METADATA_FILES = ("metadata.csv", "metadata.jsonl")
+"""Tables beside the pictures in a folder of Hugging Face datasets."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Start:
 
 
 def starts_of(workspace: Workspace) -> list[Start]:
-    """List what a grouping of these items can begin from, besides a table of the person."""
+    """List what a grouping of these items can begin from, besides a file of the person."""
     found = [("folders", "", folders_of(workspace))]
     found += [("column", name, labels) for name, labels in _columns(workspace).items()]
     return [
@@ -64,10 +65,11 @@ def labels_of(workspace: Workspace, kind: Kind, name: str, text: str) -> Labels:
 
     Parameters
     ----------
-    name : of the column. text : of the person's own table.
+    name : of the column. text : of the person's own file, of any format that
+        :mod:`samekind.workspace.label_files` reads.
     """
     if kind == "csv":
-        return read_labels(text, list(workspace.collection.ids()))
+        return read_labels(text, workspace.collection)
     labels = folders_of(workspace) if kind == "folders" else _columns(workspace).get(name, {})
     if not _is_grouping(labels):
         what = "folders" if kind == "folders" else f"column {name!r}"
@@ -80,25 +82,89 @@ def labels_of(workspace: Workspace, kind: Kind, name: str, text: str) -> Labels:
 
 def begin_from(workspace: Workspace, title: str, labels: Labels) -> tuple[Session, str]:
     """Begin a grouping from labels; returns its session, and what was done in words."""
-    kinds = _kinds(labels)
-    if not 2 <= len(kinds) <= MAX_GROUPS:
-        raise InputError(
-            f"Expected from 2 to {MAX_GROUPS:,} groups to begin from, got {len(kinds):,}. Choose "
-            "other folders, another column or another table."
-        )
+    _check_count(labels)
     session = workspace.begin(title)
+    return session, tell_labels(session, labels)
+
+
+def import_labels(session: Session, source: LabelSource) -> str:
+    """Begin a session that has no answers yet from a label file, or from labels.
+
+    Returns what was done in words.
+    """
+    if session.answers:
+        raise StateError(
+            f"Expected a grouping without answers, got {session.name!r} with "
+            f"{plural(len(session.answers), 'answer')}. Begin another one from these labels."
+        )
+    if isinstance(source, str | Path):
+        labels = read_labels(check_label_file(source), session.collection)
+    elif isinstance(source, Mapping):
+        rows = json.dumps([{"id": id, "label": str(label)} for id, label in source.items()])
+        labels = read_labels(rows, session.collection)
+    else:
+        labels = _by_position(list(source), len(session.collection))
+    _check_count(labels)
+    return tell_labels(session, labels)
+
+
+def _by_position(labels: Sequence[object], n_items: int) -> Labels:
+    if len(labels) != n_items:
+        raise InputError(
+            f"Expected a label for each of {n_items:,} items, None where it is not known, got "
+            f"{len(labels):,}."
+        )
+    return {k: str(label) for k, label in enumerate(labels) if label is not None}
+
+
+def tell_labels(session: Session, labels: Labels) -> str:
+    """Record labels as answers, and learn from them; returns what was done in words."""
+    kinds = _kinds(labels)
     for parts, why in _portions(kinds):
         question = SeparateKinds if len(parts) > 1 else OneKind
         session.volunteer(question(parts, why=why), YES)
     for name, items in kinds.items():
         session.naming.name_kind(items[0], name)
     session.refit()
-    left = len(workspace.collection) - len(labels)
+    left = len(session.collection) - len(labels)
     words = f"{plural(len(kinds), 'group')} from {plural(len(labels), 'item')}."
     if left:
         words += f" {plural(left, 'item has', 'items have')} no label and is placed by likeness."
         words = words.replace("have no label and is", "have no label and are")
-    return session, words
+    return words
+
+
+def _check_count(labels: Labels) -> None:
+    n_groups = len(set(labels.values()))
+    if not 2 <= n_groups <= MAX_GROUPS:
+        raise InputError(
+            f"Expected from 2 to {MAX_GROUPS:,} groups to begin from, got {n_groups:,}. Choose "
+            "other folders, another column or another file."
+        )
+
+
+def check_label_file(source: str | Path) -> str:
+    """Return the content of a label file; fails early, before any long work.
+
+    A folder of Hugging Face datasets has a label file of its own.
+    """
+    path = Path(source).expanduser()
+    if path.is_dir():
+        inside = (at / name for at in (path, path / "train") for name in METADATA_FILES)
+        path = next((file for file in inside if file.is_file()), path / METADATA_FILES[0])
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise InputError(
+                f"Expected a file of at most {MAX_FILE_BYTES:,} bytes, got {path} with "
+                f"{path.stat().st_size:,}. Leave out columns other than item and group."
+            )
+        return path.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise SourceError(
+            f"{path} cannot be read: {problem.strerror or problem}. Name a file with groups."
+        ) from problem
+    except UnicodeDecodeError as problem:
+        raise SourceError(f"Expected UTF-8 in {path}, got other bytes. Save it again.") from problem
 
 
 def folders_of(workspace: Workspace) -> Labels:
@@ -109,68 +175,6 @@ def folders_of(workspace: Workspace) -> Labels:
         shared = _shared([*found.values()])
         found = {i: parts[shared:] for i, parts in found.items()}
     return {i: "/".join(parts) for i, parts in found.items() if parts}
-
-
-def read_labels(text: str, ids: Sequence[str]) -> Labels:
-    """Read a table with a column that names items and one that names groups.
-
-    An item is named by its id, by the end of its path, or by its file name, if that is unique.
-    """
-    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)))
-    rows = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
-    if not rows or max(map(len, rows)) < 2:
-        raise InputError(
-            "Expected a table with two columns, one that names the items and one that names their "
-            "groups. Save it as CSV."
-        )
-    place = _by_name(ids)
-    first = next((k for k, cell in enumerate(rows[0]) if cell.casefold() in HEADINGS), 0)
-    has_heading = _place(rows[0][first], place) is None
-    column = _group_column(rows, first, has_heading=has_heading)
-    labels: Labels = {}
-    for row in rows[1:] if has_heading else rows:
-        where = _place(row[first], place) if len(row) > max(first, column) else None
-        if where is not None and row[column]:
-            labels[where] = row[column]
-    if not labels:
-        raise InputError(
-            f"None of the {len(rows):,} rows names one of these items. Expected names such as "
-            f"{ids[0]!r} in the column {rows[0][first]!r}."
-        )
-    return labels
-
-
-def _group_column(rows: list[list[str]], first: int, *, has_heading: bool) -> int:
-    """Return the column of the groups: one called so, or else the one after the names."""
-    if has_heading:
-        called = {cell.casefold(): k for k, cell in enumerate(rows[0]) if k != first}
-        for heading in ("name", "group name", "label", "kind", "class", "category", "group"):
-            if heading in called:
-                return called[heading]
-    return first + 1 if first + 1 < len(rows[0]) else 0
-
-
-def _delimiter(text: str) -> str:
-    head = text[:20_000]
-    return max(",;\t|", key=lambda mark: head.count(mark))
-
-
-def _by_name(ids: Sequence[str]) -> dict[str, int | None]:
-    """Positions by id and by every unique end of a path; None for ends of several paths."""
-    found: dict[str, int | None] = {}
-    for position, id in enumerate(ids):
-        parts = PurePosixPath(id).parts
-        for k in range(1, len(parts)):
-            end = "/".join(parts[k:])
-            found[end] = None if end in found else position
-    return found | {id: position for position, id in enumerate(ids)}
-
-
-def _place(name: str, place: Mapping[str, int | None]) -> int | None:
-    """Return the position of the item with this name; a longer path may name it, too."""
-    parts = PurePosixPath(name.replace("\\", "/")).parts
-    ends = ("/".join(parts[k:]) for k in range(len(parts)))
-    return next((place[end] for end in (name, *ends) if place.get(end) is not None), None)
 
 
 def _columns(workspace: Workspace) -> dict[str, Labels]:

@@ -93,7 +93,7 @@ function OtherFormats({ formats, chosen, choose }: OtherProps) {
 
 /** Folders cannot be downloaded, only written. */
 function downloadUrl(client: Client, format: FormatView["name"]): string | undefined {
-  if (format === "folders" || format === "albums" || format === "xmp") return undefined;
+  if (format === "folders" || format === "albums" || format === "xmp" || format === "imagefolder") return undefined;
   if (format === "orientation") return client.url("/api/finish/orientation");
   return client.url("/api/export", { query: { format } });
 }

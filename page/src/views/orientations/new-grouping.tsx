@@ -109,16 +109,16 @@ export function NewGrouping({ client }: { client: Client }) {
                   {labelOf(one)}
                 </option>
               ))}
-              <option value={CSV}>A CSV file with my groups</option>
+              <option value={CSV}>A file with my groups</option>
             </select>
           </label>
         )}
         {start === CSV && (
           <label>
-            CSV file, one row per item: its name, its group
+            A table with names and groups, or a file of Label Studio, FiftyOne, Argilla, cleanlab or COCO
             <input
               type="file"
-              accept=".csv,.tsv,.txt,text/csv"
+              accept=".csv,.tsv,.txt,.json,.jsonl,text/csv,application/json"
               onChange={(event) => setFile(event.currentTarget.files?.[0] ?? null)}
             />
           </label>

@@ -19,6 +19,7 @@ from samekind.workspace.workspaces import Workspaces
 router = APIRouter(prefix="/api", responses=core.ERRORS)
 MEDIA_TYPES = {
     "csv": "text/csv; charset=utf-8",
+    "cleanlab": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
 }
 """Media types of downloads; all others are JSON."""
@@ -30,6 +31,9 @@ SUFFIXES = {
     "coco": "-coco.json",
     "label-studio": "-label-studio.json",
     "fiftyone": "-fiftyone.json",
+    "argilla": "-argilla.json",
+    "cleanlab": "-cleanlab.csv",
+    "imagefolder": "-imagefolder",
     "albums": "-albums",
     "xmp": "-xmp",
 }
@@ -50,6 +54,9 @@ FORMATS = {
     "coco": ("COCO", "Images with the categories that they belong to."),
     "label-studio": ("Label Studio", "Tasks with your answers, and the rest as predictions."),
     "fiftyone": ("FiftyOne", "The labels of a classification dataset."),
+    "argilla": ("Argilla", "Records with your groups as suggestions."),
+    "cleanlab": ("cleanlab", "Labels as numbers, with the columns of label issues."),
+    "imagefolder": ("Hugging Face", "A folder of pictures for the library datasets."),
 }
 """Label and description of each format."""
 MAIN = {"image": ("folders", "albums", "xmp", "csv", "orientation")}
@@ -75,7 +82,7 @@ def get_formats(
             name=format,  # type: ignore[arg-type]
             label=label,
             line=line,
-            modes=["copy", "link"] if format in ("folders", "albums") else [],
+            modes=["copy", "link"] if format in ("folders", "albums", "imagefolder") else [],
             download=format not in exports.FOLDERS,
             suggestion=f"~/{name or 'groups'}{SUFFIXES.get(format, '')}",
             why_not=exports.unavailable(workspace, session, format)

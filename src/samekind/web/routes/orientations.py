@@ -87,7 +87,7 @@ def list_starts(workspace: CurrentWorkspace) -> groups.LabelStarts:
 
 @router.post("/orientations/from", status_code=201)
 def start_from(new: groups.NewFrom, workspace: CurrentWorkspace) -> groups.Begun:
-    """Start an orientation from folders, a column, or a table with items and their groups."""
+    """Start an orientation from folders, a column, or a file with items and their groups."""
     labels = starts.labels_of(workspace, new.kind, new.column, new.text)
     session, words = starts.begin_from(workspace, new.name, labels)
     return groups.Begun(session=session.name, pile=None, message=words)

@@ -263,7 +263,7 @@ class NewFrom(Schema):
     kind: Literal["folders", "column", "csv"]
     column: Annotated[str, Field(max_length=500)] = ""
     text: Annotated[str, Field(max_length=MAX_TABLE_BYTES)] = ""
-    """The table itself, for ``csv``."""
+    """The content of the file, for ``csv``: a table, or JSON of another tool."""
 
 
 class Begun(Schema):

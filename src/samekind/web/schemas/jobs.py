@@ -23,8 +23,10 @@ ParameterValue = (
     | Annotated[str, Line, Field(max_length=200)]
     | None
 )
-TableFormat = Literal["csv", "json", "parquet", "coco", "label-studio", "fiftyone"]
-ExportFormat = TableFormat | Literal["folders", "albums", "xmp", "orientation"]
+TableFormat = Literal[
+    "csv", "json", "parquet", "coco", "label-studio", "fiftyone", "argilla", "cleanlab"
+]
+ExportFormat = TableFormat | Literal["folders", "albums", "xmp", "imagefolder", "orientation"]
 
 
 class JobView(Schema):
