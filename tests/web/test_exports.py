@@ -105,12 +105,15 @@ def test_other_formats_are_offered_and_sidecars_are_written_and_removed(
 ) -> None:
     offered = {one["name"]: one for one in client.get("/api/finish").json()["formats"]}
     assert [name for name, one in offered.items() if one["other"]] == [
-        "json", "parquet", "coco", "label-studio", "fiftyone"
+        "json", "parquet", "coco", "label-studio", "fiftyone", "argilla", "cleanlab", "imagefolder"
     ]  # fmt: skip
     assert list(offered)[:3] == ["folders", "albums", "xmp"], "what people do with pictures"
     assert not offered["xmp"]["download"] and offered["albums"]["modes"] == ["copy", "link"]
     coco = client.get("/api/export", params={"format": "coco"})
     assert len(coco.json()["images"]) == 24 and '-coco.json"' in coco.headers["Content-Disposition"]
+    table = client.get("/api/export", params={"format": "cleanlab"})
+    assert '-cleanlab.csv"' in table.headers["Content-Disposition"]
+    assert table.text.startswith("id,label,is_label_issue") and table.text.count("\n") == 25
     target = tmp_path / "photos"  # beside the originals
     job = written(client, workspaces, format="xmp", target=str(target))
     assert job.state == "finished" and len(list(target.glob("*.png.xmp"))) == 24
