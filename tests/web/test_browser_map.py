@@ -13,7 +13,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from browsing import becomes, broken_rules, expect, fits_screen, needs_browser, stands_still
+from browsing import (
+    Finger,
+    becomes,
+    broken_rules,
+    expect,
+    fits_screen,
+    needs_browser,
+    stands_still,
+)
 from samekind.workspace.workspace import Workspace
 
 pytestmark = needs_browser
@@ -264,3 +272,31 @@ def test_a_phone_draws_a_loop_without_scrolling(open_map: Any) -> None:
         one.bounding_box() for one in page.locator(".lasso-actions button, .legend li button").all()
     ]
     assert min(box["height"] for box in boxes) >= 44
+
+
+def test_a_finger_opens_the_menu_of_a_point_by_tapping_and_by_holding(open_map: Any) -> None:
+    page = open_map(phone=True)
+    rows, columns = np.nonzero(np.ptp(seen(page), axis=2) > 40)
+    middle = len(rows) // 2
+    ratio = page.evaluate("devicePixelRatio")
+    box = page.locator("canvas").bounding_box()
+    x, y = box["x"] + float(columns[middle]) / ratio, box["y"] + float(rows[middle]) / ratio
+    page.touchscreen.tap(x, y)
+    card, menu = page.locator(".hover-card"), page.get_by_role("menu")
+    page.wait_for_selector(".hover-card img")
+    id = card.locator(".caption").inner_text()
+    more = card.get_by_role("button", name=f"More about {id}")
+    assert more.bounding_box()["height"] >= 44
+    more.tap()
+    expect(menu.locator("strong")).to_have_text(id)
+    page.keyboard.press("Escape")
+    expect(menu).to_have_count(0)
+
+    Finger(page).hold(x, y, lambda: page.wait_for_selector(f".zoom img[alt='{id}']"))
+    expect(page.locator(".zoom")).to_have_count(0)
+    expect(card).to_have_count(0)
+    pill = page.get_by_role("button", name="More about this…")
+    pill.tap()
+    expect(menu.locator("strong")).to_have_text(id)
+    expect(menu.get_by_role("menuitem", name="Wrong here")).to_be_visible()
+    expect(pill).to_have_count(0)

@@ -43,7 +43,8 @@ function hide(): void {
   ignoreNextClick(); // the release must not choose what was enlarged
 }
 
-function startHold(item: ItemView, down: PointerEvent): void {
+/** Enlarge an item once the pointer that was put down has been held for a while. */
+export function startHold(item: ItemView, down: PointerEvent): void {
   const ended = new AbortController();
   const { signal } = ended;
   clearTimeout(timer);
@@ -60,6 +61,10 @@ function startHold(item: ItemView, down: PointerEvent): void {
     const mayDrag = overlay === null || down.pointerType === "mouse";
     if (event.pointerId === down.pointerId && mayDrag && drags) end();
   };
+  const press = (event: PointerEvent) => {
+    if (event.pointerId !== down.pointerId) end(); // two fingers mean something else
+  };
+  addEventListener("pointerdown", press, { signal });
   addEventListener("pointermove", move, { signal });
   addEventListener("pointerup", end, { signal });
   addEventListener("pointercancel", end, { signal });

@@ -6,6 +6,7 @@ import type { Client } from "../../api/client";
 import { appearance, colourOf, type Rgb, rgb, type Slots } from "../../components/group-colours";
 import { isMenuKey, openItemMenu } from "../../components/item-menu/open-menu";
 import { useDark } from "../../components/use-dark";
+import { startHold } from "../../components/zoom";
 import { number } from "../../format";
 import { useKeys } from "../../keyboard/keys";
 import { HoverCard, type Hovered } from "./hover-card";
@@ -104,20 +105,40 @@ export function Board(props: Props) {
     if (scatter.current) scatter.current.mode = mode;
   }, [mode]);
 
+  const itemOf = async (point: number) => {
+    const query = { positions: String(point) };
+    return (await client.get("/api/map/items", { query })).items[0];
+  };
   /** Open the menu of an item; places are relative to the canvas. */
   const openMenu = async (point: number, [x, y]: [number, number]) => {
-    const query = { positions: String(point) };
-    const [item] = (await client.get("/api/map/items", { query })).items;
+    const item = await itemOf(point);
     const box = canvas.current?.getBoundingClientRect();
     if (item && box) openItemMenu({ item, x: box.left + x, y: box.top + y });
   };
+  const pointUnder = (event: MouseEvent) => {
+    const box = canvas.current?.getBoundingClientRect() ?? new DOMRect();
+    const at: [number, number] = [event.clientX - box.left, event.clientY - box.top];
+    const finger = (event as PointerEvent).pointerType === "touch";
+    return { point: scatter.current?.pointAt(...at, finger) ?? null, at };
+  };
   const onContextMenu = (event: MouseEvent) => {
     event.preventDefault();
-    const box = canvas.current?.getBoundingClientRect();
-    if (!box) return;
-    const at: [number, number] = [event.clientX - box.left, event.clientY - box.top];
-    const point = scatter.current?.pointAt(...at) ?? null;
+    if ((event as PointerEvent).pointerType === "touch") return; // holding enlarges
+    const { point, at } = pointUnder(event);
     if (point !== null) void openMenu(point, at);
+  };
+  /** A finger that holds a point enlarges its item, as everywhere. */
+  const onPointerDown = async (event: PointerEvent) => {
+    const { point } = pointUnder(event);
+    if (event.pointerType !== "touch" || !event.isPrimary || mode !== "pan" || point === null) return;
+    const over = new AbortController();
+    const end = (other: Event) => other !== event && over.abort();
+    for (const type of ["pointerup", "pointercancel", "pointerdown"]) {
+      addEventListener(type, end, { signal: over.signal });
+    }
+    const item = await itemOf(point);
+    if (item && !over.signal.aborted) startHold(item, event);
+    over.abort();
   };
   useKeys((event) => {
     if (!isMenuKey(event) || document.querySelector("dialog, [role=menu]")) return;
@@ -142,6 +163,7 @@ export function Board(props: Props) {
         aria-label={`Map of ${number(info.n)} items in ${info.groups.length} groups`}
         aria-describedby="map-keys"
         onContextMenu={onContextMenu}
+        onPointerDown={(event) => void onPointerDown(event)}
       />
       <svg class="lasso-loop" aria-hidden="true">
         <path ref={loop} />

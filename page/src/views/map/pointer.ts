@@ -1,12 +1,13 @@
 /** Mouse, pen and fingers on the map: drag, wheel, pinch, lasso. */
 
+import { isZoomed } from "../../components/zoom";
 import type { DragMode } from "./scatter";
 
 export interface PointerTarget {
   readonly mode: DragMode;
   pan(dx: number, dy: number): void;
   zoom(factor: number, px?: number, py?: number): void;
-  hover(px: number, py: number): void;
+  hover(px: number, py: number, finger?: boolean): void;
   leave(): void;
   drawLoop(loop: readonly number[]): void;
   closeLoop(loop: readonly number[]): void;
@@ -37,7 +38,7 @@ export class PointerControls {
     canvas.addEventListener("pointermove", (event) => this.move(event), listen);
     canvas.addEventListener("pointerup", (event) => this.release(event, true), listen);
     canvas.addEventListener("pointercancel", (event) => this.release(event, false), listen);
-    canvas.addEventListener("pointerleave", () => this.down.size === 0 && target.leave(), listen);
+    canvas.addEventListener("pointerleave", (event) => this.exit(event), listen);
     canvas.addEventListener("wheel", (event) => this.wheel(event), { ...listen, passive: false });
     addEventListener("keydown", (event) => event.key === "Escape" && this.cancelLoop(), listen);
   }
@@ -102,10 +103,15 @@ export class PointerControls {
     this.cancelLoop();
     if (!completed) return;
     if (loop && loop.length >= 6) this.target.closeLoop(loop);
-    else if (this.travelled < MAX_TAP_MOVEMENT) {
+    else if (this.travelled < MAX_TAP_MOVEMENT && !isZoomed()) {
       const at = this.position(event);
-      this.target.hover(at.x, at.y);
+      this.target.hover(at.x, at.y, event.pointerType === "touch");
     }
+  }
+
+  /** A finger that was lifted has left as well, but what it tapped stays in sight. */
+  private exit({ pointerType }: PointerEvent): void {
+    if (this.down.size === 0 && pointerType !== "touch") this.target.leave();
   }
 
   private cancelLoop(): void {

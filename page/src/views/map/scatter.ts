@@ -13,6 +13,8 @@ const TRANSITION_MS = 1100;
 const FLIGHT_MS = 320;
 /** How near to a point the pointer must be, in pixels. */
 const HOVER_RADIUS = 14;
+/** The same for a finger. */
+const FINGER_RADIUS = 24;
 /** Higher resolutions cost time and show no more. */
 const MAX_PIXEL_RATIO = 2;
 /** Points below this share of the height are covered by a bar at the bottom. */
@@ -127,18 +129,19 @@ export class Scatter {
     this.fly(box ? frame(this.size, box) : fit(this.size));
   }
 
-  hover(px: number, py: number): void {
-    const k = this.nearest(px, py);
+  hover(px: number, py: number, finger = false): void {
+    const k = this.pointAt(px, py, finger);
     const xy = this.points?.xy;
     if (k === null || !xy) this.events.onHover(null, [px, py]);
     else this.events.onHover(k, toScreen(this.camera, this.size, xy[2 * k] ?? 0, xy[2 * k + 1] ?? 0));
   }
 
-  /** The point at a place of the screen, or the one nearest to the middle; `null`: there is none. */
-  pointAt(px: number, py: number): number | null {
-    return this.nearest(px, py);
+  /** The point at a place of the screen; `null`: there is none. A finger is less exact than a mouse. */
+  pointAt(px: number, py: number, finger = false): number | null {
+    return this.nearest(px, py, finger ? FINGER_RADIUS : HOVER_RADIUS);
   }
 
+  /** The point that is nearest to the middle. */
   centralPoint(): { point: number; at: [x: number, y: number] } | null {
     const { width, height } = this.size;
     const point = this.nearest(width / 2, height / 2, Math.hypot(width, height) / 2);
