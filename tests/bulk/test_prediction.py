@@ -215,11 +215,11 @@ def test_labels_of_something_else_are_not_continued(
 ) -> None:
     out = str(tmp_path / "labels.parquet")
     place_store(file, store.path, out)
-    with pytest.raises(ExportError, match=r"by the orientation 'columns'.* Choose another name"):
+    with pytest.raises(ExportError, match=r"by the grouping 'columns'.* Choose another name"):
         renamed = replace(file, orientation="other", groups=(*file.groups[::-1],))
         place_store(renamed, store.path, out)
     later = replace(file, groups=tuple(replace(g, name=g.name + "!") for g in file.groups))
-    with pytest.raises(ExportError, match="another version of the orientation 'columns'"):
+    with pytest.raises(ExportError, match="another version of the grouping 'columns'"):
         place_store(later, store.path, out)
     with pytest.raises(ExportError, match=r"the tolerance 1\.0"):
         place_store(file, store.path, out, tolerance=2.0)

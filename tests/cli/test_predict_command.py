@@ -134,7 +134,7 @@ def test_items_that_cannot_be_read_are_listed_and_the_rest_goes_on(
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "a.txt").write_text("words of a text")
     with pytest.raises(
-        InputError, match="Expected image items for the orientation 'colour', got text"
+        InputError, match="Expected image items for the grouping 'colour', got text"
     ):
         place_items(OrientationFile.load(orientation), open_source(tmp_path / "bad"))
 
@@ -161,7 +161,7 @@ def test_a_file_of_something_else_or_of_the_future_is_told(
     with pytest.raises(SourceError, match="cannot be read"):
         OrientationFile.load(tmp_path / "nothing.orientation")
     (tmp_path / "letter").write_text("Dear all, " * 50)
-    with pytest.raises(SourceError, match="not an orientation file"):
+    with pytest.raises(SourceError, match="not a grouping file"):
         OrientationFile.load(tmp_path / "letter")
     mark = f'\\"version\\": {VERSION}'.encode()
     data = orientation.read_bytes()
@@ -182,7 +182,7 @@ def test_another_version_of_the_encoder_is_refused(orientation: Path) -> None:
         fitted_encoder(older)
     with pytest.raises(InputError, match=r"Expected the encoder 'pixels' .* got 'images'"):
         fitted_encoder(file, "images")
-    with pytest.raises(SourceError, match=r"encoder of the orientation .* cannot be restored"):
+    with pytest.raises(SourceError, match=r"encoder of the grouping .* cannot be restored"):
         fitted_encoder(replace(file, encoder_state={"mean": np.zeros(3)}))
 
 
@@ -223,7 +223,7 @@ def test_nothing_is_overwritten_and_nothing_is_left_half_written(
 def test_an_encoder_that_cannot_travel_says_so(sorted_pile: tuple[Pile, Session]) -> None:
     pile, session = sorted_pile
     encoded = encoded_pile(pile.collection, encoder="images").encoded
-    with pytest.raises(InputError, match=r"'images' does not fit into an orientation file"):
+    with pytest.raises(InputError, match=r"'images' does not fit into a grouping file"):
         orientation_of(replace(pile, encoded=encoded), session)
 
 
@@ -327,7 +327,7 @@ def test_wrong_uses_of_predict_are_told(
     assert done.code == 3 and "cannot be read" in done.err
     cli("export", asked, file, "--orientation", "by colour")
     done = cli("predict", asked, new, "--orientation", "by colour", "--csv", tmp_path / "x.csv")
-    assert done.code == 2 and "Expected an orientation file for --csv" in done.err
+    assert done.code == 2 and "Expected a grouping file for --csv" in done.err
     done = cli("predict", file, new, "--out", tmp_path / "x.csv")
     assert done.code == 2 and "--csv, --json" in done.err
     (tmp_path / "texts").mkdir()

@@ -86,7 +86,7 @@ def test_what_is_missing_is_said(
     for words, message in (
         ((orientation, store.path), "and no --out"),
         ((orientation, store.path, "--csv", "x.csv"), "and --csv"),
-        ((tmp_path, store.path, "--out", "x.parquet"), "Expected an orientation file"),
+        ((tmp_path, store.path, "--out", "x.parquet"), "Expected a grouping file"),
         ((orientation,), "Expected the items to sort"),
         ((orientation, tmp_path / "none.lance", "--out", "x.parquet"), "samekind embed"),
         ((orientation, store.path, "--out", "x.csv"), ".parquet or .lance"),

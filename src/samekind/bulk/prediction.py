@@ -75,7 +75,7 @@ def predict_store(
     check_encoder(file, store)
     if len(head.mean) != store.width:
         raise VectorError(
-            f"Expected vectors with {len(head.mean)} numbers for the orientation "
+            f"Expected vectors with {len(head.mean)} numbers for the grouping "
             f"{file.orientation!r}, got {store.width} in {store.path!r}."
         )
     check_reachable(on)
@@ -101,20 +101,20 @@ def check_encoder(file: OrientationFile, store: VectorStore) -> None:
     made = store.manifest
     if (made.kind, made.columns) != (file.kind, file.columns):
         raise InputError(
-            f"Expected {_items(file)} for the orientation {file.orientation!r}, got "
+            f"Expected {_items(file)} for the grouping {file.orientation!r}, got "
             f"{_items(made)} in {store.path!r}. Give vectors of the same kind of items."
         )
     if made.fingerprint != file.fingerprint:
         raise InputError(
-            f"Expected vectors of the encoder {file.fingerprint!r} for the orientation "
+            f"Expected vectors of the encoder {file.fingerprint!r} for the grouping "
             f"{file.orientation!r}, got those of {made.fingerprint!r} in {store.path!r}. Embed the "
             f"items again: samekind embed SOURCE --encoder {file.encoder}"
         )
     if _digest(made.encoder_state) != _digest(file.encoder_state):
         raise InputError(
             f"The encoder {file.encoder!r} of {store.path!r} was fitted on other items than that "
-            f"of the orientation {file.orientation!r}, so its vectors differ. Answer questions "
-            f"about these vectors: samekind ask {store.path}, then export that orientation."
+            f"of the grouping {file.orientation!r}, so its vectors differ. Answer questions "
+            f"about these vectors: samekind ask {store.path}, then export that grouping."
         )
 
 
@@ -136,13 +136,13 @@ def facts_of(file: OrientationFile, store: VectorStore, tolerance: float) -> dic
 def check_same(labels: Labels, facts: Mapping[str, Any]) -> None:
     """Raise unless existing labels were made in the same way."""
     for name, what in (
-        ("orientation_digest", f"another version of the orientation {facts['orientation']!r}"),
+        ("orientation_digest", f"another version of the grouping {facts['orientation']!r}"),
         ("vectors_digest", f"other vectors than {facts['vectors']!r}"),
         ("tolerance", f"the tolerance {labels.facts['tolerance']}"),
     ):
         if labels.facts[name] != facts[name]:
             if labels.facts["orientation"] != facts["orientation"]:
-                what = f"the orientation {labels.facts['orientation']!r}"
+                what = f"the grouping {labels.facts['orientation']!r}"
             raise ExportError(
                 f"{labels.path} has labels by {what}. Choose another name with --out."
             )

@@ -46,7 +46,7 @@ class PredictCommand(TyperCommand):
 def predict(
     path: Annotated[
         str,
-        typer.Argument(help="An orientation file, or the folder, table or set that you sorted."),
+        typer.Argument(help="A grouping file, or the folder, table or set that you sorted."),
     ],
     new: options.NewItems = None,
     out: options.LabelsOut = None,
@@ -95,7 +95,7 @@ def predict(
         return
     if out is not None:
         raise InputError(
-            f"Expected no --out with the orientation file {path!r}. Use --csv, --json, --copy-to "
+            f"Expected no --out with the grouping file {path!r}. Use --csv, --json, --copy-to "
             "or --link-to instead."
         )
     items, placements = place_by_file(OrientationFile.load(path), new, encoder, tolerance)
@@ -117,7 +117,7 @@ def check_session_targets(path: str, given: Sequence[str]) -> None:
     """Raise when an option was given that needs an orientation file."""
     if given:
         raise InputError(
-            f"Expected an orientation file for {given[0]}, got {path!r}. Make one: samekind "
+            f"Expected a grouping file for {given[0]}, got {path!r}. Make one: samekind "
             f"export {path} FILE.orientation. Or use --out FILE."
         )
 
@@ -198,7 +198,7 @@ def place_vectors(
     if given or out is None or not is_orientation(path):
         options = ", ".join(given) or ("no --out" if out is None else "--out")
         raise InputError(
-            f"Expected an orientation file and --out LABELS.parquet or .lance for the vectors "
+            f"Expected a grouping file and --out LABELS.parquet or .lance for the vectors "
             f"{vectors!r}, got {path!r} and {options}."
         )
     file = OrientationFile.load(path)

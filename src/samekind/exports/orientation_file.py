@@ -112,7 +112,7 @@ class OrientationFile:
                 raise
             raise SourceError(
                 f"{str(path)!r} cannot be read: {error.strerror or error}. "
-                "Give an existing orientation file."
+                "Give an existing grouping file."
             ) from error
         facts, arrays = _opened(data, place)
         try:
@@ -183,13 +183,13 @@ def _checksum(arrays: Mapping[str, Any]) -> str:
 
 def _damaged(place: Path, why: str) -> str:
     return (
-        f"The orientation file {str(place)!r} is damaged ({why}). Copy it again, or export it "
+        f"The grouping file {str(place)!r} is damaged ({why}). Copy it again, or export it "
         "again: samekind export PATH FILE.orientation"
     )
 
 
 def _foreign(place: Path, why: str) -> str:
     return (
-        f"{str(place)!r} is not an orientation file ({why}). Make one: "
+        f"{str(place)!r} is not a grouping file ({why}). Make one: "
         "samekind export PATH FILE.orientation"
     )

@@ -23,13 +23,13 @@ def orientation_of(pile: Pile, session: Session) -> OrientationFile:
     encoder: Any = pile.encoded.encoder
     if not hasattr(encoder, "state"):
         raise InputError(
-            f"The encoder {encoder.name!r} does not fit into an orientation file. Answer with "
+            f"The encoder {encoder.name!r} does not fit into a grouping file. Answer with "
             "another encoder (samekind list), or sort with the pile: samekind predict PATH NEW"
         )
     if session.settings.get("polish"):
         raise InputError(
             f"The groups of {session.name!r} are polished: they depend on a whole network, which "
-            "does not fit into an orientation file. Export a table or folders, or undo the polish "
+            "does not fit into a grouping file. Export a table or folders, or undo the polish "
             "on the page."
         )
     head, note = portable_head(session.model, session.X)

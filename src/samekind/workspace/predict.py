@@ -78,7 +78,7 @@ def place_items(
 
     if items.kind != file.kind:
         raise InputError(
-            f"Expected {file.kind} items for the orientation {file.orientation!r}, got "
+            f"Expected {file.kind} items for the grouping {file.orientation!r}, got "
             f"{items.kind} items in {items.name!r}. Give items of the same kind."
         )
     head = _head(file)
@@ -135,7 +135,7 @@ def fitted_encoder(file: OrientationFile, wanted: str | None = None) -> Any:
     """Return the encoder of the file, as it was fitted then; any other is an error."""
     from samekind.encoders.restoring import restored_encoder
 
-    where = f"the orientation {file.orientation!r}"
+    where = f"the grouping {file.orientation!r}"
     return restored_encoder(file, where, wanted, remedy="export it again on this machine")
 
 
@@ -166,7 +166,7 @@ def _head(file: OrientationFile) -> PortableHead:
             raise ValueError(f"{len(head.labels)} groups, but {len(file.groups)} names")
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise SourceError(
-            f"The orientation file of {file.orientation!r} is damaged: {error}. Export it again."
+            f"The grouping file of {file.orientation!r} is damaged: {error}. Export it again."
         ) from error
     return head
 
