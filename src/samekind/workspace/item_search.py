@@ -1,4 +1,7 @@
-"""Find items by words: in names and folders, texts and tables, and what files say of photos."""
+"""Find items by words: in names and folders, texts and tables, and what files say of photos.
+
+Photos are also found by what is on them, as far as the network has classes for it.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from numpy.typing import NDArray
 from samekind.errors import SamekindError
 from samekind.items import Item
 from samekind.session.members import sureness
+from samekind.workspace.objects import Objects
+from samekind.workspace.word_search import find_shown
 
 if TYPE_CHECKING:
     from samekind.session import Session
@@ -35,7 +40,12 @@ class Found:
 
 
 def find_items(
-    session: Session, text: str = "", *, group: int | None = None, doubtful: bool = False
+    session: Session,
+    text: str = "",
+    *,
+    group: int | None = None,
+    doubtful: bool = False,
+    objects: Objects | None = None,
 ) -> Found:
     """Find the items that have all these words, in one group or in doubt.
 
@@ -43,6 +53,7 @@ def find_items(
     ----------
     text : words, in any order and case. group : only items of this group.
     doubtful : only items that are not certain to belong to their group.
+    objects : what is on the photos, if the network names it.
     """
     clustering = session.clustering
     keep = np.ones(len(clustering.labels), dtype=bool)
@@ -50,12 +61,18 @@ def find_items(
         keep &= clustering.labels == group
     if doubtful:
         keep &= sureness(clustering) < UNSURE
-    wanted = text.casefold().split()
-    if wanted:
-        for position in np.flatnonzero(keep):
-            known = _known(session, int(position))
-            keep[position] = _has_all(wanted, known)
-    return Found(np.flatnonzero(keep), _describe(session, bool(wanted)))
+    wanted = list(dict.fromkeys(text.casefold().split()))
+    if not wanted:
+        return Found(np.flatnonzero(keep), "")
+    written = {word: np.zeros(len(keep), dtype=bool) for word in wanted}
+    for position in np.flatnonzero(keep):
+        for word in _written(wanted, _known(session, int(position))):
+            written[word][position] = True
+    if objects is None:
+        keep &= np.logical_and.reduce(list(written.values()))
+        return Found(np.flatnonzero(keep), _describe(session))
+    shows, told = find_shown(objects, wanted, written)
+    return Found(np.flatnonzero(keep & shows), " ".join([_describe(session, seen=True), *told]))
 
 
 def _known(session: Session, position: int) -> Iterator[str]:
@@ -78,25 +95,28 @@ def _content(item: Item) -> str:
     return ""
 
 
-def _has_all(wanted: list[str], known: Iterator[str]) -> bool:
+def _written(wanted: list[str], known: Iterator[str]) -> set[str]:
+    """Which of the words are written in a text; the search ends once all are found."""
     missing = set(wanted)
     for text in known:
         folded = text.casefold()
         missing -= {word for word in missing if word in folded}
         if not missing:
-            return True
-    return False
+            break
+    return set(wanted) - missing
 
 
-def _describe(session: Session, searched: bool) -> str:
+def _describe(session: Session, seen: bool = False) -> str:
     """Say what words were looked for in, and what is not known."""
-    if not searched:
-        return ""
     items = session.collection
-    if len(items) > MAX_READ_ITEMS:
+    if len(items) > MAX_READ_ITEMS and not seen:
         return "Searched names, folders and groups. There are too many items to search contents."
     if items.kind == "image":
-        taken = ", and when and where they were taken" if len(items) <= MAX_OPENED_PHOTOS else ""
+        opened = len(items) <= MAX_OPENED_PHOTOS
+        if seen:
+            taken = ", when and where photos were taken" if opened else ""
+            return f"Searched names, folders and groups{taken}, and what the network sees on them."
+        taken = ", and when and where they were taken" if opened else ""
         return (
             f"Searched names, folders and groups of pictures{taken}. What is on a picture is not "
             "known in words."

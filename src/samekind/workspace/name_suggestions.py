@@ -1,7 +1,7 @@
 """Suggested names of a group: words that its items share and others do not.
 
-Words come from file and folder names, from the texts themselves, and from the columns of a table.
-Nothing is suggested that another group is called already.
+Words come from file and folder names, from the texts themselves, from the columns of a table, and
+from objects that the network sees on photos. Nothing is suggested that another group is called.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ from numpy.typing import NDArray
 from samekind.errors import SamekindError
 from samekind.items import Collection, Item
 from samekind.session import Session
+from samekind.workspace.object_names import telling_objects
+from samekind.workspace.objects import Objects
 
 MAX_SAMPLE = 300
 """Items of the group, and as many others, that are read."""
@@ -50,11 +53,14 @@ class Suggestion:
     why: str
 
 
-def suggest_names(session: Session, group: int) -> list[Suggestion]:
-    """Suggest names for a group, the most telling first; often there are none."""
+def suggest_names(session: Session, group: int, objects: Objects | None = None) -> list[Suggestion]:
+    """Suggest names for a group, the most telling first; often there are none.
+
+    `objects` : what is on the photos, if the network names it.
+    """
     clustering, items = session.clustering, session.collection
-    inside, outside = clustering.members(group), np.flatnonzero(clustering.labels != group)
-    inside, outside = _some(inside, session.seed), _some(outside, session.seed)
+    members, others = clustering.members(group), np.flatnonzero(clustering.labels != group)
+    inside, outside = _some(members, session.seed), _some(others, session.seed)
     if items.kind == "row":
         found = _by_columns(items, inside, outside)
     elif items.kind == "text":
@@ -70,10 +76,27 @@ def suggest_names(session: Session, group: int) -> list[Suggestion]:
         [_path_words(items.id(int(i))) for i in outside],
         "In the names of these files",
     )
+    if objects is not None:
+        seen = [
+            Suggestion(
+                _capital(name), f"Seen on these photos, on average with {share:.0%} certainty"
+            )
+            for name, share in telling_objects(objects, members, others)
+        ]
+        found = [one for one in chain(*zip_longest(found, seen)) if one is not None]
     taken = {name.casefold() for k, name in clustering.names.items() if k != group}
     once = {one.name.casefold(): one for one in reversed(found)}
     fresh = [one for one in found if once.get(one.name.casefold()) is one]
     return [one for one in fresh if one.name.casefold() not in taken][:N_SUGGESTIONS]
+
+
+def _capital(name: str) -> str:
+    """A name with a capital letter, and others as they are.
+
+    >>> _capital("golden retriever"), _capital("iPod")
+    ('Golden retriever', 'iPod')
+    """
+    return name if any(letter.isupper() for letter in name) else name.capitalize()
 
 
 def key_words(session: Session) -> dict[int, list[str]]:

@@ -63,12 +63,16 @@ class Sentences(Reduced):
 
     def read(self, items: Sequence[Item]) -> NDArray[np.float32]:
         """Unit vectors (n, 384): the mean over the pieces of each text."""
+        return self.read_texts([str(item.load()) for item in items])
+
+    def read_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The same of plain texts."""
         if self._network is None:
             self._network = _network()
-        found = np.empty((len(items), FEATURES), dtype=np.float32)
-        texts = [pieces_of(str(item.load()), MAX_PIECES) for item in items]
-        for some in _alike([len(text) for text in texts]):
-            found[some] = self._means([texts[i] for i in some])
+        found = np.empty((len(texts), FEATURES), dtype=np.float32)
+        pieces = [pieces_of(text, MAX_PIECES) for text in texts]
+        for some in _alike([len(text) for text in pieces]):
+            found[some] = self._means([pieces[i] for i in some])
         return found
 
     def _means(self, texts: list[list[int]]) -> NDArray[np.float32]:

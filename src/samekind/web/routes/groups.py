@@ -19,6 +19,7 @@ from samekind.web.errors import ApiError
 from samekind.web.rendering import group_view, member_view, open_question_view
 from samekind.web.schemas import core, groups
 from samekind.workspace.name_suggestions import key_words, suggest_names
+from samekind.workspace.objects import objects_of
 from samekind.workspace.workspace import Workspace
 
 router = APIRouter(prefix="/api", responses=core.ERRORS)
@@ -94,10 +95,11 @@ def rename_group(
 def suggest_group_names(
     number: GroupNumber, workspace: CurrentWorkspace, session: CurrentSession
 ) -> groups.NameSuggestions:
-    """Suggest names for a group, from words and values that its items share."""
+    """Suggest names for a group, from words, values and objects that its items share."""
     check_group(session, number)
-    found = [groups.NameSuggestion.model_validate(one) for one in suggest_names(session, number)]
-    return groups.NameSuggestions(suggestions=found)
+    found = suggest_names(session, number, objects_of(workspace.pile))
+    suggestions = [groups.NameSuggestion.model_validate(one) for one in found]
+    return groups.NameSuggestions(suggestions=suggestions)
 
 
 @router.post("/acts/merge")

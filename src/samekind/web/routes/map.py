@@ -12,6 +12,7 @@ from samekind.web.errors import ApiError
 from samekind.web.rendering import placed_view
 from samekind.web.schemas import core, groups
 from samekind.workspace.item_search import find_items
+from samekind.workspace.objects import objects_of
 
 router = APIRouter(prefix="/api/map", responses=core.ERRORS)
 MAX_ITEMS = 200
@@ -71,13 +72,15 @@ def get_points(
 
 @router.get("/find")
 def find(
+    workspace: CurrentWorkspace,
     session: CurrentSession,
     text: Annotated[str, Query(max_length=200)] = "",
     group: Annotated[int | None, Query(ge=1, le=core.MAX_SAFE_INTEGER)] = None,
     doubtful: bool = False,
 ) -> groups.FoundItems:
-    """Find items by words in names, folders, texts and tables, by group, or by doubt."""
-    found = find_items(session, text, group=group, doubtful=doubtful)
+    """Find items by words in names, folders, texts and tables or for photos, by group, by doubt."""
+    objects = objects_of(workspace.pile) if text.strip() else None
+    found = find_items(session, text, group=group, doubtful=doubtful, objects=objects)
     return groups.FoundItems(
         total=len(found.positions),
         positions=found.positions[:MAX_FOUND].tolist(),
