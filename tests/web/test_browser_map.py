@@ -276,6 +276,7 @@ def test_a_phone_draws_a_loop_without_scrolling(open_map: Any) -> None:
 
 def test_a_finger_opens_the_menu_of_a_point_by_tapping_and_by_holding(open_map: Any) -> None:
     page = open_map(phone=True)
+    stands_still(page, "canvas")
     rows, columns = np.nonzero(np.ptp(seen(page), axis=2) > 40)
     middle = len(rows) // 2
     ratio = page.evaluate("devicePixelRatio")
