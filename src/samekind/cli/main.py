@@ -19,6 +19,7 @@ from samekind.cli.export import export
 from samekind.cli.import_labels import import_labels
 from samekind.cli.learn import learn
 from samekind.cli.list import list_all
+from samekind.cli.mcp import mcp
 from samekind.cli.more import more
 from samekind.cli.plot import plot
 from samekind.cli.posterior import posterior
@@ -60,7 +61,10 @@ app = typer.Typer(
     help="Sort a pile of things your way: answer a few questions, get the groups you had in mind.",
     epilog="Try it: samekind ask tiles, or samekind demo for a page in your browser.",
 )
-sorting = (serve, demo, ask, cluster, posterior, export, predict, check, learn, embed, more, repair)
+sorting = (
+    *(serve, demo, ask, cluster, posterior, export, predict, check),
+    *(learn, embed, more, mcp, repair),
+)
 for command in (*sorting, simulate, bench, report):
     panel = "Sort your things" if command in sorting else "Measure with simulated people"
     kind = PredictCommand if command is predict else None

@@ -10,6 +10,7 @@ from typing import Any
 
 from samekind.questions import UNSURE, Answer, wording
 from samekind.session.accuracy import MIN_PLACEMENTS
+from samekind.session.agreement import error_rates
 from samekind.session.quality import describe_quality, random_checks
 from samekind.session.session import Session
 from samekind.session.tally import Tally
@@ -30,7 +31,11 @@ class KindCount:
 
 @dataclass(frozen=True)
 class SessionReport:
-    """The state of a session; `quality` and `gain` are those of :meth:`Session.progress`."""
+    """The state of a session; `quality` and `gain` are those of :meth:`Session.progress`.
+
+    `people` counts the answers of each person, or model, by name. `errors` has the learned share of
+    their answers that are wrong, as soon as something can be said about it.
+    """
 
     answers: int
     unsure: int
@@ -42,6 +47,7 @@ class SessionReport:
     kinds: list[KindCount]
     choices: dict[str, int]
     people: dict[str, int]
+    errors: dict[str, float]
     seconds: float
     timed: int
     checks: int
@@ -70,6 +76,7 @@ def report(session: Session) -> SessionReport:
         kinds=count_kinds(answers),
         choices=dict(Counter(map(_describe_choice, answers)).most_common()),
         people=dict(Counter(answer.by for answer in answers).most_common()),
+        errors={name: round(error, 3) for name, (error, _) in error_rates(session).items()},
         seconds=round(sum(times), 1),
         timed=len(times),
         checks=len(random_checks(answers)),

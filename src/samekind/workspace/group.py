@@ -112,7 +112,8 @@ def group(
         cannot-link). Pairs that contradict earlier ones are set aside; the report counts them.
     answer : called as ``answer(i, j)`` with two positions; returns True if they are the same kind,
         False if not, None if that is not known. Or an object with a method ``answer(question)``
-        that returns one of ``question.choices()``. None: nothing is asked.
+        that returns one of ``question.choices()``. None: nothing is asked. If it has a name in
+        `by`, that is who answered, and ``report.errors`` says how often they are probably wrong.
     questions : how many questions are asked at most (active learning chooses them).
     n_groups : the number of groups, if it is known.
     clusterer, strategy : objects, or names from ``samekind list``.
@@ -138,7 +139,7 @@ def group(
     _tell_pairs(session, pairs)
     if answer is not None:
         oracle = answer if hasattr(answer, "answer") else PairAnswers(answer)
-        _ask(session, oracle, questions, progress)
+        _ask(session, oracle, questions, progress, getattr(answer, "by", "me"))
     if session.changes:
         session.refit()
     return Grouping(session.labels, session.report(), session)
@@ -165,13 +166,13 @@ def _tell_pairs(session: Session, pairs: Iterable[tuple[int, int, str]]) -> None
         session.refit()
 
 
-def _ask(session: Session, oracle: Any, questions: int, progress: Progress | None) -> None:
+def _ask(session: Session, oracle: Any, questions: int, progress: Progress | None, by: str) -> None:
     """Ask until the questions are used up or nothing is worth asking."""
     for number in range(questions):
         asked = session.ask()
         if asked is None:
             return
-        session.tell(asked.number, oracle.answer(asked.question))
+        session.tell(asked.number, oracle.answer(asked.question), by=by)
         if session.due:
             session.refit()
         if progress is not None:
