@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             continue
         for seed in range(wanted.seed, wanted.seed + wanted.runs):
             for system in wanted.systems:
-                sha = digest(str(wanted.weights or shipped())) if system.startswith("ncp") else None
+                sha = sha_of(name, wanted.weights) if system.startswith("ncp") else None
                 if (name, system, seed, sha, max(wanted.at)) in done:
                     continue
                 pile = drawn(name, seed, wanted.points, wanted.digits)
@@ -102,6 +102,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     append_row(wanted.json, rows[-1])
     for name in dict.fromkeys(row["set"] for row in rows if "curve" in row):
         show(name, rows)
+
+
+def sha_of(name: str, weights: str | None) -> str:
+    """The digest of the weights that `ncp` takes for a set."""
+    return digest(str(weights or shipped(columns=2 if name in WORLDS else None)))
 
 
 def key_of(row: Row) -> tuple[Any, ...]:

@@ -58,7 +58,7 @@ def measured(wanted: argparse.Namespace) -> Iterator[Row]:
         for n in wanted.sizes:
             sets = [drawn(dim, n, seed) for seed in seeds]
             for name in (*wanted.variants, K_MEANS):
-                sha = None if name == K_MEANS else digest(str(shipped(name)))
+                sha = None if name == K_MEANS else digest(str(shipped(name, dim)))
                 about = {"d": dim, "N": n, "method": name, "sha256": sha, "seed": list(seeds)}
                 yield {**about, **scored(method_of(name), sets, seeds)}
 

@@ -124,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def pieces(wanted: argparse.Namespace) -> Iterator[Piece]:
     """All that is wanted, large sets last."""
-    files = {f"ncp {v}": str(shipped(v)) for v in FILES if shipped(v).is_file()}
+    files = {f"ncp {v}": str(shipped(v, 2)) for v in FILES if shipped(v).is_file()}
     files |= {f"ncp {name}": file for name, _, file in (w.partition("=") for w in wanted.weights)}
     names = wanted.methods or [*files, *OTHERS, "gibbs"]
     for n in sorted(wanted.sizes):

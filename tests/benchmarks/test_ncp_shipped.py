@@ -107,7 +107,7 @@ def test_draws_of_the_exact_posterior_are_all_effective_and_others_are_not(
     joint = gibbs.log_joint(x, found.partitions, gibbs.Model(spread=3.0))
     assert np.allclose(joint, found.log_prob + found.log_evidence)
     assert effective.effective(joint - found.log_prob, np.ones(203)) == pytest.approx(203)
-    network = untrained._trained("pointwise").network
+    network = untrained._trained("pointwise", x).network
     row = effective.by_network(network, x, x, gibbs.Model(spread=3.0), 2000)
     # The expected share of an importance sampler: one over the mean weight under the posterior.
     assert row["effective"] < 0.6 * 2000 and row["draws"] == 2000

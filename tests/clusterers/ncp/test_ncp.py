@@ -168,6 +168,19 @@ def test_the_shipped_weights_are_small_and_know_how_they_were_trained() -> None:
     assert network_of(None, "cpu").network is network, "read once"
 
 
+def test_points_in_the_plane_are_grouped_by_weights_of_their_own() -> None:
+    X, _ = clouds(30)
+    assert X.shape[1] == 2
+    by_default = NCP(n_samples=8, random_state=0).fit(X)
+    plane, general = (
+        NCP(n_samples=8, weights=name, random_state=0).fit(X) for name in ("plane", "general")
+    )
+    assert by_default.log_prob_ == plane.log_prob_ != general.log_prob_
+    assert NCP(n_samples=8, random_state=0).fit(X.tolist()).log_prob_ == plane.log_prob_
+    wide = np.c_[X, np.zeros(30)]
+    assert NCP(n_samples=8, random_state=0).fit(wide).log_prob_ != plane.log_prob_
+
+
 def test_own_weights_are_trained_written_and_used(tmp_path: Path) -> None:
     path = tmp_path / "own.safetensors"
     data = GaussianMixtures(dim=2, points=(4, 12), max_groups=4)

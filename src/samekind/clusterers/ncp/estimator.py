@@ -59,9 +59,10 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         grouping, while that of many groups is shared by very many.
     max_placed : largest number of items placed one by one. Of larger sets a stratified sample with
         all answered items is placed; the others join their most probable group, with a warning.
-    weights : file that :meth:`train` wrote; None: the weights for general vectors that come with
-        the package. ``glyphs`` takes pictures of drawn signs, (n, height, width), and ``photos``
-        vectors of photographs by the encoder ``efficientnet-lite0-features``.
+    weights : file that :meth:`train` wrote; None: those of the package, ``plane`` for two columns
+        and ``general`` for all other vectors. ``glyphs`` takes pictures of drawn signs,
+        (n, height, width), and ``photos`` vectors of photographs by the encoder
+        ``efficientnet-lite0-features``.
     variant : ``pointwise`` places items one by one; ``clusterwise`` takes out one whole group per
         pass and groups all items of a large set, with fewer draws. ``acp-s`` does so after all
         items looked at each other once, ``acp`` lets those that are left do so in every pass,
@@ -130,7 +131,7 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Group the rows of X, or pictures if the weights are for pictures. `y` is ignored."""
         rng = self._checked_rng()
         self.variant_ = self._which()
-        trained = self._trained(self.variant_)
+        trained = self._trained(self.variant_, X)
         X = trained.points(X, partial(validate_data, self))
         known = checked_constraints(constraints, len(X), must_link, cannot_link)
         self._calibration = self._calibrated(X, trained, rng)
@@ -151,7 +152,7 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Ints:
         """The groups of other items: one more step each, after the items that were fitted."""
         check_is_fitted(self)
-        trained = self._trained(self.variant_)
+        trained = self._trained(self.variant_, X)
         X = trained.points(X, partial(validate_data, self, reset=False))
         found = self._predictor(trained.network, self._calibration(X))
         return np.asarray(found.argmax(axis=1), dtype=np.intp)
@@ -168,7 +169,7 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if n < 1:
             raise InputError(f"Expected at least 1 grouping to draw, got n={n}.")
         rng, variant = self._checked_rng(), self._which()
-        trained = self._trained(variant)
+        trained = self._trained(variant, X)
         X = trained.points(X, check_array)
         known = checked_constraints(constraints, len(X))
         space = self._calibrated(X, trained, rng)(X)
@@ -196,7 +197,7 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         from sklearn.utils import check_array
 
         rng, variant = self._checked_rng(), self._which()
-        trained = self._trained(variant)
+        trained = self._trained(variant, X)
         X, groups = trained.points(X, check_array), np.asarray(labels)
         if groups.shape != (len(X),):
             raise InputError(
@@ -270,10 +271,11 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
         return variant_of(self.weights)
 
-    def _trained(self, variant: str) -> Trained:
+    def _trained(self, variant: str, X: Any) -> Trained:
         from samekind.clusterers.ncp.weights import network_of
 
-        return network_of(self.weights, best_device(self.device).device, variant)
+        device = best_device(self.device).device
+        return network_of(self.weights, device, variant, _columns(X))
 
     def _n_draws(self, n: int) -> int:
         if self.variant_ == "pointwise":
@@ -359,6 +361,15 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             some = stratified(self.space_, _touched(known), self.max_placed, rng)
         together = self.draws_.together(some)
         return together if len(some) == n else sparse_pairs(together, some, n)
+
+
+def _columns(X: Any) -> int | None:
+    """How many numbers each item has, before X is checked; None if that cannot be told."""
+    try:
+        shape = np.shape(X)
+    except ValueError:  # rows of different lengths
+        return None
+    return shape[1] if len(shape) == 2 else None
 
 
 def _touched(known: Constraints | None) -> Ints:

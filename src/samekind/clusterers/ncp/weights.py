@@ -30,8 +30,11 @@ FILES = {
 """Shipped files by variant."""
 
 
-NAMED = {"glyphs": "glyphs.safetensors", "photos": "photos.safetensors"}
-"""Shipped files for pictures, by the name that is given as weights."""
+NAMED = {
+    "general": "general.safetensors", "plane": "plane.safetensors",
+    "glyphs": "glyphs.safetensors", "photos": "photos.safetensors",
+}  # fmt: skip
+"""Shipped files by the name that is given as weights."""
 
 
 class Trained(NamedTuple):
@@ -53,9 +56,10 @@ class Trained(NamedTuple):
         return X if self.reader is None else self.reader(X)
 
 
-def shipped(variant: str = "pointwise") -> Path:
-    """The weights for general vectors that come with the package."""
-    return _folder() / FILES[variant]
+def shipped(variant: str = "pointwise", columns: int | None = None) -> Path:
+    """The weights that come with the package: for general vectors, or for points in the plane."""
+    in_plane = variant == "pointwise" and columns == 2
+    return _folder() / (NAMED["plane"] if in_plane else FILES[variant])
 
 
 def _folder() -> Path:
@@ -70,9 +74,17 @@ def variant_of(weights: str | Path) -> str:
     return _variant(str(path.resolve()), path.stat().st_mtime_ns)
 
 
-def network_of(weights: str | Path | None, device: str, variant: str = "pointwise") -> Trained:
-    """The network in a file (None: the shipped one); read once while the file stays the same."""
-    path = weights_file(shipped(variant) if weights is None else weights)
+def network_of(
+    weights: str | Path | None,
+    device: str,
+    variant: str = "pointwise",
+    columns: int | None = None,
+) -> Trained:
+    """The network in a file (None: the shipped one for vectors of so many columns).
+
+    A file is read once while it stays the same.
+    """
+    path = weights_file(shipped(variant, columns) if weights is None else weights)
     found = variant_of(path)
     if found != variant:
         raise InputError(
@@ -88,7 +100,7 @@ def weights_file(weights: str | Path) -> Path:
     if not path.is_file():
         raise InputError(
             f"Expected a file of weights, found none at {str(path)!r}. Give a file that NCP.train "
-            f"wrote, one of {', '.join(NAMED)}, or None for the weights for general vectors."
+            f"wrote, one of {', '.join(NAMED)}, or None for the weights of the package."
         )
     return path
 

@@ -188,14 +188,16 @@ class Engine:
             memory = self.allowed.remember(memory[parent], items, choice)
         slots = _roomy(state.slots, C)[parent]
         slots[torch.arange(len(slots), device=slots.device), choice] = len(state.H) + rows
-        kept = torch.zeros(len(state.H) + len(choices.H), dtype=torch.bool, device=slots.device)
+        V = len(state.H)
+        kept = torch.zeros(V + len(choices.H), dtype=torch.bool, device=slots.device)
         kept[slots.flatten()] = True
         kept[0] = True
+        old, new = kept[:V], kept[V:]
         return State(
             state.owner[parent],
             (kept.cumsum(0) - 1)[slots],
-            torch.cat([state.H, choices.H])[kept],
-            torch.cat([state.groups, choices.groups])[kept],
+            torch.cat([state.H[old], choices.H[new]]),
+            torch.cat([state.groups[old], choices.groups[new]]),
             state.G[parent] + choices.change[rows],
             state.n_groups[parent].maximum(choice + 1),
             state.log_prob[parent] + choices.log_probs[parent, choice],
