@@ -121,6 +121,11 @@ class Constraints:
         """The number of answers."""
         return len(self._answers)
 
+    @property
+    def last_answer(self) -> Answer:
+        """The last answer; IndexError if there is none."""
+        return self._answers[len(self._answers) - 1]
+
     def same(self, a: int, b: int) -> bool | None:
         """Whether two items are the same kind: True, False, or None if not known."""
         return self._closure.same(a, b)

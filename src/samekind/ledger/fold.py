@@ -6,13 +6,14 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import chain, islice, takewhile
 from typing import Any
 
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.errors import AnswerError, CorruptedLedger, SamekindError, StaleWrite
 from samekind.items import Collection
+from samekind.ledger.folded_constraints import FoldedConstraints, without_collection
 from samekind.ledger.names import Name, Names
 from samekind.ledger.places import following_places
 from samekind.ledger.positions import Positions
@@ -20,10 +21,6 @@ from samekind.ledger.records import Refitted, Reservation
 from samekind.protocols import Event, Store
 from samekind.questions import Answer, Link, Question, question_from_json
 
-ANSWER_KINDS = ("told", "volunteered")
-"""Kinds of event that hold an answer."""
-CHANGING_KINDS = (*ANSWER_KINDS, "undone", "restored")
-"""Kinds of event that change which links hold."""
 FEW_EVENTS = 50
 """Events of other processes up to which the constraints are extended one answer at a time."""
 Decide = Callable[[], tuple[str, dict[str, Any]] | None]
@@ -283,11 +280,6 @@ def _count_after(seq: int, latest_first: Iterable[int]) -> int:
     return sum(1 for _ in takewhile(lambda at: at > seq, latest_first))
 
 
-def _adds_one(event: Event) -> bool:
-    """Whether an event adds an answer and changes no other."""
-    return event.kind in ANSWER_KINDS and not event.data.get("aside")
-
-
 def answer_data(number: int, choice: str, by: str, seconds: float | None) -> dict[str, Any]:
     """The data of a ``told`` event."""
     if seconds is not None and not (math.isfinite(seconds) and seconds >= 0):
@@ -308,8 +300,13 @@ class EventLog:
         self.store, self.name = store, name
         self.positions = Positions(collection)
         self.ledger = LedgerState(self.positions)
-        self.constraints = Constraints(len(collection))
+        self._folded = FoldedConstraints(self.ledger, self.positions)
         self.catch_up()
+
+    @property
+    def constraints(self) -> Constraints:
+        """What the answers in force state and imply."""
+        return self._folded.now
 
     def commit(self, decide: Decide) -> int | None:
         """Store the event that `decide` returns, if nobody else has written since it decided.
@@ -346,19 +343,22 @@ class EventLog:
 
     def catch_up(self) -> int:
         """Fold what other processes have written; returns the number of their events."""
-        events = list(self.store.read(self.name, after=self.ledger.seq))
-        few = len(events) <= FEW_EVENTS
-        for event in events:
-            self._fold(event, refold=few)
-        if not few and any(event.kind in (*CHANGING_KINDS, "proposed") for event in events):
-            self.constraints = self.constraints_of(self.ledger.answers.values())
-        return len(events)
+        events = self.store.read(self.name, after=self.ledger.seq)
+        first = list(islice(events, FEW_EVENTS + 1))
+        if len(first) <= FEW_EVENTS:
+            for event in first:
+                self._fold(event)
+            return len(first)
+        before = self.ledger.seq
+        with without_collection():
+            for event in chain(first, events):
+                self._fold(event, refold=False)
+            self._folded.fold_all()
+        return self.ledger.seq - before
 
-    def constraints_of(self, answers: Iterable[Answer]) -> Constraints:
+    def constraints_of(self, answers: Sequence[Answer]) -> Constraints:
         """Fold some answers into constraints over the current positions."""
-        gone = len(self.positions.gone)
-        n_items = len(self.positions.collection)
-        return Constraints.from_answers(n_items, answers, n_gone=gone)
+        return self._folded.of(answers)
 
     def question_data(
         self,
@@ -388,12 +388,5 @@ class EventLog:
         if event.kind in ("proposed", "volunteered"):
             self.positions.remember(event.data.get("stamps", {}))
         self.ledger.fold(event)
-        known, answers = self.constraints, self.ledger.answers
-        if not refold or event.data.get("second"):
-            return
-        if known.n_gone != len(self.positions.gone):
-            self.constraints = self.constraints_of(answers.values())
-        elif _adds_one(event) and len(answers) == known.n_answers + 1:
-            self.constraints = known.with_answer(next(reversed(answers.values())))
-        elif event.kind in CHANGING_KINDS:
-            self.constraints = self.constraints_of(answers.values())
+        if refold:
+            self._folded.fold(event)

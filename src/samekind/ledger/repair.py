@@ -16,7 +16,8 @@ from samekind.atomic_files import new_file, sync_folder
 from samekind.errors import CorruptedLedger, InputError, SamekindError, StoreError
 from samekind.ledger import sqlite_file as ledgerfile
 from samekind.ledger.checksums import LOST, Row, n_questions, stored_row
-from samekind.ledger.fold import ANSWER_KINDS, LedgerState
+from samekind.ledger.fold import LedgerState
+from samekind.ledger.folded_constraints import ANSWER_KINDS
 from samekind.ledger.last_events import read_note
 from samekind.ledger.pages import scan_pages
 from samekind.protocols import Event

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from samekind.errors import StateError
-from samekind.ledger.fold import ANSWER_KINDS
+from samekind.ledger.folded_constraints import ANSWER_KINDS
 from samekind.workspace.groupings import Groupings, part_of
 
 if TYPE_CHECKING:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from samekind.clusterers.linear_head import LinearHead
 from samekind.clusterers.live.estimator import Live
 from samekind.clusterers.live.heads import distilled_head
-from samekind.clusterers.live.orientation import Reliability
+from samekind.clusterers.live.orientation import MAX_EXACT_WITNESSES, Reliability, _nearest_others
 from samekind.clusterers.live.seeds import Seeds, unseen_share
 from samekind.constraints import Constraints
 from samekind.evaluation import acc, ari
@@ -63,6 +64,25 @@ def test_right_answers_are_not_doubted() -> None:
     model = Live(random_state=0).fit(X, constraints=known)
     assert not len(model.reliability_.doubtful())
     assert model.reliability_.error < 0.03
+
+
+@pytest.mark.parametrize("levels", [2, 3, 0])
+def test_of_equally_near_answers_the_first_ones_vote(levels: int) -> None:
+    rng = np.random.default_rng(levels)
+    space = rng.integers(0, levels, (1500, 3)) * 1.0 if levels else rng.normal(size=(1500, 3))
+    square = ((space[:, None] - space) ** 2).sum(axis=2)
+    np.fill_diagonal(square, np.inf)
+    expected = np.argsort(square, axis=1, kind="stable")[:, :15]
+    assert (np.sort(_nearest_others(space, 15)) == np.sort(expected)).all()
+
+
+def test_the_nearest_of_very_many_answers_are_found_by_products() -> None:
+    space = np.random.default_rng(0).normal(size=(5000, 3))
+    assert len(space) > MAX_EXACT_WITNESSES
+    found = _nearest_others(space, 15)[:50]
+    square = ((space[:50, None] - space) ** 2).sum(axis=2)
+    square[np.arange(50), np.arange(50)] = np.inf
+    assert (np.sort(found) == np.sort(np.argsort(square, axis=1)[:, :15])).all()
 
 
 def test_with_few_answers_nobody_is_doubted() -> None:

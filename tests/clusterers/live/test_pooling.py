@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
+from samekind.clusterers.live import pooling
 from samekind.clusterers.live.estimator import Live
 from samekind.clusterers.live.opinions import OPINIONS, Manner, Pile, clouds, opinions
 from samekind.clusterers.live.pooling import (
@@ -129,3 +131,14 @@ def test_the_slope_of_the_powers_is_right() -> None:
         for step in (-0.02, 0.02):
             moved = np.maximum(best + step * np.eye(3)[k], 0)
             assert loss(moved) >= loss(best) - 1e-9
+
+
+def test_of_many_answers_some_decide_about_the_powers(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, truth = round_kinds()
+    seeds = Seeds(np.arange(100), truth[:100], 6)
+    pile, _ = pile_of(X, seeds)
+    monkeypatch.setattr(pooling, "MAX_TRIAL_ANSWERS", 40)
+    logs, columns, places = held_out_opinions(pile, seeds, np.ones(100), MANNER, 0.0, closed=True)
+    assert len(logs) == len(np.unique(places)) == 40
+    assert places.max() > 50, "not just the first ones"
+    assert (columns == seeds.labels[places]).all()

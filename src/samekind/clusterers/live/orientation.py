@@ -48,6 +48,8 @@ REPEATED, MAX_REPEATED_SIZE, REPEATED_RIGHT = 0.5, 0.5, 0.02
 placed items it may have, and how likely its answers are right then."""
 WITNESSES = 15
 """Nearest answered items that vote about one."""
+MAX_EXACT_WITNESSES = 4_096
+"""Answered items up to which their distances are computed one by one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,21 +345,38 @@ def _cross_predicted(Z: Floats, told: Ints, k: int) -> Floats:
 
 def _votes(space: Floats, told: Ints, k: int) -> Floats:
     """(s, k) shares of the kinds among the nearest other answered items, never quite zero."""
-    from scipy.spatial.distance import cdist
-
-    count = min(WITNESSES, len(space) - 1)
-    near = np.empty((len(space), count), dtype=np.intp)
-    for start in range(0, len(space), 1_024):  # in pieces: thousands may be put together by hand
-        rows = np.arange(start, min(start + 1_024, len(space)))
-        distances = cdist(space[rows], space, "sqeuclidean")
-        distances[np.arange(len(rows)), rows] = np.inf
-        # Ties in row order, as a full stable sort would give them.
-        reach = np.partition(distances, count - 1, axis=1)[:, count - 1 : count]
-        distances[distances > reach] = np.inf
-        near[rows] = np.argsort(distances, axis=1, kind="stable")[:, :count]
+    near = _nearest_others(space, min(WITNESSES, len(space) - 1))
     kinds = told[near]  # (s, count)
     shares = np.stack([(kinds == kind).mean(axis=1) for kind in range(k)], axis=1)
     # Kinds with many answered items have more witnesses by chance alone.
     size = np.bincount(told, minlength=k) / len(told)
     shares = shares / np.maximum(size, 1 / len(told)) ** 0.5 + 0.01
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def _nearest_others(space: Floats, count: int) -> Ints:
+    """(s, count) the nearest other rows of each row in any order; of equally near ones the first.
+
+    In pieces, because thousands may be put together by hand. Of very many rows the distances come
+    from products, which is ten times as fast and not exact to the last digit.
+    """
+    from scipy.spatial.distance import cdist
+
+    if len(space) > MAX_EXACT_WITNESSES:
+        return exact_neighbours(space, count).rows
+    near = np.empty((len(space), count), dtype=np.intp)
+    for start in range(0, len(space), 1_024):
+        rows = np.arange(start, min(start + 1_024, len(space)))
+        distances = cdist(space[rows], space, "sqeuclidean")
+        distances[np.arange(len(rows)), rows] = np.inf
+        reach = np.partition(distances, count - 1, axis=1)[:, count - 1 : count]
+        row, other = np.nonzero(distances <= reach)
+        tied = distances[row, other] == reach[row, 0]
+        # All that are nearer, and of those at the same distance the first ones until it is enough.
+        nearer = np.bincount(row[~tied], minlength=len(rows))
+        first = np.searchsorted(row[tied], np.arange(len(rows)))
+        rank = np.arange(int(tied.sum())) - first[row[tied]]
+        kept = ~tied
+        kept[tied] = rank < (count - nearer)[row[tied]]
+        near[rows] = other[kept].reshape(len(rows), count)
+    return near

@@ -48,6 +48,8 @@ MIN_PLACED = 8
 """Placed items below which the prior is kept as it is."""
 MAX_TRIAL_ITEMS = 1000
 """Items on which opinions are formed that have not seen some of the answers."""
+MAX_TRIAL_ANSWERS = 3000
+"""Placed items by which the powers are judged: five numbers need no more."""
 ERROR = 0.03
 """Share of answers that may be wrong: none of them outweighs all others."""
 
@@ -113,6 +115,12 @@ def held_out_opinions(
     have get the smallest share.
     """
     order = np.random.default_rng(0).permutation(len(pile.Z))  # with each answer nearly the same
+    if len(seeds.rows) > MAX_TRIAL_ANSWERS:
+        some_seeds = _first_seeds(seeds, order)
+        fewer = Seeds(seeds.rows[some_seeds], seeds.labels[some_seeds], seeds.n_kinds)
+        chosen = None if weight is None else weight[some_seeds]
+        found, column, place = held_out_opinions(pile, fewer, chosen, manner, unseen, closed=closed)
+        return found, column, some_seeds[place]
     others = order[~np.isin(order, seeds.rows)]
     rows = np.union1d(seeds.rows, others[: max(0, MAX_TRIAL_ITEMS - len(seeds.rows))])
     some, at = pile.at(rows), np.searchsorted(rows, seeds.rows)
@@ -160,6 +168,13 @@ def fitted_powers(
         loss, prior, jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * len(prior)
     )  # fmt: skip
     return np.asarray(found.x)
+
+
+def _first_seeds(seeds: Seeds, order: Ints) -> Ints:
+    """Places of the seeds that come first in an order of all items."""
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.arange(len(order))
+    return np.sort(np.argsort(place[seeds.rows])[:MAX_TRIAL_ANSWERS])
 
 
 def _folds(seeds: Seeds, order: Ints) -> list[Bools]:
