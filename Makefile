@@ -10,7 +10,7 @@ PIP := $(BIN)/pip --disable-pip-version-check
 WORKERS ?= 3
 TESTS = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: run test check lint types quick durations install system guard page bench bench-quick faults audit clean
+.PHONY: run test check lint types quick durations install system guard page bench bench-quick faults audit site gallery clean
 
 run: $(VENV)/.core
 	$(BIN)/samekind demo --port $(PORT)
@@ -82,6 +82,15 @@ faults: $(VENV)/.dev
 # Known holes in the installed versions, by pip-audit where it is reachable, else by a dated list.
 audit: $(VENV)/.dev
 	$(BIN)/python .ci/audit.py
+
+# The documentation of one version, beside those of others: make site VERSION=0.2.0, then
+# python -m http.server -d site. Any warning is an error.
+site: $(VENV)/.dev
+	$(BIN)/python docs/build_site.py $(VERSION)
+
+# Executes the programs in docs/gallery and writes their pages, notebooks and pictures: some minutes.
+gallery: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/python docs/build_gallery.py $(NAMES)
 
 clean:
 	rm -rf $(VENV) src/samekind/web/page page/node_modules

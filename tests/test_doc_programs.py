@@ -6,33 +6,46 @@ That of the README runs in ``test_readme.py``.
 from __future__ import annotations
 
 import ast
+import csv
 import re
+import sys
 import tarfile
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from places import ROOT
+from documented import DOCS, DOCUMENTS, blocks
 from samekind.sources.sets import named
 from samekind.sources.sets.labelled import LabelledSet
 from samekind.sources.sets.tiles import tiles
 
-DOCS = ROOT / "docs"
-PAGES = sorted(
-    page
-    for page in [ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]
-    if "```python\n" in page.read_text()
-)
+PAGES = [
+    path
+    for path in DOCUMENTS
+    if path.name != "README.md"
+    and path.parent.name != "gallery"
+    and any(block.language == "python" for block in blocks(path))
+]
+CHECKED = {
+    "python": "run here; of the README in test_readme.py, of the gallery in test_gallery.py",
+    "console": "test_doc_commands.py",
+    "diff": "applied to a copy of the source in test_docs.py",
+    "toml": "read in simulation/test_suite_file.py",
+    "json": "used in test_doc_commands.py, or compared in web/test_own_page.py",
+    "csv": "imported below",
+    "text": "not code: formulas, diagrams, outputs, and a graph that test_doc_commands.py opens",
+    "nginx": "the configuration of another program",
+}
+"""What happens to the blocks of each language."""
 SHORTER = {"minutes=10": "minutes=0.01", "epochs=100": "epochs=1", "n_clusters=10": "n_clusters=2"}
 """Long training, as it is run here."""
-
-
-def blocks(page: Path) -> list[str]:
-    return re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.S)
 
 
 @pytest.fixture
@@ -43,8 +56,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     matplotlib.use("Agg")
     monkeypatch.chdir(tmp_path)
     whole = tiles(0)
-    orientations = {name: labels[:48] for name, labels in whole.orientations.items()}
-    fewer = LabelledSet("tiles", whole.collection.take(range(48)), orientations)
+    orientations = {name: labels[:24] for name, labels in whole.orientations.items()}
+    fewer = LabelledSet("tiles", whole.collection.take(range(24)), orientations)
     monkeypatch.setitem(named.SETS, "tiles", lambda seed=0: fewer)
     rng = np.random.default_rng(0)
     for name in ("holiday-photos", "new-photos", "slides"):
@@ -63,18 +76,38 @@ def prepare(page: Path, folder: Path) -> None:
             shard.add(folder / "slides", arcname=".")
 
 
+@pytest.fixture
+def log_without_tensorboard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a writer that keeps nothing stand in for TensorBoard, where that is not installed."""
+    if find_spec("tensorboard") is None:
+        module = ModuleType("torch.utils.tensorboard")
+        module.SummaryWriter = MagicMock()  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", module)
+
+
+@pytest.mark.usefixtures("log_without_tensorboard")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_python_of_a_page_runs(page: Path, folder: Path) -> None:
     prepare(page, folder)
     names: dict[str, Any] = {"__name__": "__main__"}
-    for block in blocks(page):
-        if "tensorboard_log" in block and find_spec("tensorboard") is None:
-            continue
+    for block in (block.text for block in blocks(page) if block.language == "python"):
         for long, short in SHORTER.items():
             block = block.replace(long, short)
         exec(compile(block, str(page), "exec", dont_inherit=True), names)
     if hasattr(names.get("page"), "close"):
         names["page"].close()
+
+
+def test_every_block_is_in_a_language_that_some_test_checks() -> None:
+    found = Counter(block.language for path in DOCUMENTS for block in blocks(path))
+    assert set(found) == set(CHECKED), "give the block a language, and say what checks it"
+    assert found["python"] > 60 and found["console"] > 60
+
+
+def test_the_table_of_groups_that_a_guide_shows_can_be_read() -> None:
+    (block,) = (block for path in DOCUMENTS for block in blocks(path) if block.language == "csv")
+    rows = list(csv.DictReader(block.text.splitlines()))
+    assert [sorted(row) for row in rows] == [["file", "group"]] * 2
 
 
 def tasks() -> dict[str, str]:

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -68,14 +67,3 @@ def test_the_documents_list_every_exit_code() -> None:
     classes = (value for value in vars(errors).values() if isinstance(value, type))
     codes = {each.__name__: each.exit_code for each in classes if "exit_code" in vars(each)}
     assert listed == codes
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(
-    find_spec("mkdocstrings") is None, reason="the packages of the site are missing"
-)
-def test_the_site_of_the_documentation_builds_without_a_warning(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(tmp_path / "site")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "must_link" in (tmp_path / "site" / "reference" / "index.html").read_text()

@@ -53,13 +53,13 @@ def photos(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def fewer_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An eighth of the demo tiles: a network reads each of them."""
+    """A few of the demo tiles: a network reads each of them."""
 
     @wraps(tiles)
     def some(seed: int = 0) -> LabelledSet:
         whole = tiles(seed)
-        orientations = {name: labels[:48] for name, labels in whole.orientations.items()}
-        return LabelledSet("tiles", whole.collection.take(range(48)), orientations)
+        orientations = {name: labels[:24] for name, labels in whole.orientations.items()}
+        return LabelledSet("tiles", whole.collection.take(range(24)), orientations)
 
     monkeypatch.setitem(named.SETS, "tiles", some)
 

@@ -8,7 +8,6 @@ import csv
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -358,22 +357,6 @@ def test_the_strategy_of_the_guide_works(
 
 
 # -- the documentation ----------------------------------------------------------------------------
-
-
-def commands_in_docs() -> list[str]:
-    pages = sorted(DOCS.glob("*.md")) + sorted(DOCS.glob("how-to/*.md"))
-    lines = [line for page in pages for line in page.read_text().splitlines()]
-    found = [re.search(r"^\$ (?:\w+=\S+ )*samekind (.+?)(?:\s+#.*)?$", line) for line in lines]
-    return sorted({match.group(1).strip() for match in found if match})
-
-
-@pytest.mark.parametrize("command", commands_in_docs())
-def test_commands_of_the_guides_are_understood(cli: Cli, command: str) -> None:
-    words = shlex.split(command)
-    options = [word for word in words[1:] if word.startswith("--")]
-    offered = cli(*words[: 2 if words[0] == "plot" else 1], "--help").out
-    assert words[0] in COMMANDS
-    assert all(re.search(rf"{option}\b", offered) for option in options)
 
 
 def test_every_page_is_in_the_table_of_contents_and_every_link_leads_somewhere() -> None:
