@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks.ncp.exact import DirichletGaussians
+from samekind.clusterers.ncp.amortized.calibration import Calibrated
 from samekind.clusterers.ncp.amortized.likelihood import relabel
 from samekind.clusterers.ncp.amortized.mixed_vectors import MixedVectors, general_vectors
 from samekind.clusterers.ncp.amortized.priors import Prior
@@ -49,10 +50,15 @@ class Enumerable:
 
 
 class TrainingLaw:
-    """What the shipped weights were trained on, before the calibration, which NCP does itself."""
+    """What shipped weights were trained on, before the calibration, which NCP does itself.
 
-    def __init__(self) -> None:
-        generator = general_vectors().generator
+    Parameters
+    ----------
+    seen : that law after the calibration; None: the one of general vectors.
+    """
+
+    def __init__(self, seen: Calibrated | None = None) -> None:
+        generator = (seen or general_vectors()).generator
         assert isinstance(generator, MixedVectors)
         self.vectors = generator
 

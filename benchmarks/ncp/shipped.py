@@ -1,7 +1,10 @@
 """Are the probabilities of the shipped clustering processes right? Rows for each file of weights.
 
-    python -m benchmarks.ncp.shipped --json                        # all variants, all checks
-    python -m benchmarks.ncp.shipped --variants pointwise --checks joint effective
+    python -m benchmarks.ncp.shipped --json                        # all files, all checks
+    python -m benchmarks.ncp.shipped --variants pointwise plane --checks joint effective
+
+``pointwise`` is the file for general vectors, ``plane`` the one that ``NCP()`` takes for two
+columns, each on the law that it was trained on.
 
 The weights were trained on a law that has no closed form (mixed_vectors.py: data sets of unknown
 kind, seen after a calibration), so no enumeration says what their posterior should be. What can be
@@ -14,8 +17,8 @@ checked on data sets drawn from that law, through the estimator ``NCP``:
 
 On two laws that are known, with all their constants, which the network is not told:
 
-* ``effective``: what its draws are worth by importance weights, beside Gibbs sampling (pointwise;
-  the others have no probability of a draw in closed form).
+* ``effective``: what its draws are worth by importance weights, beside Gibbs sampling (plane;
+  those that take out groups have no probability of a draw in closed form).
 * ``enumeration``: the error of p(same group) of 6 points against all 203 groupings.
 """
 
@@ -44,16 +47,19 @@ from benchmarks.ncp.laws import Enumerable, Floats, Labels, Law, TrainingLaw
 from benchmarks.ncp.summaries import FILE_OF, digest
 from samekind.clusterers.ncp.amortized.calibration import Calibration
 from samekind.clusterers.ncp.amortized.likelihood import step_log_probs
+from samekind.clusterers.ncp.amortized.mixed_vectors import general_vectors, plane_vectors
 from samekind.clusterers.ncp.estimator import NCP
 from samekind.clusterers.ncp.weights import FILES, network_of, shipped
 
+WEIGHTS = {variant: shipped(variant) for variant in FILES} | {"plane": shipped(columns=2)}
+POINTWISE = ("pointwise", "plane")
 EXACT = DirichletGaussians(alpha=0.7, scale=1.0, spread=10.0)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = common_arguments(__doc__ or "", FILE_OF["shipped"])
     add = parser.add_argument
-    add("--variants", nargs="+", default=[v for v in FILES if shipped(v).is_file()])
+    add("--variants", nargs="+", default=[v for v, file in WEIGHTS.items() if file.is_file()])
     add("--checks", nargs="+", default=list(CHECKS), choices=list(CHECKS))
     add("--sizes", type=int, nargs="+", default=[20, 100], help="points of a data set")
     add("--sets", type=int, default=150, help="data sets of groups, pairs and steps")
@@ -65,20 +71,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--known-sets", type=int, default=12, help="data sets of each known law")
     wanted = parser.parse_args(arguments)
     for variant in wanted.variants:
-        about = {"variant": variant, "seed": wanted.seed, "sha256": digest(str(shipped(variant)))}
+        about = {"variant": variant, "seed": wanted.seed, "sha256": digest(str(WEIGHTS[variant]))}
         for check in wanted.checks:
             for row in CHECKS[check](variant, wanted):
                 emit({"check": check, **about, **row}, wanted.json)
 
 
-def model_of(variant: Any, seed: int) -> NCP:
-    """The estimator as it comes."""
-    return NCP(variant=variant, random_state=seed)
+def model_of(variant: str, seed: int) -> NCP:
+    """The estimator as it comes, with one of the shipped files."""
+    return NCP(weights=str(WEIGHTS[variant]), random_state=seed)
+
+
+def law_of(variant: str) -> TrainingLaw:
+    """What the file was trained on."""
+    return TrainingLaw(plane_vectors() if variant == "plane" else general_vectors())
 
 
 def fitted(variant: str, n: int, wanted: argparse.Namespace) -> Iterator[tuple[NCP, Labels]]:
     """The estimator after each data set of the training law, with the true labels."""
-    x, truth = TrainingLaw().draw(wanted.sets, n, np.random.default_rng((wanted.seed, n)))
+    x, truth = law_of(variant).draw(wanted.sets, n, np.random.default_rng((wanted.seed, n)))
     for k, (points, labels) in enumerate(zip(x, truth, strict=True)):
         yield model_of(variant, k).fit(points), labels
 
@@ -102,11 +113,11 @@ def check_groups_and_pairs(variant: str, wanted: argparse.Namespace) -> Iterator
 @torch.no_grad()
 def check_steps(variant: str, wanted: argparse.Namespace) -> Iterator[Row]:
     """The most probable choice of each step, given the true choices before it."""
-    if variant != "pointwise":
+    if variant not in POINTWISE:
         return
-    network = network_of(None, "cpu", variant).network
+    network = network_of(WEIGHTS[variant], "cpu").network
     for n in wanted.sizes:
-        x, truth = TrainingLaw().draw(wanted.sets, n, np.random.default_rng((wanted.seed, n, 1)))
+        x, truth = law_of(variant).draw(wanted.sets, n, np.random.default_rng((wanted.seed, n, 1)))
         said, right = [], []
         for points, labels in zip(x, truth, strict=True):
             seen = Calibration.of(points, network.sizes.inputs)(points)
@@ -123,7 +134,7 @@ def check_joint(variant: str, wanted: argparse.Namespace) -> Iterator[Row]:
     """Geweke's test on the training law."""
     yield {
         "N": wanted.joint_points, "sets": wanted.joint_sets, "rounds": wanted.rounds,
-        "statistics": joint_of(variant, TrainingLaw(), wanted),
+        "statistics": joint_of(variant, law_of(variant), wanted),
     }  # fmt: skip
 
 
@@ -139,9 +150,9 @@ def joint_of(variant: str, law: Law, wanted: argparse.Namespace) -> list[Row]:
 
 def check_effective(variant: str, wanted: argparse.Namespace) -> Iterator[Row]:
     """Effective draws of the network and of Gibbs sampling on the same data sets."""
-    if variant != "pointwise":
+    if variant != "plane":
         return
-    network = network_of(None, "cpu", variant).network
+    network = network_of(WEIGHTS[variant], "cpu").network
     for name, world in quality.WORLDS.items():
         for n in (10, *wanted.sizes):
             x, _ = quality.drawn(world, n, wanted.known_sets, wanted.seed)
