@@ -137,7 +137,7 @@ def test_points_drawn_for_given_groups_follow_the_law_and_keep_the_groups() -> N
 def test_all_checks_write_rows_with_the_digest_of_the_weights(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     shipped.main([
-        "--variants", "pointwise", "--sizes", "8", "--sets", "3", "--joint-sets", "3", "--rounds",
+        "--variants", "plane", "--sizes", "8", "--sets", "3", "--joint-sets", "3", "--rounds",
         "1", "--joint-points", "6", "--draws", "20", "--known-sets", "2", "--sweeps", "8", "--json", str(file),
     ])  # fmt: skip
     rows = [json.loads(line) for line in file.read_text().splitlines()]
