@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8765
 BIN := $(VENV)/bin
+EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 PIP := $(BIN)/pip --disable-pip-version-check
 # One thread per worker: more threads only wait for each other. Three workers on two cores, because
 # the tests of pages and servers wait a lot. Bytecode is written also where the environment forbids
@@ -10,7 +11,7 @@ PIP := $(BIN)/pip --disable-pip-version-check
 WORKERS ?= 3
 TESTS = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: run test check lint types quick durations install system guard page bench bench-quick faults audit site gallery clean
+.PHONY: run test check lint types quick durations install system guard wheel page bench bench-quick faults audit site gallery clean
 
 run: $(VENV)/.core
 	$(BIN)/samekind demo --port $(PORT)
@@ -62,6 +63,14 @@ system:
 guard: $(VENV)/.dev
 	@$(PIP) list --format=freeze | grep -iE '^(nvidia|cuda|torchvision|torchaudio)' \
 		&& { echo "These packages must not be in $(VENV). Run: make clean test"; exit 1; } || true
+
+# A wheel that anybody can build again: the same commit gives the same bytes.
+wheel: $(VENV)/.dev
+	@test -n "$(EPOCH)" || { echo "Set EPOCH, the time of the commit in seconds, where there is no git clone."; exit 1; }
+	SOURCE_DATE_EPOCH=$(EPOCH) $(BIN)/python -m hatchling build -t wheel -t sdist -d dist
+	SOURCE_DATE_EPOCH=$(EPOCH) $(BIN)/python -m hatchling build -t wheel -t sdist -d build/again
+	@for made in build/again/*; do cmp "$$made" "dist/$$(basename $$made)" || exit 1; done
+	@cd dist && sha256sum samekind-*
 
 page:
 	cd page && npm ci --no-audit --no-fund && npm run build

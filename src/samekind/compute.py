@@ -22,6 +22,16 @@ class Compute:
     reason: str
 
 
+def check_torch(what: str) -> None:
+    """Fail with what to install, if torch is missing; `what` needs it."""
+    from samekind.errors import MissingExtra
+
+    try:
+        import torch  # noqa: F401
+    except ImportError as missing:
+        raise MissingExtra(what, "train") from missing
+
+
 def best_device(wanted: str | None = None) -> Compute:
     """The device to compute on: `wanted`, else SAMEKIND_DEVICE, else the fastest available."""
     try:

@@ -157,10 +157,7 @@ def test_an_agent_has_a_name() -> None:
         Agent(samekind.Session(np.random.default_rng(0).normal(size=(9, 2))), "two\nlines")
 
 
-@pytest.mark.parametrize(("rate", "low", "high"), [(0.0, 0.0, 0.05), (0.25, 0.12, 0.35)])
-def test_how_often_a_model_errs_is_learnt_under_its_name(
-    rate: float, low: float, high: float
-) -> None:
+def test_how_often_a_model_errs_is_learnt_under_its_name() -> None:
     X, kind = make_blobs(n_samples=120, centers=4, n_features=6, random_state=0)
     rng = np.random.default_rng(0)
     given = []
@@ -171,11 +168,11 @@ def test_how_often_a_model_errs_is_learnt_under_its_name(
         def answer(self, question: Any) -> str:
             right: str = question.truthful(lambda i, j: bool(kind[i] == kind[j]))
             others = [c for c in question.choices() if c not in (right, "none", "unsure")]
-            wrong = bool(others) and rng.random() < rate
+            wrong = bool(others) and rng.random() < 0.25
             given.append(wrong)
             return str(rng.choice(others)) if wrong else right
 
     found = samekind.group(X, answer=Model(), questions=50)
     assert found.report.people == {"vision model": 50}
-    assert low <= found.report.errors["vision model"] <= high
+    assert 0.15 < np.mean(given) < 0.35
     assert abs(found.report.errors["vision model"] - np.mean(given)) < 0.1

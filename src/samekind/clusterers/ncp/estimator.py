@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from samekind.clusterers.group_count import Known, Pairs, checked_constraints
 from samekind.clusterers.live.seeds import restricted
 from samekind.clusterers.ncp.draws import Draws, sparse_pairs, stratified
-from samekind.compute import best_device
+from samekind.compute import best_device, check_torch
 from samekind.constraints import Constraints
 from samekind.errors import InputError, UnknownName
 
@@ -251,6 +251,7 @@ class NCP(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return cls(weights=str(path), device=device)
 
     def _checked_rng(self) -> np.random.Generator:
+        check_torch(type(self).__name__)
         for name, least in (("n_samples", 1), ("orders", 1), ("max_placed", 1)):
             value = getattr(self, name)
             if value < least:

@@ -18,7 +18,7 @@ from samekind.clusterers.group_count import Known, Pairs, checked_constraints
 from samekind.clusterers.live.seeds import restricted
 from samekind.clusterers.ncp.draws import Draws, sparse_pairs, stratified
 from samekind.clusterers.ncp.graph_nodes import Profile, SeenNodes, single_node
-from samekind.compute import best_device
+from samekind.compute import best_device, check_torch
 from samekind.constraints import Constraints
 from samekind.errors import InputError, UnknownName
 
@@ -248,6 +248,7 @@ class NCPGraph(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _checked_rng(self) -> np.random.Generator:
+        check_torch(type(self).__name__)
         for name in ("n_samples", "orders", "max_placed", "n_neighbors"):
             value = getattr(self, name)
             if value < 1:

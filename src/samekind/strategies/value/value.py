@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.clustering import Clustering
-from samekind.compute import as_tensor, one_thread
+from samekind.compute import as_tensor, check_torch, one_thread
 from samekind.constraints import Constraints
 from samekind.protocols import View
 from samekind.questions import Question, WhichGroup
@@ -62,6 +62,7 @@ class Value:
         return picks.questions(view, n)
 
     def _picks(self, view: View) -> _Picks:
+        check_torch(f"The strategy {type(self).__name__}")
         z = self._points(view.clustering)
         centres = centres_of(z, view.clustering.labels, view.clustering.numbers)
         return _Picks(self, z, Groups.of(z, centres), self._worth(view, z, centres))
