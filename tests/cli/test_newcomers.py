@@ -11,12 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import samekind
 from command_line import Cli, cli, table  # noqa: F401
+from exported import drawn, grouped
 from places import ROOT
 from samekind.constraints import Constraints
 from samekind.errors import SourceError
+from samekind.exports import plan_export
 from samekind.sources import open_source
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -75,8 +79,25 @@ def test_a_broken_array_gives_no_unsafe_advice(tmp_path: Path) -> None:
         assert "pickled objects are never loaded" in str(problem.value)
 
 
-def test_one_of_a_kind_is_in_the_singular() -> None:
+def test_data_in_memory_are_a_pile_and_links_are_triples() -> None:
+    frame = pd.DataFrame(
+        {"height": [1.0, 2.0, 9.0, 10.0], "colour": ["red", "red", "blue", "blue"]}
+    )
+    X = np.array([[0.0], [1.0], [9.0], [10.0]])
+    for data in (X, frame):
+        pile = samekind.open_pile(data)
+        assert len(samekind.Session(pile).labels) == len(samekind.Session(data).labels) == 4
+    links = [(0, 3, True), (0, 1, False)]
+    labels = samekind.PCKMeans(n_clusters=2, random_state=0).fit(X, constraints=links).labels_
+    assert labels[0] == labels[3] != labels[1]
+
+
+def test_one_of_a_kind_is_in_the_singular(tmp_path: Path) -> None:
     assert repr(Constraints(1)) == "Constraints(1 item, 0 answers, 0 conflicts)"
+    plan = plan_export(drawn("=one"), grouped([1]), tmp_path / "one.csv")
+    assert plan.files[0].what == "csv, 1 row"
+    assert plan.notes[0].startswith("1 cell begins with")
+    assert "1 item, 1 group ->" in plan.describe()
 
 
 def test_no_word_of_a_help_text_is_eaten(cli: Cli) -> None:
@@ -103,6 +124,18 @@ def test_every_extra_that_a_text_names_exists() -> None:
     named |= {extra for text in texts for extra in re.findall(calls, text.read_text())}
     assert {"plots", "pandas"} <= named
     assert named <= extras
+
+
+def test_guides_name_the_default_that_there_is() -> None:
+    guides = [ROOT / "docs" / "tutorial.md", *(ROOT / "docs" / "how-to").glob("*.md")]
+    other = re.compile(
+        r"`(propagation|placement)`[^.|]{0,30}\bdefault\b|\bdefault\b( is|:| \()[^.|]{0,20}`(propagation|placement)`"
+    )
+    for guide in guides:
+        assert not other.search(guide.read_text()), guide.name
+    from samekind.session.parts import DEFAULT_METHOD
+
+    assert DEFAULT_METHOD == "live"
 
 
 def test_guides_say_what_a_newcomer_looks_for() -> None:

@@ -95,7 +95,7 @@ def test_a_broken_item_of_an_encoder_without_cache_is_left_out_too():
 
 def test_when_no_item_can_be_read_the_first_reason_is_told():
     pile = words(2, w0=Word("w0", broken=True), w1=Word("w1", broken=True))
-    with pytest.raises(SourceError, match=r"None of the 2 items.*w0 is broken"):
+    with pytest.raises(SourceError, match=r"None of 2 items.*w0 is broken"):
         encode(pile, Letters())
 
 

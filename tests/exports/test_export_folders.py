@@ -379,7 +379,7 @@ def test_a_missing_original_is_said_before_anything_is_made(
 ) -> None:
     (tmp_path / "photos/a/x.jpg").unlink()
     plan = plan_export(photos, six, tmp_path / "out")
-    with pytest.raises(ExportError, match=r"1 files no longer exist \(the first: a/x.jpg\)"):
+    with pytest.raises(ExportError, match=r"1 file no longer exists \(the first: a/x.jpg\)"):
         run_export(plan)
     assert not (tmp_path / "out").exists()
 

@@ -17,6 +17,7 @@ from samekind.encoders.restoring import restored_encoder
 from samekind.errors import InputError, SamekindError, SourceError
 from samekind.items import Collection, Item, Skipped
 from samekind.protocols import Encoder, Progress
+from samekind.questions.wording import plural
 
 ITEMS_IN_MEMORY = 256
 """Items whose content is held at a time."""
@@ -218,7 +219,7 @@ def saved_state(encoder: Encoder) -> dict[str, Any]:
 def nothing_readable(source: str, n: int, broken: Sequence[Skipped]) -> str:
     """Return the message for a source of which nothing can be used."""
     first = f" The first one, {broken[0].id!r}: {broken[0].reason}." if broken else ""
-    return f"None of {n} items of {source!r} could be read.{first}"
+    return f"None of {plural(n, 'item')} of {source!r} could be read.{first}"
 
 
 def as_fitted(encoder: Encoder, width: int) -> Encoded:

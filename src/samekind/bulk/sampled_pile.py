@@ -20,6 +20,7 @@ from samekind.encoders.blocks import Block, saved_blocks
 from samekind.errors import InputError, SamekindError, SourceError
 from samekind.items import Collection, Item, Preview
 from samekind.protocols import Progress
+from samekind.questions.wording import plural
 
 if TYPE_CHECKING:
     from samekind.bulk.readers import Reader
@@ -208,8 +209,8 @@ class SampledCollection(Collection):
             yield f"{len(self):,} of {len(self.store):,} items are used for the questions."
         if self.n_later > 0:
             yield (
-                f"{self.n_later:,} items were added since these were chosen. Include some of them: "
-                f"samekind more {self.location} --new"
+                f"{plural(self.n_later, 'item was', 'items were')} added since these were chosen. "
+                f"Include some of them: samekind more {self.location} --new"
             )
 
 

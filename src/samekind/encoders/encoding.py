@@ -23,6 +23,7 @@ from samekind.encoders.gathered_rows import GatheredRows
 from samekind.errors import InputError, SourceError, VectorError
 from samekind.items import Collection, Item, Preview, Skipped
 from samekind.protocols import Encoder, Progress
+from samekind.questions.wording import plural
 
 N_BATCHES_AHEAD = 3
 """Batches that are decoded while the network processes one."""
@@ -85,7 +86,7 @@ def encode(
     if not len(raw.positions):
         first = raw.failed[0]
         raise SourceError(
-            f"None of the {len(collection)} items of {collection.name!r} could be read. "
+            f"None of {plural(len(collection), 'item')} of {collection.name!r} could be read. "
             f"The first one, {first.id!r}: {first.reason}"
         )
     X = encoder.fit(raw.features).transform(raw.features)

@@ -18,6 +18,7 @@ import numpy as np
 
 from samekind.errors import SourceError
 from samekind.exports.placements import export_file
+from samekind.questions.wording import plural
 
 FORMAT = "samekind-orientation"
 VERSION = 1
@@ -72,9 +73,9 @@ class OrientationFile:
         names = ", ".join(group.name for group in self.groups[:6])
         more = ", ..." if len(self.groups) > 6 else ""
         return (
-            f"{self.orientation}: {len(self.groups)} groups ({names}{more}), from "
-            f"{self.answers} answers about {self.items:,} {self.kind} items, {self.date}; "
-            f"encoder {self.encoder}"
+            f"{self.orientation}: {plural(len(self.groups), 'group')} ({names}{more}), from "
+            f"{plural(self.answers, 'answer')} about {plural(self.items, f'{self.kind} item')}, "
+            f"{self.date}; encoder {self.encoder}"
         )
 
     def save(self, path: str | Path) -> int:

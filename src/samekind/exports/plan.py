@@ -84,7 +84,7 @@ class Plan:
         lines = [f"{', '.join(counts)} -> {self.target}"]
         lines += [f"  {file.path}  ({file.what})" for file in self.files[:max_files]]
         if len(self.files) > max_files:
-            lines.append(f"  ... and {len(self.files) - max_files} more files")
+            lines.append(f"  ... and {plural(len(self.files) - max_files, 'more file')}")
         room = f", {self.n_bytes:,} bytes" if self.n_bytes else ""
         folders = f"{plural(len(self.folders), 'folder')} and " if self.folders else ""
         lines.append(f"{folders}{plural(len(self.files), 'file')} would be created{room}.")

@@ -31,7 +31,7 @@ def plan_file(plan: Plan) -> Plan:
     note = formula_note(plan) if plan.format == "csv" else ""
     return replace(
         plan,
-        files=(Planned(plan.target, f"{plan.format}, {plan.n_items} rows"),),
+        files=(Planned(plan.target, f"{plan.format}, {plural(plan.n_items, 'row')}"),),
         conflicts=tuple(conflicts),
         notes=(note,) if note else (),
     )
@@ -107,8 +107,8 @@ def _no_longer_there(missing: list[str]) -> list[str]:
     if not missing:
         return []
     return [
-        f"{len(missing)} files no longer exist (the first: {missing[0]}). "
-        "Open the collection again."
+        f"{plural(len(missing), 'file no longer exists', 'files no longer exist')} (the first: "
+        f"{missing[0]}). Open the collection again."
     ]
 
 

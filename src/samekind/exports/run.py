@@ -24,6 +24,7 @@ from samekind.exports.sidecars import sidecar
 from samekind.exports.tables import WRITERS as TABLE_WRITERS
 from samekind.exports.undo import sha256, undo_export
 from samekind.protocols import Progress
+from samekind.questions.wording import plural
 
 WRITERS = {
     **TABLE_WRITERS,
@@ -85,8 +86,8 @@ def _run_folders(plan: Plan, progress: Progress | None) -> Report:
     notes = list(plan.notes)
     if symbolic:
         notes.append(
-            f"{symbolic} links are symbolic, because hard links to the originals are not possible "
-            "here. They break if the originals are moved."
+            f"{plural(symbolic, 'link is', 'links are')} symbolic, because hard links to the "
+            "originals are not possible here. They break if the originals are moved."
         )
     return Report(root, tuple(done), notes=tuple(notes), manifest=root / MANIFEST)
 

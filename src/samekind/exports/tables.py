@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.errors import MissingExtra
+from samekind.questions.wording import plural
 
 if TYPE_CHECKING:
     from samekind.exports.plan import Plan
@@ -133,7 +134,8 @@ def formula_note(plan: Plan) -> str:
     risky = [cell for cell in cells if cell.startswith(_FORMULA)]
     if not risky:
         return ""
-    found = f"{len(risky)} cells begin with = + - or @ (the first: {risky[0]!r})."
+    begin = plural(len(risky), "cell begins", "cells begin")
+    found = f"{begin} with = + - or @ (the first: {risky[0]!r})."
     if plan.no_formulas:
         return f"{found} They are written with an apostrophe in front."
     return (

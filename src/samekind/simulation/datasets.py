@@ -14,6 +14,7 @@ from samekind.encoders.blocks import Block
 from samekind.errors import SourceError
 from samekind.items import Collection
 from samekind.protocols import Progress
+from samekind.questions.wording import plural
 from samekind.registry import with_blocks
 from samekind.simulation.settings import Settings
 from samekind.sources import CIFAR_SETS, LabelledSet, RowCollection, Rows, open_cifar, open_set
@@ -122,7 +123,7 @@ def encoded_dataset(
         outside = {column: values[more.positions] for column, values in outside.items()}
     if failed and strict:
         raise SourceError(
-            f"{len(failed)} items of {labelled.name!r} cannot be read, the first is "
+            f"{plural(len(failed), 'item')} of {labelled.name!r} cannot be read, the first is "
             f"{failed[0].id!r}: {failed[0].reason}. Get the files again."
         )
     readable = replace(

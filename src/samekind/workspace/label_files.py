@@ -18,6 +18,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from samekind.errors import InputError
 from samekind.items import Collection
+from samekind.questions.wording import plural
 
 Labels = dict[int, str]
 """Item positions with the name of their group."""
@@ -51,7 +52,7 @@ def read_labels(text: str, collection: Collection) -> Labels:
             labels[where] = group
     if not labels:
         raise InputError(
-            f"None of the {n_rows:,} rows names one of these items: expected names such as "
+            f"None of {plural(n_rows, 'row')} names one of these items: expected names such as "
             f"{collection.id(0)!r}, got {example!r}. Correct the names, or choose another file."
         )
     return labels

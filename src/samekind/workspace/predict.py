@@ -11,6 +11,7 @@ from samekind.clustering import Clustering
 from samekind.errors import InputError, SourceError, VectorError
 from samekind.exports.orientation_file import OrientationFile
 from samekind.exports.placements import Placed, Placements
+from samekind.questions.wording import plural
 
 if TYPE_CHECKING:
     from samekind.bulk.prediction import Predicted
@@ -46,7 +47,7 @@ def place_others(
         )
     more = pile.vectors_of(items, progress)
     if not len(more.X):
-        raise SourceError(f"None of the {len(items)} items of {source!r} could be read.")
+        raise SourceError(f"None of {plural(len(items), 'item')} of {source!r} could be read.")
     if more.X.shape[1] != pile.X.shape[1]:
         raise VectorError(
             f"Expected vectors with {pile.X.shape[1]} numbers, as in {pile.collection.name!r}, got "
@@ -90,7 +91,7 @@ def place_items(
     more = encode_more(before, items, cache=cache_folder(), progress=progress, outside=True)
     skipped = (*items.skipped, *more.failed)
     if not len(more.X):
-        raise SourceError(f"None of the {len(items)} items of {items.name!r} could be read.")
+        raise SourceError(f"None of {plural(len(items), 'item')} of {items.name!r} could be read.")
     if more.X.shape[1] != len(head.mean):
         raise VectorError(
             f"Expected vectors with {len(head.mean)} numbers, got {more.X.shape[1]} in "
