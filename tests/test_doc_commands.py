@@ -47,7 +47,7 @@ OTHER_PROGRAMS = {
     "make": "planned by make, without doing it",
     "python": "its options are looked up in its source",
     "torchrun": "needs several GPUs; its options are looked up in the source of the program",
-    "curl": "test_the_json_of_a_page_of_your_own_is_what_the_server_sends",
+    "curl": "web/test_own_page.py makes the same calls",
     "createdb": "a program of PostgreSQL",
     "tensorboard": "a program of TensorBoard",
 }

@@ -45,7 +45,8 @@ print(first["machine"]["device"], "commit", first["commit"], first["when"][:10])
 # learner of samekind, `live`, which asks 20 or 150 questions.
 
 # %%
-# Bars of held-out accuracy: all deep methods lie near .6, live with 20 questions and with 150 lies near .8.
+# Bars of held-out accuracy: all deep methods lie near .6, live with 20 questions and
+# with 150 lies near .8.
 by_method = {}
 for row in deep:
     by_method.setdefault(f"{row['method']}, {row['questions']:,} answers", []).append(
@@ -84,7 +85,8 @@ for name in (best, "simclr, then live, 20 answers", "simclr, then live, 150 answ
 # own network for four to eight minutes and ask PCL's pairs.
 
 # %%
-# Held-out accuracy by number of answers on a logarithmic axis; live rises first, the trained networks end highest.
+# Held-out accuracy by number of answers on a logarithmic axis; live rises first, the
+# trained networks end highest.
 where = {"set": "cifar10-2", "orientation": "personalized"}
 fast = read_rows("rows/gpu-earlier.jsonl", suite="pcl-fast", **where)
 paper = read_rows("rows/gpu-earlier.jsonl", suite="pcl-paper", **where)

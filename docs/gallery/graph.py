@@ -45,7 +45,8 @@ def draw(labels, title, axis, asked=()):
 # `ncp-graph` need not be told the number of groups: it gives a probability for each.
 
 # %%
-# Left: the club in three groups. Right: bars with the probability of each number of groups.
+# Left: the club in three groups. Right: bars with the probability of each number of
+# groups.
 session = samekind.Session(club, clusterer="ncp-graph")
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.4), width_ratios=(2, 1))
 draw(session.labels, f"no answer: {len(session.groups)} groups", left)
@@ -75,7 +76,8 @@ for _ in range(QUESTIONS):
     print(f"{asked.number:2}. {about:38} {choice:9} groups: {found}  {quality:.2f}")
 
 # %%
-# Left: the club after the answers, in two groups. Right: the sides that the members really took.
+# Left: the club after the answers, in two groups. Right: the sides that the members
+# really took.
 figure, axes = plt.subplots(1, 2, figsize=(8, 3.4))
 asked_about = set(sides.constraints.touched.tolist())
 draw(sides.labels, f"after {QUESTIONS} answers", axes[0], asked_about)

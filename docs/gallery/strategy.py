@@ -47,22 +47,12 @@ class Strangers:
     def propose(self, view, n=1):
         space, known = view.clustering.space, view.constraints
         passed = {question.items()[0] for question in view.passed}
-        seen = (
-            known.touched
-            if len(known.touched)
-            else [int(view.rng.integers(len(space)))]
-        )
+        seen = known.touched.tolist() or [int(view.rng.integers(len(space)))]
         kinds = known.kinds or [np.array(seen[:1])]
-        distance = cdist(space, space[seen]).min(
-            axis=1
-        )  # to the nearest item that was seen
+        nearest = cdist(space, space[seen]).min(axis=1)  # distance to what was seen
         questions = []
-        for item in np.argsort(-distance, kind="stable").tolist():
-            possible = [
-                k
-                for k in kinds
-                if known.same(item, int(k[0])) is None and item not in k
-            ]
+        for item in np.argsort(-nearest, kind="stable").tolist():
+            possible = [k for k in kinds if known.same(item, int(k[0])) is None]
             if not possible or item in passed:
                 continue
             possible.sort(key=lambda k: float(cdist(space[[item]], space[k]).min()))
@@ -96,9 +86,8 @@ def watch(strategy, seed):
     seen, kinds, quality = set(), [], []
     for _ in range(QUESTIONS):
         asked = session.ask()
-        session.tell(
-            asked.number, asked.question.truthful(lambda i, j: kind[i] == kind[j])
-        )
+        choice = asked.question.truthful(lambda i, j: kind[i] == kind[j])
+        session.tell(asked.number, choice)
         if session.due:
             session.refit()
         seen |= set(kind[list(asked.question.items())].tolist())
@@ -119,7 +108,8 @@ curves = {
 }
 
 # %%
-# Left: kinds seen by questions, Strangers first. Right: quality of the groups by questions, live first.
+# Left: kinds seen by questions, Strangers first. Right: quality of the groups by
+# questions, live first.
 figure, axes = plt.subplots(1, 2, figsize=(8, 3))
 for (name, (kinds, quality)), colour in zip(
     curves.items(), ("#d1495b", "#2a6f97", "#66a182", "#8c8c8c")
@@ -128,10 +118,8 @@ for (name, (kinds, quality)), colour in zip(
     axes[0].plot(asked, kinds, label=name, color=colour)
     axes[1].plot(asked, quality, label=name, color=colour)
     middle, end = kinds[QUESTIONS // 2 - 1], kinds[-1]
-    print(
-        f"{name:10} kinds seen: {middle:4.1f} halfway, {end:4.1f} at the end. ", end=""
-    )
-    print(f"Adjusted Rand index: {quality[-1]:.2f}")
+    print(f"{name:10} kinds seen: {middle:4.1f} halfway, {end:4.1f} at the end", end="")
+    print(f"   adjusted Rand index: {quality[-1]:.2f}")
 axes[0].set(xlabel="questions", ylabel="kinds seen (of 10)", ylim=(0, 10.5))
 axes[1].set(xlabel="questions", ylabel="adjusted Rand index", ylim=(0.6, 1.02))
 axes[0].legend(loc="lower right")

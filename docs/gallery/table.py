@@ -71,7 +71,8 @@ by_species, species_quality = sort_by(penguins.species)
 by_sex, sex_quality = sort_by(penguins.sex)
 
 # %%
-# Quality by number of answers: species within ten answers, sex slowly, and not completely.
+# Quality by number of answers: species within ten answers, sex slowly, and not
+# completely.
 figure, axis = plt.subplots(figsize=(6, 2.8))
 axis.plot(species_quality, label="by species", color="#2a6f97")
 axis.plot(sex_quality, label="by sex", color="#d1495b")
@@ -83,7 +84,8 @@ for name, quality in (("species", species_quality), ("sex", sex_quality)):
     )
 
 # %%
-# Three scatter plots of the bill, by length and depth: groups without an answer, by species, and by sex.
+# Three scatter plots of the bill, by length and depth: groups without an answer, by
+# species, and by sex.
 figure, axes = plt.subplots(1, 3, figsize=(8, 2.9), sharey=True)
 panels = (("no answer", session), ("by species", by_species), ("by sex", by_sex))
 for axis, (title, shown) in zip(axes, panels):

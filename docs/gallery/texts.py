@@ -23,7 +23,7 @@ messages = [item.load() for item in known.collection][:MESSAGES]
 intent = known.orientations["topic"][:MESSAGES]
 tone = known.orientations["tone"][:MESSAGES]
 for message in messages[:6]:
-    print("-", message)
+    print("-", message[:84])
 
 # %% [markdown]
 # ## Without an answer
@@ -57,7 +57,8 @@ by_intent = [sort_by(intent, count) for count in steps]
 by_tone = [sort_by(tone, count) for count in steps]
 
 # %%
-# Quality by number of answers: the intent is found early, the tone takes about twice as many answers.
+# Quality by number of answers: the intent is found early, the tone takes about
+# twice as many answers.
 figure, axis = plt.subplots(figsize=(6, 2.8))
 for found, meant, name, colour in (
     (by_intent, intent, "by intent (5 groups)", "#2a6f97"),
@@ -65,9 +66,8 @@ for found, meant, name, colour in (
 ):
     quality = [adjusted_rand_score(meant, each.labels) for each in found]
     axis.plot(steps, quality, marker="o", markersize=3, label=name, color=colour)
-    print(
-        name, " ".join(f"{count}: {value:.2f}" for count, value in zip(steps, quality))
-    )
+    shown = zip(steps[::2], quality[::2])
+    print(name, " ".join(f"{count}: {value:.2f}" for count, value in shown))
 axis.set(xlabel="answers", ylabel="adjusted Rand index", ylim=(-0.05, 1.05))
 axis.legend(loc="lower right")
 
@@ -103,7 +103,8 @@ typical_words(by_tone[-1].labels)
 # ## The two groupings have nothing to do with each other
 
 # %%
-# Messages in each pair of groups, intents in rows and tones in columns: all cells hold about as many.
+# Messages in each pair of groups, intents in rows and tones in columns: all cells
+# hold about as many.
 rows, columns = by_intent[-1].labels, by_tone[-1].labels
 table = [
     [np.sum((rows == a) & (columns == b)) for b in np.unique(columns)]

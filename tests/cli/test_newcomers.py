@@ -143,5 +143,20 @@ def test_guides_say_what_a_newcomer_looks_for() -> None:
     assert "Authorization: Bearer" in own_page
     assert "--host" in (ROOT / "README.md").read_text()
     guides = " ".join(page.read_text() for page in (ROOT / "docs" / "how-to").glob("*.md")).lower()
+    field = (ROOT / "docs" / "explanation" / "in-the-words-of-the-field.md").read_text().lower()
     for word in ("must-link", "cannot-link", "active learning", "scikit-learn", "constrained"):
-        assert word in guides
+        assert word in guides and word in field
+
+
+def test_no_guide_calls_another_method_or_strategy_the_default() -> None:
+    from samekind.clusterers import DEFAULT as DEFAULT_METHOD
+    from samekind.registry import strategy_of
+
+    assert strategy_of(DEFAULT_METHOD) == "live" == DEFAULT_METHOD
+    other = re.compile(
+        r"`(?:propagation|placement)`[^.|\n]{0,40}\bdefault\b|default[^.|)\n]{0,30}`(?:propagation|placement)`"
+    )
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("[he]*/*.md")]
+    named = [(page.name, found[0]) for page in pages for found in other.finditer(page.read_text())]
+    assert not named
+    assert "`live`, the default" in (ROOT / "docs" / "how-to" / "simulate.md").read_text()

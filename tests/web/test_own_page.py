@@ -1,4 +1,4 @@
-"""The guide to a page of one's own shows what the server sends."""
+"""The guides to the JSON API show what the server sends and takes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import json
 import re
 import shlex
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
-from documented import blocks
+from documented import DOCUMENTS, blocks
 from places import ROOT
 from samekind.strategies.placement.placement import Placement
 from samekind.workspace.workspace import Workspace
@@ -21,6 +22,12 @@ PAGE = ROOT / "docs" / "how-to" / "own-page.md"
 
 def shown(language: str) -> list[str]:
     return [block.text for block in blocks(PAGE) if block.language == language]
+
+
+def calls(page: Path) -> list[tuple[str, Any]]:
+    """The calls of curl on a page."""
+    lines = [line for block in blocks(page) for line in block.commands()]
+    return [asked(line) for line in lines if line.startswith("curl")]
 
 
 def asked(command: str) -> tuple[str, Any]:
@@ -51,12 +58,7 @@ def client(
 
 
 def test_the_json_of_a_page_of_your_own_is_what_the_server_sends(client: TestClient) -> None:
-    ask, answer = (
-        asked(line)
-        for block in blocks(PAGE)
-        for line in block.commands()
-        if line.startswith("curl")
-    )
+    ask, answer = calls(PAGE)
     documented, refused = (json.loads(text) for text in shown("json"))
     sent = client.get(ask[0]).json()
     assert missing(documented, sent) == []
@@ -69,6 +71,21 @@ def test_the_json_of_a_page_of_your_own_is_what_the_server_sends(client: TestCli
     wrong = client.post(answer[0], json={"number": number + 1, "choice": "yes"}).json()
     assert missing(refused, wrong) == []
     assert wrong["error"]["type"] == refused["error"]["type"]
+
+
+def test_the_calls_of_every_guide_work(client: TestClient) -> None:
+    """A question is asked before it is answered, on each page, in the order of its calls."""
+    pages = [path for path in DOCUMENTS if calls(path)]
+    assert {page.stem for page in pages} >= {"own-page", "agents"}
+    for page in pages:
+        number = 0
+        for path, data in calls(page):
+            if data is None:
+                reply = client.get(path)
+                number = (reply.json().get("question") or {}).get("number", number)
+            else:
+                reply = client.post(path, json={**data, "number": number})
+            assert reply.status_code == 200, f"{page.name}: {path}: {reply.text}"
 
 
 def test_every_route_of_the_guide_exists(client: TestClient) -> None:
