@@ -1,13 +1,11 @@
 """Every Python block of the documentation runs, page by page, in the order in which it is read.
 
-That of the README runs in ``test_readme.py``.
+That of the README runs in ``test_readme.py``, the twelve tasks in ``test_twelve_tasks.py``.
 """
 
 from __future__ import annotations
 
-import ast
 import csv
-import re
 import sys
 import tarfile
 from collections import Counter
@@ -21,7 +19,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from documented import DOCS, DOCUMENTS, blocks
+from documented import DOCUMENTS, blocks
 from samekind.sources.sets import named
 from samekind.sources.sets.labelled import LabelledSet
 from samekind.sources.sets.tiles import tiles
@@ -29,12 +27,12 @@ from samekind.sources.sets.tiles import tiles
 PAGES = [
     path
     for path in DOCUMENTS
-    if path.name != "README.md"
+    if path.name not in ("README.md", "from-python.md")
     and path.parent.name != "gallery"
     and any(block.language == "python" for block in blocks(path))
 ]
 CHECKED = {
-    "python": "run here; of the README in test_readme.py, of the gallery in test_gallery.py",
+    "python": "run here, or in test_readme.py, test_twelve_tasks.py and test_gallery.py",
     "console": "test_doc_commands.py",
     "diff": "applied to a copy of the source in test_docs.py",
     "toml": "read in simulation/test_suite_file.py",
@@ -108,24 +106,3 @@ def test_the_table_of_groups_that_a_guide_shows_can_be_read() -> None:
     (block,) = (block for path in DOCUMENTS for block in blocks(path) if block.language == "csv")
     rows = list(csv.DictReader(block.text.splitlines()))
     assert [sorted(row) for row in rows] == [["file", "group"]] * 2
-
-
-def tasks() -> dict[str, str]:
-    """The tasks of the page for programmers, by their headings."""
-    text = (DOCS / "how-to" / "from-python.md").read_text()
-    return dict(re.findall(r"^## (\d+\. .*?)\n.*?```python\n(.*?)```", text, flags=re.S | re.M))
-
-
-def test_twelve_tasks_take_at_most_eight_lines_each() -> None:
-    found = tasks()
-    assert len(found) == 12
-    for task, code in found.items():
-        lines = [line for line in code.splitlines() if line.strip()]
-        assert len(lines) <= 8, task
-        imported = {
-            node.module or "" if isinstance(node, ast.ImportFrom) else node.names[0].name
-            for node in ast.walk(ast.parse(code))
-            if isinstance(node, ast.Import | ast.ImportFrom)
-        }
-        inner = {name for name in imported if name.startswith("samekind.")}
-        assert not inner, f"{task}: public names only"
