@@ -5,14 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from browsing import Served, becomes, needs_browser
-from samekind.items import Collection
+from samekind.items import Collection, Item
 from samekind.sources import RowItem
+from samekind.sources.files.images import open_images
+from samekind.sources.files.texts import TextItem
 from samekind.workspace import groupings
 from samekind.workspace.workspace import Workspace
 
@@ -154,19 +158,41 @@ def test_a_page_of_another_origin_reads_and_changes_nothing(
     context.close()
 
 
-def scripted() -> Collection:
+def scripted_rows(folder: Path) -> Collection:
     """Rows whose ids, columns and cells all are scripts."""
-    items = []
+    items: list[Item] = []
     for k in range(24):
         cells = ((SCRIPT.format("column"), SCRIPT.format(f"cell {k}")), ("n", str(k)))
         items.append(RowItem(f"{SCRIPT.format('id')}{k}", np.array([k], dtype=np.float32), cells))
     return Collection(SCRIPT.format("collection"), items)
 
 
-def test_scripts_in_names_cells_groups_and_groupings_are_shown_as_text(
-    make_workspace: Callable[..., Workspace], open_page: Any
+def scripted_texts(folder: Path) -> Collection:
+    """Texts that are scripts, also with what Markdown, Vue and Angular would run."""
+    more = ("[a](javascript:hacked=1)", "{{hacked=1}}", "<svg/onload=hacked=1>", "&lt;script&gt;")
+    texts = [f"{SCRIPT.format('text')} {more[k % 4]} {k}" for k in range(24)]
+    items: list[Item] = [TextItem(f"{SCRIPT.format('id')}{k}", text=t) for k, t in enumerate(texts)]
+    return Collection(SCRIPT.format("collection"), items)
+
+
+def scripted_files(folder: Path) -> Collection:
+    """Pictures with scripts as names of their files and folders, as far as a disk allows them."""
+    inner = folder / "<img src=x onerror=hacked='folder'>"
+    inner.mkdir()
+    for k in range(24):
+        name = f"<img src=x onerror=\"window.hacked='file'\">{k}.png"
+        Image.new("RGB", (20, 16), (9 * k, 20, 220)).save(inner / name)
+    return open_images(folder)
+
+
+@pytest.mark.parametrize("scripted", [scripted_rows, scripted_texts, scripted_files])
+def test_scripts_in_names_texts_cells_groups_and_groupings_are_shown_as_text(
+    make_workspace: Callable[..., Workspace],
+    open_page: Any,
+    tmp_path: Path,
+    scripted: Callable[[Path], Collection],
 ) -> None:
-    workspace = make_workspace(collection=scripted())
+    workspace = make_workspace(collection=scripted(tmp_path))
     session = workspace.session()
     for _ in range(3):
         asked = session.ask()
@@ -182,5 +208,11 @@ def test_scripts_in_names_cells_groups_and_groupings_are_shown_as_text(
         becomes(page, lambda: page.locator("main h1, main h2, main .question").count() > 0)
         assert page.evaluate("window.hacked") is None, path
         assert page.locator("img[onerror]").count() == 0, path
+    page.get_by_role("radio", name="CSV table").check()
+    download = page.get_by_role("link", name="Download")
+    assert "no_formulas" not in download.get_attribute("href")
+    page.get_by_role("checkbox", name="Safe for spreadsheets").check()
+    assert download.get_attribute("href").endswith("no_formulas=true")
     page.evaluate(GO, "/groups")
     becomes(page, lambda: "onerror" in page.inner_text("main"))
+    assert page.evaluate("window.hacked") is None

@@ -236,3 +236,20 @@ def test_open_workspaces_are_found_by_their_key(
 ) -> None:
     assert workspace.key.startswith("photos-")
     assert workspaces.find(workspace.key) is workspace and workspaces.find("other") is None
+
+
+def test_cells_that_a_spreadsheet_would_calculate_get_an_apostrophe_on_request(
+    client: TestClient, workspace: Workspace, workspaces: Workspaces, tmp_path: Path
+) -> None:
+    session = workspace.session()
+    session.rename(session.clustering.numbers[0], "=1+1")
+    plain = client.get("/api/export?format=csv").text
+    safe = client.get("/api/export?format=csv&no_formulas=true").text
+    assert ",=1+1" in plain and "'=1+1" not in plain
+    assert ",'=1+1" in safe and ",=1+1" not in safe
+    target = tmp_path / "home" / "out.csv"
+    wish = {"format": "csv", "target": str(target)}
+    notes = planned(client, **wish)["notes"]
+    assert any("with an apostrophe in front" in note for note in notes)
+    written(client, workspaces, **wish, no_formulas=True)
+    assert ",'=1+1" in target.read_text()

@@ -169,7 +169,7 @@ def _opened(data: bytes, place: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         return facts, load(data)
     except SourceError:
         raise
-    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+    except (SafetensorError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise SourceError(_damaged(place, str(error))) from error
 
 

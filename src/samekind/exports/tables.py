@@ -140,7 +140,7 @@ def formula_note(plan: Plan) -> str:
         return f"{found} They are written with an apostrophe in front."
     return (
         f"{found} They are written unchanged. A spreadsheet may take them for formulas, so import "
-        "these columns as text, or export with --no-formulas."
+        "these columns as text, or export them with an apostrophe in front (--no-formulas)."
     )
 
 

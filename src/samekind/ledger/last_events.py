@@ -81,12 +81,21 @@ def missing_events(path: Path) -> dict[str, tuple[int, int]]:
     try:
         address = f"{path.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, timeout=10.0)) as connection:
+            if not is_table(connection, "events"):
+                return {}
             for name in noted:
                 query = "SELECT max(seq) FROM events WHERE session = ?"
                 found[name] = int(connection.execute(query, (name,)).fetchone()[0] or 0)
     except (sqlite3.Error, UnicodeDecodeError, ValueError, TypeError):
         return {}  # whatever is wrong, opening it says so
     return {name: (found[name] + 1, seq) for name, seq in noted.items() if seq > found[name]}
+
+
+def is_table(connection: sqlite3.Connection, name: str) -> bool:
+    """Whether a name is that of a table; a stranger's view may take for ever."""
+    connection.execute("PRAGMA trusted_schema=OFF")
+    query = "SELECT count(*) FROM sqlite_master WHERE name = ? AND type = 'table'"
+    return bool(connection.execute(query, (name,)).fetchone()[0])
 
 
 def _checksum(text: bytes) -> bytes:

@@ -18,7 +18,7 @@ from samekind.ledger import sqlite_file as ledgerfile
 from samekind.ledger.checksums import LOST, Row, n_questions, stored_row
 from samekind.ledger.fold import LedgerState
 from samekind.ledger.folded_constraints import ANSWER_KINDS
-from samekind.ledger.last_events import read_note
+from samekind.ledger.last_events import is_table, read_note
 from samekind.ledger.pages import scan_pages
 from samekind.protocols import Event
 from samekind.questions.wording import plural
@@ -165,7 +165,7 @@ def whole_rows(path: Path) -> dict[str, list[Row]]:
             copyfile(f"{path}-wal", f"{copy}-wal")
         scanned = list(scan_pages(copy))
         with closing(sqlite3.connect(copy)) as connection:
-            read = list(_read_rows(connection))
+            read = list(_read_rows(connection)) if _has_events(connection) else []
     found: dict[tuple[str, int], Row] = {}
     for row in (*read, *scanned):  # what the database itself finds was committed
         found.setdefault((row.session, row.seq), row)
@@ -257,6 +257,15 @@ def _older(rows: Sequence[tuple[object, ...]]) -> Iterator[Row]:
             return
         asked = row.asked
         yield row
+
+
+def _has_events(connection: sqlite3.Connection) -> bool:
+    """Whether the events are in a table, or cannot be found out. A view is not looked into."""
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, ledgerfile.MAX_VALUE_BYTES)
+    try:
+        return is_table(connection, "events")
+    except (sqlite3.Error, UnicodeDecodeError):
+        return True
 
 
 def _has_checksums(connection: sqlite3.Connection) -> bool:

@@ -18,6 +18,8 @@ from samekind.questions.wording import plural
 
 APPLICATION_ID = 0x53616D65  # "Same", in the header of every ledger file
 _MAGIC = b"SQLite format 3\0"
+MAX_VALUE_BYTES = 1 << 26
+"""Size of one value that is read: an event is a few kilobytes, a stranger's file may hold any."""
 LOG_LOOKS = 6
 """How often a log is read again whose last change is not complete."""
 
@@ -96,6 +98,8 @@ def connect(path: Path, timeout: float, *, journal: str = "WAL") -> sqlite3.Conn
         check_same_thread=False,
     )
     try:
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+        connection.execute("PRAGMA trusted_schema=OFF")  # a stranger's file calls no functions
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute(f"PRAGMA journal_mode={journal}")
     except UnicodeDecodeError as error:  # SQLite quotes a name that is not valid UTF-8
@@ -143,8 +147,24 @@ def check_end(path: Path) -> None:
         raise damaged(path, f"it lacks {what}. If it is an older copy, remove {note_of(path)}")
 
 
+def check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file with triggers, views or computed columns, which could change what is stored."""
+    query = "SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite_autoindex%'"
+    strange = [f"{kind} {name!r}" for kind, name in connection.execute(query) if kind != "table"]
+    for table in ("meta", "events"):
+        columns = connection.execute(f"PRAGMA table_xinfo({table})")
+        strange += [f"computed column {row[1]!r}" for row in columns if row[6]]
+    if strange:
+        raise ForeignFile(
+            f"Expected a ledger as samekind writes it, but {path} has a {strange[0]}, which may "
+            "change your answers. It was not changed. To save its answers to a new file, run: "
+            f"samekind repair {shlex.quote(str(path))}"
+        )
+
+
 def check_intact(connection: sqlite3.Connection, path: Path) -> None:
     """Read every page once, and refuse a file with damaged pages."""
+    check_schema(connection, path)
     found = [row[0] for row in connection.execute("PRAGMA quick_check(1)")]
     if found != ["ok"]:
         raise damaged(path, " ".join(str(found[0]).split()))

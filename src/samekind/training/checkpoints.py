@@ -83,12 +83,14 @@ def _read(path: str | Path) -> Checkpoint:
                     "(or one of another version). Give another file, or train anew."
                 )
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
+        facts: dict[str, Any] = dict(json.loads(metadata["facts"]))
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(
             f"{str(path)!r} cannot be read as a checkpoint ({error}). "
             "Give another file, or train anew without it."
         ) from error
-    facts: dict[str, Any] = json.loads(metadata["facts"])
     return Checkpoint(tensors, facts)
 
 

@@ -109,13 +109,14 @@ def unavailable(workspace: Workspace, session: Session, format: str) -> str:
     return ""
 
 
-def table_bytes(session: Session, format: str) -> bytes:
+def table_bytes(session: Session, format: str, *, no_formulas: bool = False) -> bytes:
     """Return the file that ``samekind export`` would write."""
     from samekind.exports import run_export
 
     with TemporaryDirectory(prefix="samekind-") as folder:
         target = Path(folder) / f"groups.{format}"
-        run_export(plan(session, ExportRequest(format, "copy", target, target.name)))
+        wanted = ExportRequest(format, "copy", target, target.name, no_formulas)
+        run_export(plan(session, wanted))
         return target.read_bytes()
 
 

@@ -92,10 +92,10 @@ function OtherFormats({ formats, chosen, choose }: OtherProps) {
 }
 
 /** Folders cannot be downloaded, only written. */
-function downloadUrl(client: Client, format: FormatView["name"]): string | undefined {
+function downloadUrl(client: Client, format: FormatView["name"], noFormulas: boolean): string | undefined {
   if (format === "folders" || format === "albums" || format === "xmp" || format === "imagefolder") return undefined;
   if (format === "orientation") return client.url("/api/finish/orientation");
-  return client.url("/api/export", { query: { format } });
+  return client.url("/api/export", { query: { format, ...(noFormulas && { no_formulas: true }) } });
 }
 
 interface FormatProps {
@@ -110,11 +110,12 @@ function FormatDetails({ workspace, format, paths, reload, announce }: FormatPro
   const { client } = workspace;
   const [target, setTarget] = useState(format.suggestion);
   const [mode, setMode] = useState<"copy" | "link">("copy");
+  const [noFormulas, setNoFormulas] = useState(false);
   const [plan, setPlan] = useState<PlanView | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const [started, setStarted] = useState<JobView | null>(null);
   const [planning, setPlanning] = useState(false);
-  const request = { format: format.name, mode, target };
+  const request = { format: format.name, mode, target, no_formulas: noFormulas };
 
   const job = useJob(started, (ended) => {
     setStarted(null);
@@ -151,8 +152,21 @@ function FormatDetails({ workspace, format, paths, reload, announce }: FormatPro
 
   return (
     <div class="format-details">
+      {format.name === "csv" && (
+        <label class="no-formulas">
+          <input
+            type="checkbox"
+            checked={noFormulas}
+            onChange={({ currentTarget }) => {
+              setNoFormulas(currentTarget.checked);
+              setPlan(null);
+            }}
+          />
+          Safe for spreadsheets: names that look like formulas get an apostrophe
+        </label>
+      )}
       {format.download && format.why_not === "" && (
-        <a class="button primary" href={downloadUrl(client, format.name)} download>
+        <a class="button primary" href={downloadUrl(client, format.name, noFormulas)} download>
           Download
         </a>
       )}

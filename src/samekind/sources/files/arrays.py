@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -41,8 +43,9 @@ def open_labelled_npz(path: Path) -> tuple[RowCollection, dict[str, NDArray[Any]
         with np.load(path, allow_pickle=False) as archive:
             if not hasattr(archive, "files"):
                 raise SourceError(f"{str(path)!r} is one array. Rename it to .npy.")
+            _check_size(path, sum(part.file_size for part in archive.zip.infolist()))
             arrays = {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, EOFError, BadZipFile) as error:
+    except (ValueError, OSError, EOFError, MemoryError, BadZipFile, zlib.error) as error:
         if isinstance(error, SourceError):
             raise
         raise SourceError(_unreadable(path, error)) from error
@@ -61,6 +64,24 @@ def open_labelled_npz(path: Path) -> tuple[RowCollection, dict[str, NDArray[Any]
     ]
     ids: Columns = {"id": labels.pop("id").astype(str).tolist()} if "id" in labels else {}
     return vectors_collection(path.stem, matrix, str(path), notes, take_ids(ids, notes)), labels
+
+
+def physical_memory() -> int:
+    """Bytes of memory of this machine; 0 where it does not say."""
+    if not hasattr(os, "sysconf"):
+        return 0
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _check_size(path: Path, size: int) -> None:
+    """Refuse an archive that unpacks to more than half of the memory: a few kilobytes may."""
+    memory = physical_memory()
+    if memory and size > memory / 2:
+        raise SourceError(
+            f"Expected arrays of at most half of the memory ({memory / 2e9:.1f} GB), but "
+            f"{str(path)!r} unpacks to {size / 1e9:,.1f} GB. Save 'X' as a .npy file: its rows "
+            "are read as needed."
+        )
 
 
 def _unreadable(path: Path, error: Exception) -> str:

@@ -159,9 +159,10 @@ def download_table(
     format: Annotated[jobs.TableFormat, Query()],
     workspace: CurrentWorkspace,
     session: CurrentSession,
+    no_formulas: Annotated[bool, Query()] = False,
 ) -> Response:
     """Download the groups as a table."""
-    data = exports.table_bytes(session, format)
+    data = exports.table_bytes(session, format, no_formulas=no_formulas)
     name = f"{workspace.collection.name}-{session.name}"
     return _download(
         data, name, "groups", SUFFIXES[format], MEDIA_TYPES.get(format, "application/json")
@@ -170,7 +171,9 @@ def download_table(
 
 def _request(workspaces: Workspaces, wanted: jobs.ExportRequest) -> exports.ExportRequest:
     target = Path(allowed_path(workspaces, wanted.target))
-    return exports.ExportRequest(wanted.format, wanted.mode, target, wanted.target)
+    return exports.ExportRequest(
+        wanted.format, wanted.mode, target, wanted.target, wanted.no_formulas
+    )
 
 
 def _download(data: bytes, name: str, otherwise: str, suffix: str, media_type: str) -> Response:

@@ -334,6 +334,7 @@ class ExportRequest(Schema):
     format: ExportFormat
     mode: Literal["copy", "link"] = "copy"
     target: TypedPath
+    no_formulas: bool = False
 
 
 class PlannedFolder(Schema):
