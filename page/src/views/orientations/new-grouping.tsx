@@ -115,7 +115,7 @@ export function NewGrouping({ client }: { client: Client }) {
         )}
         {start === CSV && (
           <label>
-            A table with names and groups, or a file of Label Studio, FiftyOne, Argilla, cleanlab or COCO
+            File
             <input
               type="file"
               accept=".csv,.tsv,.txt,.json,.jsonl,text/csv,application/json"
@@ -127,6 +127,12 @@ export function NewGrouping({ client }: { client: Client }) {
           {creating ? "Creating…" : "Create"}
         </button>
       </form>
+      {start === CSV && (
+        <p class="muted">
+          A table with a row per item: its name, its group. Or a file of Label Studio, FiftyOne, Argilla, Hugging Face
+          datasets, cleanlab or COCO.
+        </p>
+      )}
       <ErrorNotice error={error} />
     </>
   );
