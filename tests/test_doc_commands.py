@@ -7,6 +7,7 @@ by the parser of its program, and listed with a reason in `NOT_RUN` or `OTHER_PR
 from __future__ import annotations
 
 import io
+import json
 import re
 import shutil
 import subprocess
@@ -146,6 +147,17 @@ def test_every_program_of_ours_knows_the_options_that_are_shown() -> None:
             compile(words[words.index("-c") + 1], block.page, "exec")
         else:
             check_program(words, block.page)
+
+
+def test_every_command_in_a_setting_of_another_program_is_understood() -> None:
+    """JSON blocks are whole; those that start samekind do so with words that it knows."""
+    started = 0
+    for block in all_blocks("json"):
+        for server in json.loads(block.text).get("mcpServers", {}).values():
+            assert server["command"] == "samekind", block.page
+            parse(server["args"])
+            started += 1
+    assert started > 0
 
 
 def test_every_make_target_can_be_planned() -> None:

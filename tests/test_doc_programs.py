@@ -36,7 +36,7 @@ CHECKED = {
     "console": "test_doc_commands.py",
     "diff": "applied to a copy of the source in test_docs.py",
     "toml": "read in simulation/test_suite_file.py",
-    "json": "used in test_doc_commands.py, or compared in web/test_own_page.py",
+    "json": "read in test_doc_commands.py, and compared with replies in web/test_own_page.py",
     "csv": "imported below",
     "text": "not code: formulas, diagrams, outputs, and a graph that test_doc_commands.py opens",
     "nginx": "the configuration of another program",

@@ -52,16 +52,20 @@ def photos(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def fewer_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few of the demo tiles: a network reads each of them."""
+def fewer_items(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few of the demo tiles, because a network reads each of them, and of the digits."""
 
-    @wraps(tiles)
-    def some(seed: int = 0) -> LabelledSet:
-        whole = tiles(seed)
-        orientations = {name: labels[:24] for name, labels in whole.orientations.items()}
-        return LabelledSet("tiles", whole.collection.take(range(24)), orientations)
+    def first(count: int, whole_set: Callable[[int], LabelledSet]) -> Callable[..., LabelledSet]:
+        @wraps(whole_set)
+        def some(seed: int = 0) -> LabelledSet:
+            whole = whole_set(seed)
+            kept = {name: labels[:count] for name, labels in whole.orientations.items()}
+            return LabelledSet(whole.name, whole.collection.take(range(count)), kept)
 
-    monkeypatch.setitem(named.SETS, "tiles", some)
+        return some
+
+    monkeypatch.setitem(named.SETS, "tiles", first(24, tiles))
+    monkeypatch.setitem(named.SETS, "digits", first(400, named.SETS["digits"]))
 
 
 @pytest.fixture

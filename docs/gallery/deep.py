@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Deep training on a GPU
 #
-# 50,000 small photographs of ten classes (CIFAR-10), and a person who wants them in two groups that no network was
-# trained to see: the *personalised* grouping of the PCL paper, which mixes animals and vehicles in both groups. Is it
-# worth training a network on a GPU, and what do answers add?
+# 50,000 small photographs of ten classes (CIFAR-10), and a person who wants them in two groups: what walks or drives on
+# land, and what flies or swims. That is the *personalised* grouping of the PCL paper, and it mixes animals and vehicles
+# in both groups. Is it worth training a network on a GPU, and what do answers add?
 #
 # Nothing is trained here. Every run of the benchmark is a row in a file of the repository, with its command, commit and
 # seed, and this notebook draws those rows. It needs a clone of the repository and `pip install 'samekind[plots]'`.
