@@ -127,15 +127,23 @@ def test_the_remaining_time_is_told_once_it_is_known(
         step(500, 1000)
         words.append(context.job.words)
         assert context.job.share == 0.75
-        now[0] = 40.0
-        step(600, 1000)
+        for k in range(1, 3):
+            now[0] = 30.0 + 5 * k
+            step(500 + 50 * k, 1000)
         words.append(context.job.words)
-        for k in range(1, 6):  # five times as fast from here on
+        for k in range(1, 6):  # more than twice as fast from here on
             now[0] = 40.0 + 2 * k
             step(600 + 50 * k, 1000)
         words.append(context.job.words)
         now[0] = 90.0
         step(850, 1000)  # nothing more was done
+        words.append(context.job.words)
+        now[0] = 91.0
+        step(900, 1000)  # after a pause
+        words.append(context.job.words)
+        again = context.progress("Read", "other pictures")
+        now[0] = 120.0
+        again(100, 400)
         words.append(context.job.words)
 
     jobs = make_jobs()
@@ -143,7 +151,8 @@ def test_the_remaining_time_is_told_once_it_is_known(
     assert words[0] == "Read 500 of 1,000 pictures"
     assert words[1] == "Read 600 of 1,000 pictures, about 40 s left"
     assert words[2] == "Read 850 of 1,000 pictures, about 6 s left", "a slow start is forgotten"
-    assert words[3].startswith("Read 850 of 1,000 pictures, about ")
+    assert words[3:5] == [words[2], "Read 900 of 1,000 pictures, about 4 s left"], "nor a pause"
+    assert words[5] == "Read 100 of 400 other pictures, about 12 s left", "they take as long"
 
 
 def test_after_a_kill_running_jobs_are_interrupted_and_finished_ones_stay_finished(

@@ -141,22 +141,17 @@ class Reduction:
         return centred
 
     def _from_covariance(self, raw: Any) -> NDArray[np.float32]:
-        from scipy.linalg import eigh
-
         width = raw.shape[1]
         square = np.zeros((width, width))
         for part in chunks(raw):
             centred = self._centred(part)
             square += centred.T @ centred
-        _, axes = eigh(square, subset_by_index=[width - self.components, width - 1])
+        _, axes = _strongest(square, self.components)
         return signed(axes[:, ::-1])
 
     def _from_gram(self, raw: Any, components: int) -> NDArray[np.float32]:
-        from scipy.linalg import eigh
-
         centred = self._centred(raw).astype(np.float64)
-        n = len(centred)
-        strength, left = eigh(centred @ centred.T, subset_by_index=[n - components, n - 1])
+        strength, left = _strongest(centred @ centred.T, components)
         # Directions without variance (n centred items span n - 1) would be noise over zero.
         kept = strength > 1e-10 * max(float(strength.max()), 1e-300)
         kept[-1] = True
@@ -186,6 +181,17 @@ class Reduced:
     def outside(self, raw: Any) -> NDArray[np.float64]:
         """(n,) how much of each item its vector misses: much for items of another kind."""
         return self._reduction.outside(raw)
+
+
+def _strongest(square: NDArray[Any], components: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The largest eigenvalues of a symmetric matrix and their vectors, in ascending order."""
+    from scipy.linalg import eigh
+    from threadpoolctl import threadpool_limits
+
+    n = len(square)
+    with threadpool_limits(1):  # on busy cores threads would wait many times longer than they work
+        strength, vectors = eigh(square, subset_by_index=[n - components, n - 1])
+    return strength, vectors
 
 
 def chunks(raw: Any) -> Iterator[NDArray[Any]]:

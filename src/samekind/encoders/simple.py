@@ -45,6 +45,7 @@ class TfIdf:
     def fit(self, raw: Any) -> Self:
         """Learn the words, their weights and the topics of the texts."""
         from sklearn.decomposition import TruncatedSVD
+        from threadpoolctl import threadpool_limits
 
         texts = list(raw)
         self._words = _weighted_words()
@@ -58,7 +59,8 @@ class TfIdf:
         components = min(self.components, table.shape[0])
         self._themes: NDArray[Any] | None = None  # few words: their weights are the vector
         if table.shape[1] > components:
-            self._themes = TruncatedSVD(components, random_state=0).fit(table).components_
+            with threadpool_limits(1):  # on busy cores threads would wait longer than they work
+                self._themes = TruncatedSVD(components, random_state=0).fit(table).components_
         return self
 
     def transform(self, raw: Any) -> NDArray[np.float32]:

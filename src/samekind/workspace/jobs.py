@@ -13,7 +13,6 @@ import os
 import secrets
 import threading
 import time
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -24,14 +23,13 @@ from samekind.atomic_files import draft_name
 from samekind.encoders.learned.plan import duration
 from samekind.errors import JobRunning, SamekindError, UnknownJob
 from samekind.protocols import Progress
+from samekind.workspace.pace import Pace
 
 log = logging.getLogger("samekind")
 
 GOING = ("queued", "running")
 MAX_FINISHED = 50
 """Jobs that are listed after their end."""
-MIN_MEASURED = 1.0
-"""Seconds of work after which the time left is estimated."""
 MIN_INTERVAL = 0.3
 """Seconds between two reports of progress to listeners."""
 
@@ -88,6 +86,7 @@ class JobContext:
         self.stop = threading.Event()
         self._changed = changed
         self._reported = 0.0
+        self._paces: dict[str, Pace] = {}
 
     def tell(self, share: float | None, words: str) -> None:
         """Report progress; raises :class:`Stopped` if the job must stop."""
@@ -113,21 +112,14 @@ class JobContext:
         ----------
         after : what comes after all items, as a share of the time that they take.
         """
-        marks: list[tuple[float, int]] = []  # times, and how much was done
+        pace = self._paces.setdefault(verb, Pace())  # what was seen of other items counts as well
+        pace.restart()
 
         def step(done: int, total: int) -> None:
-            now = time.monotonic()
-            if not marks or done > marks[-1][1]:
-                marks.append((now, done))
-            left = ""
-            # The first batch also loads the network, so the time is measured from its end.
-            if len(marks) > 2 and now - marks[1][0] > MIN_MEASURED and done < total:
-                # Over the later half: at first the machine is often busy with other things.
-                middle = (marks[1][0] + now) / 2
-                later = max(1, bisect_right(marks, (middle, total)) - 1)
-                at, begun = marks[min(later, len(marks) - 2)]
-                to_do = total - done + after * total
-                left = f", about {duration((now - at) / (done - begun) * to_do)} left"
+            pace.step(time.monotonic(), done)
+            left, each = "", pace.seconds_per_item
+            if each is not None and done < total:
+                left = f", about {duration(each * (total - done + after * total))} left"
             part = done / total if total else 1.0
             self.tell(begin + (end - begin) * part, f"{verb} {done:,} of {total:,} {what}{left}")
 
