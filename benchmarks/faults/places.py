@@ -45,9 +45,9 @@ def small_disk(*more: str) -> Iterator[Path]:
 
 
 def full_disk(rounds: int, seed: int) -> Outcome:
-    """The disk is full during tell, upgrade, repair, cache and export; then there is room again."""
+    """The disk is full during one of many acts; then there is room again."""
     outcome = Outcome()
-    acts = (_tell, _migrate, _repair, _cache, _export)
+    acts = (_tell, _migrate, _repair, _cache, _export, _polish, _checkpoint)
     for k in range(rounds):
         act = acts[k % len(acts)]
         with small_disk() as disk:
@@ -163,6 +163,54 @@ def _export(disk: Path, seed: int) -> str:
             if sorted(disk.rglob("*")) != before:
                 left = {str(file) for file in disk.rglob("*")} - {str(file) for file in before}
                 return f"{name} left {sorted(left)} behind"
+    return ""
+
+
+def _polish(disk: Path, seed: int) -> str:
+    """Polished vectors that cannot be kept leave nothing behind."""
+    from samekind.workspace import polished_vectors
+
+    X, _ = clouds(2000, seed)
+    items = session_over(X[:4], seed=0).collection
+    with mock.patch.dict(os.environ, {"SAMEKIND_HOME": str(disk)}):
+        for left in (100_000, 4096 + 120_000):  # not even the vectors, and the vectors only
+            ballast = _fill(disk, left)
+            vectors = X[:, :3] if left > 100_000 else np.hstack([X] * 4)
+            try:
+                polished_vectors.keep("0" * 16, items, vectors, {"words": "x" * 200_000})
+                return "it was kept without room"
+            except StoreError as problem:
+                if "Free some space" not in str(problem):
+                    return str(problem)
+            files = [file.name for file in disk.rglob("*") if file.is_file()]
+            if files != ["ballast"]:
+                return f"left behind: {files}"
+            ballast.unlink()
+        polished_vectors.keep("0" * 16, items, X[:4], {"words": "x"})
+        return "" if polished_vectors.vectors_of("0" * 16, items) is not None else "not kept"
+
+
+def _checkpoint(disk: Path, seed: int) -> str:
+    """A training that cannot write its state keeps the one before."""
+    try:
+        import torch
+    except ImportError:
+        return ""
+    from samekind.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
+
+    place = disk / "state.safetensors"
+    save_checkpoint(place, Checkpoint({"a": torch.ones(2000)}, {"step": 1}))
+    ballast = _fill(disk, 4096)
+    try:
+        save_checkpoint(place, Checkpoint({"a": torch.ones(50_000)}, {"step": 2}))
+        return "it was written without room"
+    except OSError as problem:
+        if not isinstance(problem, StoreError):
+            return repr(problem)
+    files = sorted(file.name for file in disk.iterdir())
+    if files != ["ballast", "state.safetensors"] or load_checkpoint(place).facts["step"] != 1:
+        return f"left behind: {files}"
+    ballast.unlink()
     return ""
 
 

@@ -46,7 +46,10 @@ ATTACKS: dict[str, Entry] = {
     "postgres": Entry("kills:postgres", 15, 0, "PostgreSQL killed under two writers"),
     "damage": Entry("damage:bytes_changed", 600, 8, "bytes of ledger and log changed or cut off"),
     "full-disk": Entry(
-        "places:full_disk", 20, 5, "full disk: tell, upgrade, repair, cache, export"
+        "places:full_disk",
+        21,
+        7,
+        "full disk: tell, upgrade, repair, cache, export, polish, checkpoint",
     ),
     "read-only-home": Entry("places:read_only_home", 2, 0, "a home that cannot be written"),
     "clock": Entry("places:clock_set_back", 10, 1, "a clock that jumps by years"),

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from samekind.atomic_files import draft_name, sync_folder
-from samekind.errors import InputError
+from samekind.errors import InputError, StoreError
 
 FORMAT = "samekind-training-1"
 
@@ -30,6 +30,7 @@ class Checkpoint(NamedTuple):
 
 def save_checkpoint(path: str | Path, checkpoint: Checkpoint) -> None:
     """Write a checkpoint in place of the one before; a kill leaves the old or the new one."""
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
     final = Path(path)
@@ -41,6 +42,11 @@ def save_checkpoint(path: str | Path, checkpoint: Checkpoint) -> None:
         with written.open("rb") as file:
             os.fsync(file.fileno())
         written.replace(final)
+    except SafetensorError as problem:  # a full disk too
+        raise StoreError(
+            f"The checkpoint {final} cannot be written: {problem}. The one before was not changed. "
+            "Free some space, or choose another folder."
+        ) from problem
     finally:
         written.unlink(missing_ok=True)
     sync_folder(final.parent)

@@ -12,6 +12,7 @@ import json
 import re
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,8 @@ def keep(id: str, collection: Collection, vectors: NDArray[Any], facts: Mapping[
         _put(_file(id, "safetensors"), save(arrays, {"format": FORMAT}))
         _put(_file(id, "json"), json.dumps(dict(facts)).encode())
     except OSError as problem:
+        with suppress(OSError):  # vectors without facts are of no use
+            _file(id, "safetensors").unlink(missing_ok=True)
         raise StoreError(
             f"The polished groups cannot be saved: {problem.strerror or problem}. Free some space."
         ) from problem
