@@ -88,7 +88,8 @@ bench-quick: $(VENV)/.dev
 faults: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.faults.run $(FAULTS)
 
-# Known holes in the installed versions, by pip-audit where it is reachable, else by a dated list.
+# Known holes in the installed versions, by the package index where it knows them, else by a dated
+# list. The tests compare with the list, without the network (tests/test_audit.py).
 audit: $(VENV)/.dev
 	$(BIN)/python .ci/audit.py
 
