@@ -11,7 +11,7 @@ PIP := $(BIN)/pip --disable-pip-version-check
 WORKERS ?= 3
 TESTS = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: run test check lint types quick durations install system guard wheel page bench bench-quick faults audit site gallery clean
+.PHONY: run test check lint types quick durations install system guard wheel smoke page bench bench-quick faults audit site gallery clean
 
 run: $(VENV)/.core
 	$(BIN)/samekind demo --port $(PORT)
@@ -71,6 +71,12 @@ wheel: $(VENV)/.dev
 	SOURCE_DATE_EPOCH=$(EPOCH) $(BIN)/python -m hatchling build -t wheel -t sdist -d build/again
 	@for made in build/again/*; do cmp "$$made" "dist/$$(basename $$made)" || exit 1; done
 	@cd dist && sha256sum samekind-*
+
+# The wheel alone, in a fresh environment of any Python: make smoke PYTHON=python3.13
+smoke: wheel
+	rm -rf build/smoke && $(PYTHON) -m venv build/smoke
+	build/smoke/bin/pip install -q --disable-pip-version-check dist/samekind-*.whl
+	build/smoke/bin/python .ci/smoke.py
 
 page:
 	cd page && npm ci --no-audit --no-fund && npm run build
