@@ -31,7 +31,6 @@ from samekind.sources.sets.labelled import LabelledSet
 from samekind.sources.sets.tiles import tiles
 
 NOT_RUN = {
-    r"^samekind serve ": "serves until it is stopped; tests/web starts servers and browsers",
     r"--on ray://|s3://": "needs a cluster; tests/bulk has one of its own",
     r"postgresql://": "needs a database; tests/ledger starts one where PostgreSQL is installed",
     r"photos\.lance|labels\.parquet": "made on that cluster; tests/bulk opens and checks both",
@@ -179,8 +178,10 @@ def test_every_reason_not_to_run_a_command_is_needed() -> None:
 
 @pytest.fixture(scope="module")
 def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Vectors that were computed once; sessions are not shared."""
-    return tmp_path_factory.mktemp("vectors")
+    """Vectors that were computed once, also by other tests; sessions are not shared."""
+    folder = tmp_path_factory.getbasetemp() / "home" / "cache"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 @pytest.fixture
@@ -193,7 +194,9 @@ def home(tmp_path: Path, vectors: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "cache").symlink_to(vectors)
     rng = np.random.default_rng(0)
-    for name in ("holiday-photos", "new-photos", "photos", "slides", "new-tiles"):
+    monkeypatch.setattr("samekind.web.server._run", lambda *_: None)  # all but waiting for requests
+    folders = ("holiday-photos", "new-photos", "photos", "my-photos", "pets", "slides", "new-tiles")
+    for name in folders:
         (tmp_path / name).mkdir()
         for k in range(6):
             colour = (200, 40, 40) if k % 2 else (40, 60, 200)
@@ -286,5 +289,9 @@ def test_the_commands_of_a_page_run_one_after_the_other(
                 command = re.sub(long, short, command)
             if " simulate " in command and "--questions" not in command:
                 command = command.replace(" simulate ", " simulate --questions 3 ")
-            run(command)
+            if " serve " in command:
+                command = re.sub(r" --port \d+", "", command) + " --port 0"
+            shown = run(command)
+            for line in re.findall(r"^(?!\$ )(\S+ \S+)", block.text, flags=re.M):
+                assert line in shown, f"{block.page}: the output begins with {line}"
     sys.modules.pop("closest", None)
