@@ -29,7 +29,7 @@ import { useWorkspace, type Workspace } from "./workspace/use-workspace";
 import "./app.css";
 
 /** Views that show themselves what changes by hand did. */
-const HAVE_TOASTS = /^\/(groups|map|uncertainty)/;
+const HAVE_TOASTS = /^\/(groups|map|new|uncertainty)/;
 
 /** Linked where the method knows how sure it is. */
 const UNCERTAINTY = "/uncertainty";

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from browsing import counts, expect, fits_width, needs_browser
+from browsing import broken_rules, counts, expect, fits_width, needs_browser
 from samekind.encoders.pixels import Pixels
 from samekind.workspace.opening import MIN_WAITING, Opening
 from start_page import Started
@@ -272,3 +272,30 @@ def _fits_and_is_named(page: Any, where: str) -> None:
         .filter(e => e.getBoundingClientRect().height < 44).map(e => e.textContent)"""
     )
     assert small == [], where
+
+
+def test_twenty_new_photos_are_announced_looked_at_corrected_and_done(
+    page: Any, served: Started, photos: Path
+) -> None:
+    open_by_keyboard(page, photos)
+    page.wait_for_selector(".question .choice")
+    page.keyboard.press("u")
+    counts(page, 1)
+    served.stop()
+    for k in range(20):
+        Image.new("RGB", (48, 32), (20, 150 + 3 * k, 30)).save(photos / f"new-{k:02}.png")
+    served.start()
+    page.reload()
+    notice = page.get_by_text("20 new pictures were placed.")
+    expect(notice).to_be_visible()
+    page.get_by_role("link", name="Review them").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("20 new pictures")
+    expect(page.locator(".new-grid li")).to_have_count(20)
+    assert broken_rules(page) == []
+    page.locator(".new-grid li").first.get_by_role("button", name="Move").click()
+    page.locator("dialog [role=option]").last.click()
+    expect(page.locator(".toast")).to_be_visible()
+    page.get_by_role("button", name="All of these are right").click()
+    page.wait_for_selector(".question .choice")
+    expect(notice).to_have_count(0)
+    counts(page, 2)
