@@ -122,6 +122,7 @@ def test_a_mistake_is_a_result_that_the_agent_can_read(
     ("message", "code"),
     [
         ("{broken", -32700),
+        ("[" * 100_000, -32700),
         ("[]", -32600),
         ('{"id": 1}', -32600),
         (request("resources/list"), -32601),

@@ -167,6 +167,9 @@ def test_files_that_other_tools_wrote_are_read(photos: Collection, text: str) ->
     ("text", "words"),
     [
         ("{broken", "Expected JSON"),
+        ("[" * 100_000, "Expected JSON"),
+        ('{"classes": ["a"], "labels": {"x": 99, "two": []}}', "None of"),
+        ('[{"annotations": [{"result": [7, {"type": "choices", "value": 3}]}]}]', "None of"),
         ('{"a": 1}', "other JSON"),
         ("[1, 2]", "other JSON"),
         ('{"classes": [], "labels": []}', "by image"),

@@ -112,9 +112,9 @@ def _of_classes(content: Mapping[str, Any]) -> Named:
         raise InputError("Expected labels by image, as FiftyOne writes them, got a list.")
     for name, label in labels.items():
         label = label.get("label") if isinstance(label, dict) else label
-        if isinstance(label, int) and isinstance(classes, list) and 0 <= label < len(classes):
-            label = classes[label]
-        if label is not None:
+        if isinstance(label, int) and isinstance(classes, list) and classes:
+            label = classes[label] if 0 <= label < len(classes) else None
+        if isinstance(label, str | int):
             yield (str(name),), str(label)
 
 
