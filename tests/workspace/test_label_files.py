@@ -170,6 +170,8 @@ def test_files_that_other_tools_wrote_are_read(photos: Collection, text: str) ->
         ("[" * 100_000, "Expected JSON"),
         ('{"classes": ["a"], "labels": {"x": 99, "two": []}}', "None of"),
         ('[{"annotations": [{"result": [7, {"type": "choices", "value": 3}]}]}]', "None of"),
+        ("id,given_label,is_label_issue\ntwo.jpg\n", "None of"),
+        ("file,kind\n" + "x" * 200_000 + ",star\n", "field larger than"),
         ('{"a": 1}', "other JSON"),
         ("[1, 2]", "other JSON"),
         ('{"classes": [], "labels": []}', "by image"),

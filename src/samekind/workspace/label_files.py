@@ -171,7 +171,10 @@ def _names_in(one: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _of_table(text: str, ids: Sequence[str], known: Mapping[str, int | None]) -> Named:
-    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)))
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)))
+    except csv.Error as problem:
+        raise InputError(f"Expected a CSV table, got a file with a {problem}.") from problem
     rows = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
     if not rows or max(map(len, rows)) < 2:
         raise InputError(
@@ -199,6 +202,8 @@ def _of_issues(heads: list[str], rows: list[list[str]], ids: Sequence[str]) -> N
     given = heads.index("given_label")
     flag = heads.index("is_label_issue") if "is_label_issue" in heads else None
     for k, row in enumerate(rows):
+        if len(row) < len(heads):
+            continue
         if flag is None or row[flag].casefold() not in ("true", "1"):
             yield (ids[k] if named is None else row[named],), row[given]
 
