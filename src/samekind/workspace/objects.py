@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from samekind.encoders.cached_items import cache_of
 from samekind.encoders.encoding import Encoded
@@ -25,6 +25,9 @@ from samekind.protocols import Encoder
 
 if TYPE_CHECKING:
     from samekind.workspace.pile import Pile
+
+CHUNK = 4096
+"""Photos at a time, so that the features of many are never in memory at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,16 +72,17 @@ def _find(pile: Pile) -> Objects | None:
     network = _network(pile.encoded.encoder)
     if network is None or network.width is None:
         return None
-    features = np.full((len(pile.collection), FEATURES), np.nan, dtype=np.float32)
     store = cache_of(pile.collection, network, network.width, cache_folder())
-    try:
-        for position, item in enumerate(pile.collection):
-            row = store.get(item.id, item.stamp)
-            if row is not None:
-                features[position] = row[:FEATURES]
-    finally:
-        store.close()
-    found = Objects(classify(features, network.weights))
+    parts = []
+    for start in range(0, len(pile.collection), CHUNK):
+        items = pile.collection[start : start + CHUNK]
+        features = np.full((len(items), FEATURES), np.nan, dtype=np.float32)
+        for row, item in zip(features, items, strict=True):
+            stored = store.get(item.id, item.stamp)
+            if stored is not None:
+                row[:] = stored[:FEATURES]
+        parts.append(classify(features, network.weights))
+    found = Objects(csr_array(vstack(parts)))
     return found if found.known.any() else None
 
 

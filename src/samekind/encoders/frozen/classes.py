@@ -7,7 +7,7 @@ classes of a photo follow from its stored features without another look at the p
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 import numpy as np
@@ -19,7 +19,6 @@ from samekind.encoders.frozen.lite_weights import read_state
 
 N_TOP = 10
 """Classes of a photo that are kept; the others are hardly ever of use."""
-CHUNK = 4096
 
 
 @dataclass(frozen=True)
@@ -82,24 +81,19 @@ def classify(features: NDArray[np.float32], weights: Weights) -> csr_array:
     A row that is not finite stands for an unknown photo, and stays empty.
     """
     matrix, bias = _last_layer(weights)
-    columns: list[NDArray[np.intp]] = []
-    values: list[NDArray[np.float32]] = []
-    for start in range(0, len(features), CHUNK):
-        some = np.asarray(features[start : start + CHUNK, :FEATURES], dtype=np.float32)
-        known = np.isfinite(some).all(axis=1, keepdims=True)
-        scores = np.where(known, some, 0.0) @ matrix.T + bias
-        p = np.exp(scores - scores.max(axis=1, keepdims=True))
-        p /= p.sum(axis=1, keepdims=True)
-        top = np.sort(np.argpartition(-p, N_TOP, axis=1)[:, :N_TOP], axis=1)
-        columns.append(top)
-        values.append((np.take_along_axis(p, top, axis=1) * known).astype(np.float32))
-    shape = (len(features), len(photo_classes()))
-    if not columns:
-        return csr_array(shape, dtype=np.float32)
-    ends = np.arange(0, N_TOP * len(features) + 1, N_TOP)
-    return csr_array((np.vstack(values).ravel(), np.vstack(columns).ravel(), ends), shape=shape)
+    some = np.asarray(features[:, :FEATURES], dtype=np.float32)
+    known = np.isfinite(some).all(axis=1, keepdims=True)
+    scores = np.where(known, some, 0.0) @ matrix.T + bias
+    p = np.exp(scores - scores.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    top = np.sort(np.argpartition(-p, N_TOP, axis=1)[:, :N_TOP], axis=1)
+    values = (np.take_along_axis(p, top, axis=1) * known).astype(np.float32)
+    ends = np.arange(0, N_TOP * len(some) + 1, N_TOP)
+    shape = (len(some), len(photo_classes()))
+    return csr_array((values.ravel(), top.ravel(), ends), shape=shape)
 
 
+@lru_cache(maxsize=2)
 def _last_layer(weights: Weights) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     state = read_state(weights.path())
     return state["_fc.weight"], state["_fc.bias"]
