@@ -78,7 +78,13 @@ def test_a_suite_is_run_once_and_goes_on_where_it_stopped(cli: Cli, file: Path) 
     assert [r["seed"] for r in rows_of(rows)] == [1, 0, 0, 0, 0, 1, 1, 1]
     again = cli("bench", file)
     assert "8 runs, 8 finished before" in again.out and len(rows_of(rows)) == 8
-    cli("bench", file, "--with", "questions=4", "--seeds", "0", "--only", "random,uncertain")
+    other = ("--with", "questions=4", "--seeds", "0", "--only", "random,uncertain", "--json")
+    counted = cli("bench", file, *other)
+    assert "4/4" in counted.err, "lines about runs are notices"
+    assert json.loads(counted.out) == {
+        "suite": "small", "rows": "small.jsonl", "runs": 4,
+        "before": 0, "finished": 4, "failed": 0, "left": 0,
+    }  # fmt: skip
     assert len(rows_of(rows)) == 12 and rows_of(rows)[-1]["protocol"]["overrides"] == {
         "questions": 4
     }

@@ -21,22 +21,6 @@ from waiting import until
 
 NOT_REPORTING = {"serve", "demo", "mcp"}
 """Commands that run until they are stopped."""
-SUITE = """
-seeds = [0]
-[set.digits]
-orientations = ["parity"]
-items = 60
-[person.perfect]
-[base]
-method = "kmeans"
-questions = 2
-questions_per_refit = 2
-score_at = [2]
-encoder = "default"
-held_out = "given"
-[variant.random]
-strategy = "random"
-"""
 
 
 def commands(group: Any = None, before: str = "") -> dict[str, Any]:
@@ -106,17 +90,6 @@ def test_a_repair_reports_what_is_missing(cli: Cli, table: Path, tmp_path: Path)
     assert found["complete"] is True
     assert found["sessions"][0]["answers"] == 2
     assert sqlite3.connect(found["path"]).execute("select count(*) from events").fetchone()[0] > 2
-
-
-def test_the_runs_of_a_suite_are_counted(cli: Cli, tmp_path: Path) -> None:
-    suite = tmp_path / "small.toml"
-    suite.write_text(SUITE)
-    done = cli("bench", suite, "--rows", tmp_path / "rows.jsonl", "--json")
-    found = object_of(done)
-    assert (found["runs"], found["finished"], found["failed"], found["left"]) == (1, 1, 0, 0)
-    assert "1/1" in done.err
-    picture = object_of(cli("plot", "curves", found["rows"], "--out", tmp_path / "c.png", "--json"))
-    assert Path(picture["picture"]).is_file() and picture["rows"] == 1
 
 
 @pytest.mark.parametrize(

@@ -115,8 +115,11 @@ def test_curves_of_simulations_are_drawn(cli: Cli, things: Path) -> None:
     drawn = cli("plot", "curves", *files, "--log", "--out", folder / "c.png")
     assert drawn.code == 0, drawn.err
     assert (folder / "c.png").stat().st_size > 5_000
-    one = cli("plot", "curves", *files, "--only", "strategy=random", "--out", folder / "d.png")
+    one = cli(
+        "plot", "curves", *files, "--only", "strategy=random", "--out", folder / "d.png", "--json"
+    )
     assert one.code == 0, one.err
+    assert json.loads(one.out) == {"picture": str(folder / "d.png"), "rows": 2, "metric": "acc"}
     nothing = cli("plot", "curves", *files, "--only", "seed=7", "--out", folder / "e.png")
     assert nothing.code == 2 and "Values of seed: 0, 1" in nothing.err
     odd = cli("plot", "curves", *files, "--only", "seed", "--out", folder / "e.png")
