@@ -134,6 +134,16 @@ def test_the_glossary_uses_the_names_of_the_code() -> None:
     assert names <= frozenset().union(*map(defined, SOURCE.rglob("*.py")))
 
 
+def test_the_tutorial_names_the_views_of_the_page() -> None:
+    """What the tutorial calls the line at the top has these very words on the page."""
+    views = set(re.findall(r'\["/\w*", "(\w+)"\]', (ROOT / "page/src/app.tsx").read_text()))
+    assert {"Questions", "Groups"} <= views
+    tutorial = (DOCS / "tutorial.md").read_text()
+    named = set(re.findall(r"hoose \*\*(\w+)\*\*", tutorial))
+    named |= set(re.findall(r"\*\*(\w+)\*\*,? in the line at the top", tutorial))
+    assert {"Groups", "Finish", "Groupings", "Map"} <= named <= views
+
+
 def test_the_finders_find_what_they_should() -> None:
     line = "See `src/samekind/errors.py`, `session/session.py` and samekind.session.Session.ask."
     assert IN_TREE.findall(line) == ["src/samekind/errors.py"]

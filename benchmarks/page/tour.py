@@ -125,13 +125,13 @@ def sort(page: Any, by: str, think: float, picture: Callable[[str], None]) -> di
         if by == "shape" and questions == 12:
             picture("2-later")
     answered = time.perf_counter() - begun
-    page.keyboard.press("q")
+    page.click("nav >> text=Groups")
     page.wait_for_selector(".group-card")
     page.wait_for_selector(".progress span.working", state="detached")
     page.wait_for_timeout(500)
     name_groups(page, kinds)
     picture("3-groups" if by == "shape" else "6-colours")
-    page.click("nav >> text=Export")
+    page.click("nav >> text=Finish")
     page.wait_for_selector(".export")
     with page.expect_download() as download:
         page.click("text=Download")
@@ -155,7 +155,7 @@ def name_groups(page: Any, kinds: dict[str, str]) -> None:
         card = page.locator(".group-card").nth(k)
         seen = card.locator(".representatives .item").first.get_attribute("title")
         card.locator(".group-name").click()
-        page.keyboard.type(kinds[seen].capitalize() + "s")
+        card.locator("input:not([type=checkbox])").fill(kinds[seen].capitalize() + "s")
         page.keyboard.press("Enter")
         page.wait_for_timeout(300)
 
