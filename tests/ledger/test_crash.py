@@ -14,8 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from piles import clouds, points
+from samekind.errors import StoreError
 from samekind.ledger.fold import Asked
+from samekind.ledger.sql import SqlStore
 from samekind.ledger.store import open_store
+from samekind.ledger.write_ahead_log import log_of
+from samekind.protocols import Event
 from samekind.questions import Question
 from samekind.questions.answers import Answer
 from samekind.session import Session
@@ -114,3 +118,27 @@ def test_killed_at_random_moments_nothing_told_is_lost_and_the_next_question_is_
             ledger, confirmed = ledger.with_name(f"{ledger.stem}x.samekind"), []
     assert killed == ROUNDS
     assert continued > ROUNDS / 2
+
+
+def forked(store: SqlStore, pipe: Connection) -> None:
+    try:
+        store.append("main", Event("named", {"group": 2, "name": "b"}))
+        pipe.send("stored")
+    except StoreError as problem:
+        pipe.send(str(problem))
+    store.close()
+
+
+def test_a_forked_process_is_refused_and_takes_nothing_from_the_first(ledger: Path) -> None:
+    with SqlStore(ledger) as store:
+        store.append("main", Event("named", {"group": 1, "name": "a"}))
+        context = multiprocessing.get_context("fork")
+        mine, theirs = context.Pipe(duplex=False)
+        process = context.Process(target=forked, args=(store, theirs))
+        process.start()
+        assert "before this process was forked" in mine.recv()
+        process.join()
+        assert log_of(ledger).exists(), "its connections still use the log"
+        store.append("main", Event("named", {"group": 3, "name": "c"}))
+    with SqlStore(ledger) as store:
+        assert [event.data["group"] for event in store.read("main")] == [1, 3]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sqlite3
 import threading
 import time
@@ -49,6 +50,7 @@ class SqlStore:
 
     def __init__(self, target: str | Path, *, timeout: float = 10.0) -> None:
         self._timeout = timeout
+        self._process = os.getpid()
         self._lock = threading.Lock()  # threads queue here instead of polling SQLite's own lock
         self._path: Path | None = None
         self._identity: tuple[int, int] | None = None
@@ -76,7 +78,7 @@ class SqlStore:
             self._where = str(self._path)
             self._engine = self._open_file(self._path)
         # Also when nobody closes the store: at the end of the process, or when it is let go.
-        weakref.finalize(self, _close, self._engine, self._path)
+        weakref.finalize(self, _close, self._engine, self._path, self._process)
 
     def append(self, session: str, event: Event, *, after: int | None = None) -> int:
         """Store an event; when this returns its number, the event is safe on disk.
@@ -146,7 +148,7 @@ class SqlStore:
 
     def close(self) -> None:
         """Close the connections. The store opens new ones when it is used again."""
-        _close(self._engine, self._path)
+        _close(self._engine, self._path, self._process)
 
     def __enter__(self) -> Self:
         return self
@@ -269,6 +271,12 @@ class SqlStore:
         """Refuse to write to a removed or replaced file: events would be lost without an error."""
         if self._path is None:
             return
+        if os.getpid() != self._process:  # it would believe that it holds locks, and has none
+            raise StoreError(
+                f"The ledger {self._path} was opened before this process was forked, and SQLite "
+                "could lose answers then, so the last change was not stored. Open it only in the "
+                "new process, or start that with multiprocessing.get_context('spawn')."
+            )
         try:
             status = self._path.stat()
             same = (status.st_dev, status.st_ino) == self._identity
@@ -299,10 +307,14 @@ class SqlStore:
             raise ledgerfile.from_sqlite(error, Path(self._where)) from error
 
 
-def _close(engine: sa.Engine, path: Path | None) -> None:
-    """Close the connections. The last one lets SQLite move its log into the file."""
-    engine.dispose()
-    if path is not None:
+def _close(engine: sa.Engine, path: Path | None, process: int) -> None:
+    """Close the connections. The last one lets SQLite move its log into the file.
+
+    In a forked process they are only forgotten: the first process goes on using that log.
+    """
+    own = os.getpid() == process
+    engine.dispose(close=own)
+    if own and path is not None:
         remove_note(path)
 
 
