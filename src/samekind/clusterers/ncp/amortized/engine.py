@@ -173,7 +173,7 @@ class Engine:
         context = self.context[state.owner, step]
         pieces = [
             self.network.f(state.G[some] + change[there], context[some])
-            for some, there in zip(row.split(PIECE), at.split(PIECE), strict=True)
+            for some, there in zip(torch.split(row, PIECE), torch.split(at, PIECE), strict=True)
         ]
         return torch.cat(pieces)
 
