@@ -133,6 +133,7 @@ def sort(page: Any, by: str, think: float, picture: Callable[[str], None]) -> di
     picture("3-groups" if by == "shape" else "6-colours")
     page.click("nav >> text=Finish")
     page.wait_for_selector(".export")
+    page.click("text=CSV table")
     with page.expect_download() as download:
         page.click("text=Download")
     if by == "shape":
