@@ -156,6 +156,14 @@ export function useWorkspace(name: string | null): Workspace {
     polling.current = "no";
   }, [client]);
 
+  // A pile may have grown since: with each new grouping, read again what is in it.
+  const snapshot = now.current?.progress.snapshot;
+  const known = useRef(snapshot);
+  useEffect(() => {
+    if (known.current !== undefined && snapshot !== known.current) session.reload();
+    known.current = snapshot;
+  }, [snapshot]);
+
   const refitting = now.current?.progress.refitting ?? false;
   const [live, setLive] = useState(false);
   useEffect(() => {
