@@ -97,6 +97,7 @@ def execute(cells: Iterable[Cell], name: str = "gallery") -> list[Output]:
 
     scope: dict[str, Any] = {"__name__": "__main__"}
     found = []
+    pyplot.close("all")  # a picture is what these cells draw, not what was drawn before
     with pyplot.rc_context(STYLE), contextlib.chdir(ROOT):
         for number, cell in enumerate(cells):
             if cell.is_code:

@@ -186,6 +186,7 @@ test("the plan is shown before anything is written", async () => {
     mode: "copy",
     target: "~/photos",
     snapshot: 3,
+    no_formulas: false,
   });
 });
 

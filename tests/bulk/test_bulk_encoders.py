@@ -69,5 +69,5 @@ def test_another_encoder_is_refused(tmp_path: Path) -> None:
 def test_nothing_readable_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"nothing")
     reader = open_reader(str(tmp_path))
-    with pytest.raises(SourceError, match=r"None of 1 items .* could be read"):
+    with pytest.raises(SourceError, match=r"None of 1 item .* could be read\. .*[^.]\.$"):
         fit_on_sample(reader, make_encoder("pixels"), list(reader.listing()))

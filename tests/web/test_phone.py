@@ -62,7 +62,7 @@ def test_a_phone_is_offered_downloads_and_hears_of_no_folders(client: TestClient
     offered = client.get(f"/api/finish?token={PHONE.token}").json()
     assert not offered["paths"] and offered["made"] == []
     refused = {one["name"] for one in offered["formats"] if "disk" in one["why_not"]}
-    assert {"folders", "albums", "xmp"} == refused
+    assert {"folders", "albums", "xmp", "imagefolder"} == refused
     assert client.get(f"/api/finish?token={TOKEN}").json()["paths"]
 
 

@@ -218,7 +218,7 @@ def saved_state(encoder: Encoder) -> dict[str, Any]:
 
 def nothing_readable(source: str, n: int, broken: Sequence[Skipped]) -> str:
     """Return the message for a source of which nothing can be used."""
-    first = f" The first one, {broken[0].id!r}: {broken[0].reason}." if broken else ""
+    first = f" The first one, {broken[0].id!r}: {broken[0].reason.rstrip('.')}." if broken else ""
     return f"None of {plural(n, 'item')} of {source!r} could be read.{first}"
 
 
