@@ -167,7 +167,7 @@ def test_group_numbers_beyond_sixteen_bits_are_kept() -> None:
 
 def test_samples_that_run_out_of_passes_warn_and_others_do_not() -> None:
     network = network_of(None, "cpu", "clusterwise").network
-    X = torch.randn(1, 200, 8, generator=torch.Generator().manual_seed(0))
+    X = torch.randn(1, 200, network.sizes.inputs, generator=torch.Generator().manual_seed(0))
     chance = torch.Generator().manual_seed(0)
     with pytest.warns(UserWarning, match="After 1 passes . of 4 samples still had up to"):
         ClusterwiseSampler(network, most_passes=1).sample(X, 4, generator=chance, most_scored=0)
