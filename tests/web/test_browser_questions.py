@@ -114,6 +114,18 @@ def test_a_question_fits_with_notices_above_it(
 # -- fingers --------------------------------------------------------------------------------------
 
 
+def test_a_single_group_is_an_answer_in_words_with_a_key(
+    make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
+) -> None:
+    workspace = make_workspace(strategy=EveryKind((WhichGroup(0, ((1,),)),)), refit_every=1000)
+    page = open_page(workspace)
+    expect(page.locator("h1")).to_have_text("Are these the same kind?")
+    same = page.locator(".group-choice")
+    expect(same).to_contain_text("Same kind")
+    press(page, same.locator("kbd").inner_text(), 1)
+    assert [answer.choice for answer in workspace.session().answers] == ["1"]
+
+
 def test_swiping_right_means_same_and_left_different(
     make_workspace: Callable[..., Workspace], open_page: Callable[..., Any]
 ) -> None:

@@ -94,7 +94,11 @@ def keys(
 ) -> dict[str, tuple[str, ...]]:
     """The keys of each choice; an unknown choice gets the first of its letters that is free.
 
-    A choice whose group has a place has the key of that place: from 1 to 9, or none.
+    A choice whose group has one of the first nine places has the key of that place; other numbers
+    have the keys that are left.
+
+    >>> keys(("1", "2", "none"), places={"1": 13, "2": 1})
+    {'1': ('1',), '2': ('2',), 'none': ('0',)}
 
     With `many` the first numbers have keys that mark them, and one key sends the marked numbers.
     Space marks the item under the cursor, so it is no answer there.
@@ -115,12 +119,12 @@ def keys(
 
 
 def _keys_of_places(names: Iterable[str], places: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
-    """The keys of choices with places, and of other numbers: those that are left."""
+    """The keys of the first nine places, and those that are left for other numbers."""
     if not places:
         return {}
-    found = {c: (str(place + 1),) if place < 9 else () for c, place in places.items()}
+    found = {c: (str(place + 1),) for c, place in places.items() if place < 9}
     left = [key for key in NUMBERS[:9] if (key,) not in found.values()]
-    others = [name for name in names if name.isdecimal() and name not in places]
+    others = [name for name in names if name.isdecimal() and name not in found]
     return found | {name: tuple(left[k : k + 1]) for k, name in enumerate(others)}
 
 

@@ -30,6 +30,8 @@ export function NearestGroups({ groups, chosen, choose }: Props) {
     "--across": layout?.across ?? 2,
     "--cell": `${layout?.cell ?? 60}px`,
   };
+  // A single group is an answer in words, too; of several, the pictures and keys are enough.
+  const captionOf = (choice: ChoiceView) => choice.name || (groups.length === 1 ? choice.label : "");
   const classes = ["group-choices", narrow && "narrow", layout?.central && "central"];
   return (
     <div ref={box} class={classes.filter(Boolean).join(" ")} style={style}>
@@ -46,7 +48,7 @@ export function NearestGroups({ groups, chosen, choose }: Props) {
             {choice.exemplars.map((item) => (
               <Item key={item.id} item={item} size="small" />
             ))}
-            {narrow && choice.name && <span class="group-caption">{choice.name}</span>}
+            {narrow && captionOf(choice) && <span class="group-caption">{captionOf(choice)}</span>}
           </span>
         </ChoiceButton>
       ))}
