@@ -74,10 +74,10 @@ def _listen(url: sa.URL, wake: Wake, stopped: threading.Event) -> None:
         wake("", 0)
         while not stopped.is_set():
             for notice in connection.notifies(timeout=LOOK_SECONDS):
-                number, _, session = notice.payload.partition(" ")
-                wake(session, int(number))
                 if stopped.is_set():
                     return
+                number, _, session = notice.payload.partition(" ")
+                wake(session, int(number))
 
 
 @contextmanager

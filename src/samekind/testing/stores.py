@@ -128,6 +128,7 @@ def check_watch(here: SqlStore, there: SqlStore, *, named: bool) -> None:
     named : whether the watch is told which session has grown.
     """
     woken: list[tuple[str, int]] = []
+    before = _watches()
     stop = here.watch(lambda session, number: woken.append((session, number)))
     _until(lambda: bool(woken))  # it is ready
     woken.clear()
@@ -137,7 +138,12 @@ def check_watch(here: SqlStore, there: SqlStore, *, named: bool) -> None:
     stop()
     woken.clear()
     there.append("main / ä", Event("told"))
-    assert not woken and not [t for t in threading.enumerate() if t.name == "ledger-watch"]
+    _until(lambda: _watches() <= before)  # its thread has ended
+    assert not woken
+
+
+def _watches() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name == "ledger-watch"}
 
 
 def _until(condition: Callable[[], bool]) -> None:
