@@ -1,4 +1,4 @@
-"""Opening piles on the page: time to the first question, and how good the estimates of time are.
+"""Opening piles on the page: time to the first question, and the error of the time estimates.
 
 ``python -m benchmarks.page.opening first`` opens a folder of 500 drawn photos of 6 megapixels.
 ``python -m benchmarks.page.opening estimates`` compares the time that is announced before a pile is
