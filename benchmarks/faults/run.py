@@ -43,6 +43,7 @@ ATTACKS: dict[str, Entry] = {
         "kills:processes", 100, 1, "three processes on one file, killed at random moments"
     ),
     "servers": Entry("kills:servers", 2, 0, "two servers on one file, one killed"),
+    "doors": Entry("doors:doors", 20, 0, "two servers and a terminal, killed at random moments"),
     "postgres": Entry("kills:postgres", 15, 0, "PostgreSQL killed under two writers"),
     "damage": Entry("damage:bytes_changed", 600, 8, "bytes of ledger and log changed or cut off"),
     "full-disk": Entry(
@@ -70,8 +71,8 @@ ATTACKS: dict[str, Entry] = {
     "always-same": Entry("learner:always_same", 5, 1, 'fifty times "same"'),
     "many-groups": Entry("learner:many_groups", 1, 0, "five thousand groups"),
     "not-finite": Entry("learner:not_finite", 50, 5, "infinite values and NaN"),
-    "statements": Entry("quality:statements", 200, 0, "what is said about the quality (sessions)"),
-    "clients": Entry("time_and_size:many_clients", 5, 0, "20 clients at one server (minutes)"),
+    "statements": Entry("quality:statements", 100, 0, "what is said about the quality (sessions)"),
+    "clients": Entry("time_and_size:many_clients", 2, 0, "20 clients at one server (minutes)"),
 }
 
 

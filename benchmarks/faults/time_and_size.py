@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +123,7 @@ def many_clients(rounds: int, seed: int) -> Outcome:
     outcome = Outcome()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        kinds = write_kinds(folder / "pile.npy", 6000, 16, 10, seed)
+        kinds = write_kinds(folder / "pile.npy", 30_000, 16, 10, seed)
         names = [f"person {k:02}" for k in range(20)]
         ledger = str(folder / "answers.samekind")
         server = Server(folder / "home", folder / "pile.npy", ledger, names, "--seed", str(seed))
@@ -138,13 +139,14 @@ def many_clients(rounds: int, seed: int) -> Outcome:
             )
             for k, who in enumerate(names)
         ]
-        memory = []
+        memory, given = [], [0]
         try:
             for person in people:
                 person.start()
             for _ in range(rounds):
                 threading.Event().wait(60)
                 memory.append(anonymous_megabytes(server.process.pid))
+                given.append(sum(len(person.log.confirmed) for person in people))
             for person in people:
                 person.stopped.set()
             for person in people:
@@ -160,6 +162,7 @@ def many_clients(rounds: int, seed: int) -> Outcome:
             outcome.note(not broken and not summary(found), f"{summary(found)} {broken[:1]}")
         outcome.figures = {
             "answers": found["confirmed"],
+            "answers in each minute": [b - a for a, b in pairwise(given)],
             "next question, ms": percentiles(seconds),
             "memory after each minute, MB": memory,
         }

@@ -22,40 +22,56 @@ PATIENCE = 300.0
 """Seconds after which something counts as broken, not slow."""
 
 
+def environment(home: Path) -> dict[str, str]:
+    """Variables for a ``samekind`` process with a home of its own."""
+    return {
+        **os.environ,
+        "SAMEKIND_HOME": str(home),
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
+
+
 class Server:
     """``samekind serve`` for some people, in a process of its own."""
 
     def __init__(self, home: Path, pile: Path, ledger: str, people: Sequence[str], *more: str):
-        environment = {
-            **os.environ,
-            "SAMEKIND_HOME": str(home),
-            "OMP_NUM_THREADS": "1",
-            "PYTHONPATH": os.pathsep.join(sys.path),
-        }
         options = ("--port", "0", "--ledger", ledger, "--people", ",".join(people), *more)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "samekind", "serve", str(pile), *options],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=environment,
-        )
+        self.command = [sys.executable, "-m", "samekind", "serve", str(pile), *options]
+        self.home = home
         self.said: list[str] = []
         self.tokens: dict[str, str] = {}
         self.origin = ""
         self.people = people
+        self.process = self._start()
+
+    def _start(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment(self.home),
+        )
+
+    def restart(self) -> None:
+        """Kill it, and wait until it serves again; people reconnect by themselves."""
+        self.kill()
+        self.process = self._start()
+        self.wait()
 
     def wait(self) -> None:
         """Wait until it has printed the address of every person."""
-        lines = self.process.stdout
-        while lines is not None and len(self.tokens) < len(self.people):
+        lines, tokens = self.process.stdout, {}
+        while lines is not None and len(tokens) < len(self.people):
             line = lines.readline()
             if not line:
                 raise RuntimeError(f"The server ended: {''.join(self.said)}")
             self.said.append(line)
             found = re.match(r"For (.+): (http://[^/]+)/\?token=(\S+)", line)
             if found:
-                self.tokens[found[1]], self.origin = found[3], found[2]
+                tokens[found[1]], self.origin = found[3], found[2]
+        self.tokens = tokens
         threading.Thread(target=lambda: self.said.extend(lines or ()), daemon=True).start()
 
     def kill(self) -> None:

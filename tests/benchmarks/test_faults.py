@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.faults import page
 from benchmarks.faults.damage import spoiled
+from benchmarks.faults.doors import differing
 from benchmarks.faults.outcome import Outcome, Skipped
 from benchmarks.faults.run import ATTACKS, RESULTS
 
@@ -43,6 +44,24 @@ def test_a_round_that_failed_is_counted() -> None:
 def test_spoiling_changes_the_bytes() -> None:
     rng = random.Random(0)
     assert all(spoiled(bytes(500), rng) != bytes(500) for _ in range(50))
+
+
+@pytest.mark.parametrize(
+    ("pressed", "kept", "wrong"),
+    [
+        ("0", ["same", "none"], 0),
+        ("0", ["same", "none", "different"], 0),
+        ("0", ["same"], 1),
+        ("0", ["same", "same"], 1),
+        ("0", ["same", "none", "same"], 1),
+        ("0", ["same", "none", "none", "none"], 2),
+    ],
+    ids=["kept", "stored before it was said", "lost", "changed", "invented", "doubled"],
+)
+def test_answers_at_the_terminal_are_compared_with_the_ledger(
+    pressed: str, kept: list[str], wrong: int
+) -> None:
+    assert differing(["1", "0"], pressed, kept) == wrong
 
 
 def test_the_page_shows_the_kept_rows() -> None:
