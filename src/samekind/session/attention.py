@@ -22,7 +22,7 @@ MAX_LOOKED_AT = 1000
 and those are an eighth of the answers."""
 MIN_COMPARED = 20
 """Placements below which no comparison is made."""
-BY_CHANCE = 0.05
+BY_CHANCE = 0.1
 """Agreement beyond chance (Cohen's kappa) below which the answers follow no pattern."""
 MIN_KAPPA = 0.3
 """Agreement beyond chance below which nobody is told that the groups are good."""
