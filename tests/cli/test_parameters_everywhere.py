@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,35 @@ from samekind.registry import find, first_line, registered
 def test_descriptions_are_read_without_importing_anything(kind: str) -> None:
     for name in registered(kind):
         assert first_line(kind, name) == (find(kind, name).__doc__ or "").strip().splitlines()[0]
+
+
+def test_descriptions_are_read_by_many_threads_at_once() -> None:
+    """As on the page. Parsing the files would fail here: see `first_line`."""
+
+    class Cycle:
+        """Garbage with a finaliser, so that the threads change places at every collection."""
+
+        def __init__(self) -> None:
+            self.itself = self
+
+        def __del__(self) -> None:
+            sum(range(50))
+
+    def read(_: int) -> str:
+        for _ in range(20):
+            Cycle()
+        return first_line("method", "live")
+
+    before, interval = gc.get_threshold(), sys.getswitchinterval()
+    gc.set_threshold(20)
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            lines = set(threads.map(read, range(400)))
+    finally:
+        gc.set_threshold(*before)
+        sys.setswitchinterval(interval)
+    assert lines == {(find("method", "live").__doc__ or "").splitlines()[0]}
 
 
 def test_the_list_imports_no_network_library(tmp_path: Path) -> None:
