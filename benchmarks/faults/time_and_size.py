@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tempfile
 import threading
 import time
@@ -86,6 +87,7 @@ def week_of_use(rounds: int, seed: int) -> Outcome:
     truth, told = Truth(kinds), 0
     with tempfile.TemporaryDirectory() as folder:
         for k in range(rounds):
+            gc.collect()  # the sessions of earlier rounds, which a new process would not have
             begun = time.process_time()
             with SqlStore(f"{folder}/a.samekind") as store:
                 session = Session(_collection(X), X, store=store, seed=seed)

@@ -232,7 +232,7 @@ def hand_made(schema: dict[str, Any], outside: Path, token: str) -> Iterator[byt
     yield from (
         b"\r\n\r\n",
         b"GET\r\n\r\n",
-        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET / HTTP/9.9\r\nConnection: close\r\n\r\n",
         b"\x16\x03\x01\x02\x00",
         b"\x00" * 99,
     )

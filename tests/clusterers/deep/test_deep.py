@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from samekind.clusterers.deep import epochs
 from samekind.clusterers.deep.cc import CC
 from samekind.clusterers.deep.occ import OCC
 from samekind.clusterers.deep.pcl import PCL
@@ -201,6 +204,18 @@ def test_a_fit_that_was_killed_is_resumed_and_ends_the_same(tmp_path: Path) -> N
     np.testing.assert_array_equal(again.space_, whole.space_)
     with pytest.raises(InputError, match="architecture"):
         PCL(2, epochs=4, checkpoint=file, **{**SMALL, "stem": "7x7"}).fit(images, constraints=known)
+
+
+def test_a_checkpoint_that_is_slow_to_write_takes_a_twentieth_of_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticks = itertools.count(step=2)  # seconds: two between epochs, two for each writing
+    monkeypatch.setattr(epochs, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    written: list[int] = []
+    monkeypatch.setattr(epochs, "save_state", lambda *_, **facts: written.append(facts["done"]))
+    rows = np.random.default_rng(0).normal(size=(12, 4))
+    PCL(2, epochs=50, checkpoint=str(tmp_path / "run.safetensors"), random_state=0).fit(rows)
+    assert written == [1, 21, 41]
 
 
 def test_a_training_moves_to_another_machine_in_compact_parts(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import pickle
 import threading
 from pathlib import Path
@@ -308,6 +309,13 @@ class BreaksAfter(PCLLoss):
         return parts if self.left >= 0 else {**parts, "bad": out.z.sum() * float("nan")}
 
 
+@pytest.fixture
+def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every checkpoint counts as written quickly, so that one follows each epoch."""
+    monkeypatch.setattr("samekind.clusterers.deep.epochs.QUICK_SAVING", math.inf)
+
+
+@pytest.mark.usefixtures("quick_disk")
 def test_a_loss_that_is_not_a_number_leaves_the_last_good_checkpoint(tmp_path: Path) -> None:
     images, file = pictures(), tmp_path / "run.safetensors"
     known = answered(40, (0, 1, False), (0, 3, True))
@@ -410,6 +418,7 @@ def says_the_same(model: Any, images: np.ndarray, known: Constraints) -> bool:
     return bool(honoured.all()) and placed and near
 
 
+@pytest.mark.usefixtures("quick_disk")
 @pytest.mark.parametrize("how", [None, KeyboardInterrupt()])
 def test_a_fit_that_is_stopped_is_taken_up_from_its_checkpoint(how: Any, tmp_path: Path) -> None:
     images, known = pictures(), answered(40, (0, 1, False), (0, 3, True))
