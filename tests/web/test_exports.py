@@ -15,6 +15,7 @@ from PIL import Image
 from samekind.exports import OrientationFile
 from samekind.ledger.store import MemoryStore
 from samekind.web.app import create_app
+from samekind.workspace import pile
 from samekind.workspace.pile import Request
 from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
@@ -150,8 +151,10 @@ def test_tables_hold_every_item_and_the_latest_answers(
 
 
 def test_an_orientation_file_is_written_and_downloaded(
-    client: TestClient, workspaces: Workspaces, tmp_path: Path
+    client: TestClient, workspaces: Workspaces, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    fitted: list[Any] = []
+    monkeypatch.setattr(pile, "outside_limit", lambda *args, **_: fitted.append(args) or 0.5)
     target = tmp_path / "main.orientation"
     plan = planned(client, format="orientation", target=str(target))
     assert "24 image items" in plan["notes"][0]
@@ -161,7 +164,9 @@ def test_an_orientation_file_is_written_and_downloaded(
     reply = client.get("/api/finish/orientation")
     assert "main.orientation" in reply.headers["content-disposition"]
     (tmp_path / "again.orientation").write_bytes(reply.content)
-    assert OrientationFile.load(tmp_path / "again.orientation").groups
+    again = OrientationFile.load(tmp_path / "again.orientation")
+    assert again.groups and again.outside == 0.5
+    assert len(fitted) == 1, "the encoder is fitted again for the first file only"
 
 
 def test_conflicts_are_reported_first_and_nothing_is_overwritten(

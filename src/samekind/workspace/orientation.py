@@ -45,23 +45,12 @@ def orientation_of(pile: Pile, session: Session) -> OrientationFile:
         seed=session.seed,
         date=datetime.now(UTC).date().isoformat(),
         samekind=__version__,
-        outside=_outside(pile),
+        outside=pile.outside,
         columns=tuple(getattr(pile.collection, "columns", ())),
         notes=(note,) if note else (),
         encoder_state=encoder.state(),
         head_state=head.state(),
     )
-
-
-def _outside(pile: Pile) -> float | None:
-    """Return how much of an item its vector usually misses; a store of vectors knows it."""
-    from samekind.bulk.sampled_pile import SampledCollection
-    from samekind.encoders.encoding import outside_limit
-    from samekind.workspace.pile import cache_folder
-
-    if isinstance(pile.collection, SampledCollection):
-        return pile.collection.store.manifest.outside
-    return outside_limit(pile.encoded, pile.collection, cache=cache_folder())
 
 
 def _groups(session: Session, labels: Any) -> tuple[Group, ...]:

@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ from samekind.encoders import (
     make_encoder,
     named_encoder,
 )
+from samekind.encoders.encoding import outside_limit
 from samekind.errors import InputError, SourceError
 from samekind.items import Collection
 from samekind.ledger.fold import last_header
@@ -70,6 +72,13 @@ class Pile:
     def X(self) -> Vectors:  # noqa: N802
         """(n, d) one vector per item of the collection."""
         return self.encoded.X
+
+    @cached_property
+    def outside(self) -> float | None:
+        """How much of an item its vector usually misses; None if unknown. Takes seconds, once."""
+        if isinstance(self.collection, SampledCollection):
+            return self.collection.store.manifest.outside
+        return outside_limit(self.encoded, self.collection, cache=cache_folder())
 
     def vectors_of(self, items: Collection, progress: Progress | None = None) -> Encoded:
         """Encode other items in the same way."""
