@@ -37,6 +37,7 @@ const show = (name: string | null, options: Options<string> = {}) =>
 const call = (k: number) => calls[k] as Call;
 const reply = (k: number, data: string) => act(async () => call(k).resolve(data));
 const fail = (k: number, problem: unknown) => act(async () => call(k).reject(problem));
+const wait = (ms: number) => act(async () => void (await vi.advanceTimersByTimeAsync(ms)));
 
 beforeEach(() => {
   calls = [];
@@ -76,6 +77,22 @@ test("an error is kept until a retry succeeds", async () => {
   expect(resource.error?.message).toBe("Broken.");
   await reply(1, "A");
   expect(resource).toMatchObject({ data: "A", error: null, loading: false });
+});
+
+test("a server that cannot be reached is asked again until it is back", async () => {
+  vi.useFakeTimers();
+  await show("a");
+  for (const k of [0, 1]) {
+    await fail(k, new ApiError(0, "Away."));
+    await wait(5000);
+    expect(calls).toHaveLength(k + 2);
+  }
+  await reply(2, "A");
+  expect(resource).toMatchObject({ data: "A", error: null });
+  await act(() => resource.reload());
+  await fail(3, new ApiError(500, "Broken."));
+  await wait(60_000);
+  expect(calls).toHaveLength(4); // what the server says is left to the person
 });
 
 test("anything that is thrown becomes an ApiError", async () => {

@@ -8,12 +8,15 @@ let workspace: Workspace;
 let items: number;
 let snapshot: number;
 let asked: string[];
+/** Paths of the server that cannot be reached now. */
+let away: RegExp;
 
 const now = () => ({ question: null, progress: { answers: 1, snapshot, refitting: false } });
 
 async function serve(path: string, init: RequestInit = {}): Promise<Response> {
   const { pathname } = new URL(path, "http://here");
   asked.push(`${init.method ?? "GET"} ${pathname}`);
+  if (away.test(pathname)) throw new TypeError("Failed to fetch");
   const replies: Record<string, unknown> = {
     "/api/session": { items, orientations: [], titles: {} },
     "/api/question": now(),
@@ -27,8 +30,10 @@ function Probe() {
   return null;
 }
 
+const wait = (ms: number) => act(async () => void (await vi.advanceTimersByTimeAsync(ms)));
+
 beforeEach(async () => {
-  [items, snapshot, asked] = [48, 1, []];
+  [items, snapshot, asked, away] = [48, 1, [], /^$/];
   vi.stubGlobal("fetch", serve);
   vi.stubGlobal(
     "EventSource",
@@ -41,6 +46,7 @@ beforeEach(async () => {
 });
 afterEach(() => {
   render(null, document.body);
+  vi.useRealTimers();
   vi.unstubAllGlobals();
 });
 
@@ -55,4 +61,26 @@ test("as long as the grouping is the same, it does not", async () => {
   await vi.waitFor(() => expect(workspace.session?.items).toBe(48));
   await act(async () => workspace.remove(1));
   expect(asked.filter((one) => one === "GET /api/session")).toHaveLength(1);
+});
+
+test.each([/session/, /answers/, /./])("the warning goes away when the server is back (%s)", async (gone) => {
+  await vi.waitFor(() => expect(workspace.session?.items).toBe(48));
+  vi.useFakeTimers();
+  [away, snapshot] = [gone, 2];
+  await act(async () => workspace.remove(1));
+  await wait(100);
+  const warned = workspace.error?.status;
+  away = /^$/;
+  await wait(10_000);
+  expect([warned, workspace.error]).toEqual([0, null]);
+});
+
+test("what the server said stays until the person has read it", async () => {
+  vi.useFakeTimers();
+  vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) =>
+    init.method === "DELETE" ? new Response("{}", { status: 500 }) : serve(path, init),
+  );
+  await act(async () => workspace.remove(1));
+  await wait(60_000);
+  expect(workspace.error?.status).toBe(500);
 });

@@ -35,12 +35,16 @@ interface State<T> {
 
 const NONE: readonly unknown[] = [];
 
+/** How soon to ask again while the server cannot be reached. It may have been restarted. */
+const UNREACHABLE_MS = 2000;
+
 /**
  * Load a resource and keep it up to date.
  *
  * `load` is called for each combination of `inputs`, which identify the resource: a value of other
  * inputs is never returned. With `load` null there is nothing to load yet. A reply that arrives after
- * a later request, or after the component is gone, is ignored, and its signal is aborted.
+ * a later request, or after the component is gone, is ignored, and its signal is aborted. While the
+ * server cannot be reached it is asked again and again.
  */
 export function useResource<T>(
   load: ((signal: AbortSignal) => Promise<T>) | null,
@@ -77,7 +81,8 @@ export function useResource<T>(
     const settle = (data: T | null, error: ApiError | null) => {
       if (signal.aborted) return;
       update({ ...(error === null && { data }), error, loading: false });
-      const wait = latest.current.poll?.(data, error) ?? null;
+      const again = error?.status === 0 ? UNREACHABLE_MS : null;
+      const wait = latest.current.poll?.(data, error) ?? again;
       if (wait !== null) timer.current = setTimeout(reload, wait);
     };
     update({ loading: true });

@@ -6,8 +6,8 @@ import type { JobView } from "../api/schema";
 import { useResource } from "../api/use-resource";
 
 const POLL_MS = 500;
-/** While the server cannot be reached. The job is still known to it when it is back. */
-const OFFLINE_POLL_MS = 2000;
+/** After an error. The job is still known to the server when it is back. */
+const ERROR_POLL_MS = 2000;
 
 export function isRunning(job: JobView): boolean {
   return job.state === "queued" || job.state === "running";
@@ -19,7 +19,7 @@ export function useJob(started: JobView | null, onEnd: (job: JobView) => void): 
   const { data } = useResource(
     following ? (signal) => server.get("/api/jobs/{id}", { path: { id: started.id }, signal }) : null,
     [started],
-    { poll: (job, error) => (error ? OFFLINE_POLL_MS : job && isRunning(job) ? POLL_MS : null) },
+    { poll: (job, error) => (error ? ERROR_POLL_MS : job && isRunning(job) ? POLL_MS : null) },
   );
   const job = data ?? started;
   const latest = useRef(onEnd);

@@ -115,28 +115,32 @@ export function useWorkspace(name: string | null): Workspace {
   );
 
   const load = useCallback(async () => {
+    const before = now.current;
     try {
-      setNow(await client.get("/api/question"));
+      const found = await client.get("/api/question");
+      if (!busy.current && before === now.current) setNow(found);
       setProblem(null);
     } catch (caught) {
       setProblem(ApiError.from(caught));
       return;
     }
+    attempts.current = 0;
     const unsent = outbox.pending();
     if (unsent !== null) await send(unsent);
   }, [client, outbox, send]);
 
   useEffect(() => void load(), [load]);
 
-  // An answer that could not be delivered is sent again, at growing intervals.
+  // An answer that could not be delivered is sent again, at growing intervals. Without one, a server
+  // that cannot be reached is looked for: the warning goes away when it is back.
   useEffect(() => {
-    if (!problem?.retryable || sending.current === null) return;
+    if (!problem?.retryable || (sending.current === null && problem.status !== 0)) return;
     const timer = setTimeout(() => {
       attempts.current += 1;
-      if (sending.current !== null) void send(sending.current);
+      void (sending.current === null ? load() : send(sending.current));
     }, retryDelay(attempts.current) * 1000);
     return () => clearTimeout(timer);
-  }, [problem, send]);
+  }, [problem, send, load]);
 
   const polling = useRef<"no" | "yes" | "again">("no");
   const poll = useCallback(async () => {
