@@ -40,7 +40,9 @@ export function QuestionsPage({ workspace }: { workspace: Workspace }) {
   const page = useRef<HTMLElement>(null);
   const prompt = useRef<HTMLHeadingElement>(null);
   const keyboard = useShortcuts();
-  const { now, session, sending, recent } = workspace;
+  const { session, sending, recent } = workspace;
+  // Not before the acts are known, or the first key presses would be lost: "?", say.
+  const now = session && workspace.now;
   const question = now?.question ? keyboard.bindQuestion(now.question) : null;
   const own = hasGroupList(question) ? [FIND_GROUP, LOOK_CLOSER] : [LOOK_CLOSER];
   const acts = keyboard.bindActs([...(session?.acts ?? []), ...own]);
