@@ -43,7 +43,7 @@ ATTACKS: dict[str, Entry] = {
         "kills:processes", 100, 1, "three processes on one file, killed at random moments"
     ),
     "servers": Entry("kills:servers", 2, 0, "two servers on one file, one killed"),
-    "doors": Entry("doors:doors", 20, 0, "two servers and a terminal, killed at random moments"),
+    "doors": Entry("doors:doors", 10, 0, "two servers and a terminal, killed at random moments"),
     "postgres": Entry("kills:postgres", 15, 0, "PostgreSQL killed under two writers"),
     "damage": Entry("damage:bytes_changed", 600, 8, "bytes of ledger and log changed or cut off"),
     "full-disk": Entry(
