@@ -1,6 +1,8 @@
-"""Run the systems of the suite repaired-frozen on a file of frozen CIFAR-10 vectors.
+"""Run the systems of the suite repaired-frozen, or of another one, on a file of CIFAR-10 vectors.
 
     python -m benchmarks.repaired.given_vectors FILE.npz --rows benchmarks/rows/repaired.jsonl
+    python -m benchmarks.repaired.given_vectors FILE.npz --rows benchmarks/rows/live-60000.jsonl \\
+        --suite live --only live --seeds 5 6 7 8 9
 
 The file holds int8 vectors ``q`` times ``scale``, ``label`` (ten classes), ``split`` (0 train, 1
 test) and ``names`` of the classes. Runs whose row exists are not repeated.

@@ -58,7 +58,7 @@ def _fits(found: Any, wanted: Any) -> bool:
 def place(row: Row) -> tuple[str, str]:
     """Set and orientation under the names of the published tables."""
     name, orientation = str(row["set"]), str(row["orientation"])
-    if name == "cifar10-frozen":  # vectors of CIFAR-10 that come with the package
+    if name in ("cifar10-frozen", "cifar10-simclr-pca128"):  # vectors of CIFAR-10
         name = "cifar10" if orientation == "class" else "cifar10-2"
     if name == "cifar20-frozen" and orientation == "coarse":
         name, orientation = "cifar20", "class"

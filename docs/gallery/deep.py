@@ -90,7 +90,7 @@ for name in (best, "simclr, then live, 20 answers", "simclr, then live, 150 answ
 where = {"set": "cifar10-2", "orientation": "personalized"}
 fast = read_rows("rows/gpu-earlier.jsonl", suite="pcl-fast", **where)
 paper = read_rows("rows/gpu-earlier.jsonl", suite="pcl-paper", **where)
-live = read_rows("rows/live.jsonl", system="live", noise=0.0, **where)
+live = read_rows("rows/live-earlier.jsonl", system="live", noise=0.0, **where)
 repaired = json.loads(
     (BENCHMARKS / "gpu/pcl-repaired-cifar10-2-personalized.json").read_text()
 )
