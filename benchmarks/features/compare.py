@@ -31,7 +31,7 @@ from samekind.simulation.loop import run
 from samekind.simulation.people import Truth
 from samekind.sources import open_source
 from samekind.sources.sets.named import open_set
-from samekind.workspace.pile import cache_folder
+from samekind.workspace.locations import cache_folder
 
 RESULTS = Path(__file__).with_name("features.jsonl")
 AT = (0, 10, 20, 50)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from samekind.encoders import default_encoder, encode, encode_more
 from samekind.errors import SourceError
 from samekind.sources import LabelledSet, class_maps, label_texts, open_cifar, open_set
-from samekind.workspace.pile import cache_folder
+from samekind.workspace.locations import cache_folder
 
 FROZEN = Path(__file__).parents[2] / "src" / "samekind" / "sources" / "sets" / "data" / "frozen"
 AXES = 64

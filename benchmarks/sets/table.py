@@ -21,7 +21,7 @@ from samekind.evaluation import acc
 from samekind.items import Collection
 from samekind.sources import SETS, LabelledSet, open_set
 from samekind.sources.sets.named import FROM_FILES
-from samekind.workspace.pile import cache_folder
+from samekind.workspace.locations import cache_folder
 
 Kinds = NDArray[np.intp]
 HEAD = "| set | items | vectors | orientation | kinds | sizes | k-means ACC | kNN |"

@@ -33,7 +33,7 @@ def check(
     from samekind.ledger.store import open_store
     from samekind.simulation.loop import run
     from samekind.workspace.check import open_check
-    from samekind.workspace.pile import ledger_file
+    from samekind.workspace.locations import ledger_file
 
     store = open_store(ledger or ledger_file(address(labels)))
     with waiting("Choosing items"):

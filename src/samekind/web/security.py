@@ -283,7 +283,7 @@ def load_token(folder: Path | None = None) -> str:
     folder : where it is kept; None: beside the ledgers.
     """
     if folder is None:
-        from samekind.workspace.pile import data_folder
+        from samekind.workspace.locations import data_folder
 
         folder = data_folder()
     file = folder / TOKEN_FILE

@@ -8,7 +8,8 @@ from samekind.encoders import encode_more
 from samekind.errors import InputError, SourceError
 from samekind.items import Collection
 from samekind.sources import open_data, open_like
-from samekind.workspace.pile import cache_folder, encoded_pile
+from samekind.workspace.locations import cache_folder
+from samekind.workspace.pile import encoded_pile
 
 if TYPE_CHECKING:
     from samekind.clustering import Vectors

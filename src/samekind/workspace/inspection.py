@@ -87,7 +87,7 @@ def earlier(path: str) -> Earlier:
     """Read the ledger of a path, if there is one."""
     from samekind.ledger.fold import last_header
     from samekind.ledger.store import open_store
-    from samekind.workspace.pile import ledger_file
+    from samekind.workspace.locations import ledger_file
 
     file = ledger_file(path)
     if not file.exists():
@@ -151,7 +151,7 @@ class Inspection:
 def inspect(path: str) -> Inspection:
     """Inspect a path without opening it."""
     from samekind.encoders import default_encoder
-    from samekind.workspace.pile import ledger_file
+    from samekind.workspace.locations import ledger_file
 
     collection = items_at(path)
     before = earlier(path)
@@ -169,7 +169,7 @@ def inspect(path: str) -> Inspection:
 def _inspect_store(path: str, collection: SampledCollection, before: Earlier) -> Inspection:
     """Inspect a store of vectors: only the encoder that made them suits."""
     from samekind.encoders import describe
-    from samekind.workspace.pile import ledger_file
+    from samekind.workspace.locations import ledger_file
 
     own = collection.store.manifest.encoder
     option = EncoderOption(own, describe().get(own, "one of your own"), False, "")
@@ -269,7 +269,7 @@ def measured(collection: Collection, name: str) -> Measured:
     """Time an encoder on a few items; cached items need no time."""
     from samekind.encoders import encode, named_encoder
     from samekind.encoders.cached_items import cached_positions
-    from samekind.workspace.pile import cache_folder
+    from samekind.workspace.locations import cache_folder
 
     n = len(collection)
     if isinstance(collection, SampledCollection):

@@ -67,7 +67,7 @@ def objects_of(pile: Pile | None) -> Objects | None:
 
 
 def _find(pile: Pile) -> Objects | None:
-    from samekind.workspace.pile import cache_folder
+    from samekind.workspace.locations import cache_folder
 
     network = _network(pile.encoded.encoder)
     if network is None or network.width is None:

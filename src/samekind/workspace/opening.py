@@ -18,7 +18,8 @@ from samekind.clusterers import DEFAULT as DEFAULT_METHOD
 from samekind.encoders.cached_items import cached_positions
 from samekind.errors import SourceError
 from samekind.registry import weighs_blocks
-from samekind.workspace.pile import Pile, cache_folder, chosen_encoder, encoded_pile, pile_by
+from samekind.workspace.locations import cache_folder
+from samekind.workspace.pile import Pile, chosen_encoder, encoded_pile, pile_by
 
 if TYPE_CHECKING:
     from samekind.items import Collection

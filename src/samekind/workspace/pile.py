@@ -5,9 +5,6 @@ A request is checked before any long work. Nothing is printed: notices go to a c
 
 from __future__ import annotations
 
-import hashlib
-import os
-import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -45,8 +42,9 @@ from samekind.registry import (
     weighs_blocks,
     with_blocks,
 )
-from samekind.sources import SETS, collapse, is_set, is_vector_store, open_source
+from samekind.sources import SETS, collapse, is_vector_store, open_source
 from samekind.workspace.groupings import find_name, sorted_part
+from samekind.workspace.locations import cache_folder, ledger_file
 from samekind.workspace.notices import change_notices, skipped_notices
 
 if TYPE_CHECKING:
@@ -377,33 +375,3 @@ def _made(kind: str, name: str, make: Callable[[], Any]) -> Any:
         raise InputError(
             f"{name!r} cannot be used as a {kind}: {problem}. See the guide on writing your own."
         ) from problem
-
-
-def cache_folder() -> Path:
-    """Folder of cached vectors; safe to delete."""
-    return default_cache() / "vectors"
-
-
-def ledger_file(source: str | Path) -> Path:
-    """Default ledger of a path: one file for all orientations, in the user's data folder."""
-    text = str(source)
-    place = text if is_set(text) or "://" in text else str(Path(text).expanduser().resolve())
-    name = re.sub(r"[^\w.-]+", "-", Path(place).name).strip("-.") or "pile"
-    key = hashlib.sha256(place.encode()).hexdigest()[:8]
-    return data_folder() / f"{name}-{key}.samekind"
-
-
-def data_folder() -> Path:
-    """Folder of ledgers, which hold the person's answers; nothing deletes them."""
-    if os.environ.get("SAMEKIND_HOME"):
-        return Path(os.environ["SAMEKIND_HOME"]) / "sessions"
-    try:
-        from platformdirs import user_data_path
-    except ImportError:
-        return Path.home() / ".local" / "share" / "samekind"
-    return user_data_path("samekind", appauthor=False)
-
-
-def absolute(path: str) -> str:
-    """Make a path independent of the current folder; the name of a set or a URL stays as it is."""
-    return path if is_set(path) or "://" in path else os.path.abspath(os.path.expanduser(path))

@@ -171,7 +171,7 @@ def features(
 def _pictures(collection: Collection, size: int, context: JobContext) -> NDArray[np.uint8]:
     from samekind.encoders import encode
     from samekind.encoders.pixels import Images
-    from samekind.workspace.pile import cache_folder
+    from samekind.workspace.locations import cache_folder
 
     progress = context.progress("Read", "pictures", begin=0.55, end=0.6)
     read = encode(collection, Images(size=size), cache=cache_folder(), progress=progress)

@@ -32,7 +32,7 @@ _ID = re.compile(r"[0-9a-f]{16}")
 
 def polished_folder() -> Path:
     """Folder of polished vectors: beside the ledgers, since accepted groups depend on them."""
-    from samekind.workspace.pile import data_folder
+    from samekind.workspace.locations import data_folder
 
     return data_folder() / "polished"
 

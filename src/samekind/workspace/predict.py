@@ -75,7 +75,7 @@ def place_items(
     tolerance : items up to this strangeness fit; above 1, fewer items fit no group.
     """
     from samekind.encoders import Encoded, encode_more
-    from samekind.workspace.pile import cache_folder
+    from samekind.workspace.locations import cache_folder
 
     if items.kind != file.kind:
         raise InputError(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from samekind.atomic_files import draft_name
 from samekind.workspace.known_items import KnownItems
-from samekind.workspace.pile import absolute
+from samekind.workspace.locations import absolute
 from samekind.workspace.thumbnails import find_thumbnails, keep_thumbnails
 
 if TYPE_CHECKING:

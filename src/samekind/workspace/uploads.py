@@ -17,7 +17,7 @@ from pathlib import Path
 from samekind.errors import InputError, NoSpace, UnknownUpload
 from samekind.questions.wording import plural
 from samekind.sources import SUFFIXES_OF_KINDS, openable_suffixes
-from samekind.workspace.pile import data_folder
+from samekind.workspace.locations import data_folder
 
 MAX_PIECE = 4 * 1024 * 1024
 """Bytes of a file that come with one request."""

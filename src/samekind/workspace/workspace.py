@@ -112,7 +112,7 @@ class Workspace:
 
         With `people` they share its questions, also those who use another server on this ledger.
         """
-        from samekind.workspace.pile import ledger_file
+        from samekind.workspace.locations import ledger_file
 
         store = request.store()
         first = Groupings().of(store, request.orientation)

@@ -14,8 +14,9 @@ from samekind.workspace.browsing import Roots
 from samekind.workspace.groupings import SEPARATOR, open_part
 from samekind.workspace.jobs import Job, JobContext, Jobs
 from samekind.workspace.known_items import News
+from samekind.workspace.locations import ledger_file
 from samekind.workspace.opening import N_FIRST, Opening
-from samekind.workspace.pile import Pile, Request, ledger_file
+from samekind.workspace.pile import Pile, Request
 from samekind.workspace.recent import Recent, RecentPile, recent_of, state_folder
 from samekind.workspace.uploads import Uploads, uploads_folder
 from samekind.workspace.workspace import Workspace

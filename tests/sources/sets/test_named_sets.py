@@ -19,7 +19,7 @@ from samekind.sources.sets import texts as text_sets
 from samekind.sources.sets.cifar import class_maps
 from samekind.sources.sets.fashion import KINDS
 from samekind.sources.sets.named import FROM_FILES, PACKAGED
-from samekind.workspace.pile import ledger_file
+from samekind.workspace.locations import ledger_file
 
 KINDS_OF = {
     "cifar10-frozen": {"class": 10, "default": 2, "personalized": 2},

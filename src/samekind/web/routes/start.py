@@ -16,7 +16,7 @@ from samekind.web.errors import ApiError
 from samekind.web.rendering import MAX_LISTED_FILES, job_view
 from samekind.web.schemas import core, files, jobs
 from samekind.workspace import inspection
-from samekind.workspace.pile import absolute
+from samekind.workspace.locations import absolute
 from samekind.workspace.uploads import READABLE
 from samekind.workspace.workspaces import Workspaces
 
