@@ -11,7 +11,7 @@ PIP := $(BIN)/pip --disable-pip-version-check
 WORKERS ?= 3
 TESTS = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: run test check lint types quick durations install system guard wheel smoke page bench bench-quick faults audit site gallery clean
+.PHONY: run test check lint types quick durations install system guard wheel smoke page bench bench-quick faults busy audit site gallery clean
 
 run: $(VENV)/.core
 	$(BIN)/samekind demo --port $(PORT)
@@ -93,6 +93,11 @@ bench-quick: $(VENV)/.dev
 # Attacks on purpose: about 15 minutes. One of them, longer: make faults FAULTS="--only damage --rounds 5000".
 faults: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.faults.run $(FAULTS)
+
+# The tests of page, terminal and server beside two busy loops, three times: about half an hour.
+SUITES ?= tests/web tests/cli tests/ledger tests/session
+busy: $(VENV)/.dev system
+	.ci/busy 3 env $(TESTS) $(SUITES)
 
 # Known holes in the installed versions, by the package index where it knows them, else by a dated
 # list. The tests compare with the list, without the network (tests/test_audit.py).
