@@ -2,6 +2,7 @@
 
 Groups that are learnt from such answers agree with them, so no estimate of the quality would warn.
 Nobody is accused: a person may have good reasons, and is asked to look at the latest answers.
+"Not sure" again and again teaches nothing, so the person is told what else could help.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ BY_CHANCE = 0.1
 """Agreement beyond chance (Cohen's kappa) below which the answers follow no pattern."""
 MIN_KAPPA = 0.3
 """Agreement beyond chance below which nobody is told that the groups are good."""
+N_UNSURE = 20
+"""Latest answers among which "not sure" is counted."""
+MOSTLY_UNSURE = 0.8
+"""Share of "not sure" among them from which on little is learnt."""
 HABIT, HABIT_KAPPA = 0.8, 0.45
 """Share of one choice that looks like a habit, if the other answers were not predicted either:
 below this agreement beyond chance."""
@@ -33,18 +38,21 @@ below this agreement beyond chance."""
 
 @dataclass(frozen=True)
 class Attention:
-    """How the latest placements were answered.
+    """How the latest questions were answered.
 
     Parameters
     ----------
-    run : equal choices in a row at the end.
+    run : equal choices in a row among the latest placements.
     habit : share of the commonest choice; 0 with too few placements.
     kappa : agreement with what the groups implied, beyond chance; None: too few placements.
+    unsure_run : "not sure" in a row at the end. unsure : its share; 0 with too few answers.
     """
 
     run: int
     habit: float
     kappa: float | None
+    unsure_run: int = 0
+    unsure: float = 0.0
 
     @property
     def is_monotone(self) -> bool:
@@ -53,8 +61,27 @@ class Attention:
         return self.run >= LONG_RUN or (self.habit >= HABIT and unexplained)
 
     @property
+    def is_unsure(self) -> bool:
+        """Whether "not sure" was said so often that hardly anything could be learnt.
+
+        Where the groups predict the other answers, only hard items are left, and being unsure
+        about those is right.
+        """
+        often = self.unsure_run >= LONG_RUN or self.unsure >= MOSTLY_UNSURE
+        return often and (self.kappa is None or self.kappa < MIN_KAPPA)
+
+    @property
     def notice(self) -> str:
         """A gentle sentence; empty if there is nothing to notice."""
+        if self.is_unsure:
+            which, learnt = f"the last {self.unsure_run}", "nothing"
+            if self.unsure_run < LONG_RUN:
+                which, learnt = "most of the latest", "little"
+            return (
+                f"You were not sure about {which} questions, so {learnt} could be learnt from "
+                "them. Pick one thing to sort by, such as colour or topic, and skip what you "
+                "cannot tell. Or start another grouping."
+            )
         if self.is_monotone:
             which = f"Your last {self.run} answers were all"
             if self.run < LONG_RUN:
@@ -77,15 +104,18 @@ class Attention:
 
 
 def attention(latest_first: Iterable[Answer]) -> Attention:
-    """Judge the latest placements; agreement counts among two groups or more.
+    """Judge the latest answers; agreement counts among placements in two groups or more.
 
     Where the order of the groups follows what is believed, the first one is mostly right, and
     choosing it again and again says nothing. No more answers are looked at than are needed.
     """
     choices: list[str] = []
     pairs: list[tuple[str, str]] = []
+    unsure: list[bool] = []
     run, broken = 0, False
     for answer in islice(latest_first, MAX_LOOKED_AT):
+        if not answer.question.by_hand:
+            unsure.append(answer.choice == UNSURE)
         groups = 0 if answer.question.hints else _n_groups(answer)
         if not groups:
             continue
@@ -98,7 +128,9 @@ def attention(latest_first: Iterable[Answer]) -> Attention:
             break
     latest = Counter(choices[:N_LATEST])
     habit = max(latest.values()) / latest.total() if len(choices) >= MIN_COMPARED else 0.0
-    return Attention(run, habit, _kappa(pairs[:N_LATEST]))
+    unsure_run = [*unsure, False].index(False)
+    share = sum(unsure[:N_UNSURE]) / N_UNSURE if len(unsure) >= N_UNSURE else 0.0
+    return Attention(run, habit, _kappa(pairs[:N_LATEST]), unsure_run, share)
 
 
 def _n_groups(answer: Answer) -> int:
