@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import sys
 import time
@@ -15,7 +16,8 @@ from live_grid import grid_arguments
 from numpy.typing import NDArray
 
 from samekind.clusterers.deep.idc_feedback import TRAININGS
-from samekind.protocols import Oracle
+from samekind.protocols import Oracle, QueryStrategy
+from samekind.registry import find
 from samekind.reports.plots import Snapshots
 from samekind.session import Session
 from samekind.simulation.people import Matched, Noisy, Truth, Unsure
@@ -47,10 +49,20 @@ def arguments(about: str, *, questions: int, strategy: str, epochs: int) -> argp
     add("--tune-seconds", type=float, default=None, help="not paper: of each such training")
     add("--attention", default="auto", choices=("auto", "on", "off"))
     add("--extension", type=float, default=None, help="last part of the epochs with guessed links")
+    add("--certain", type=float, default=None, help="of a guessed link, as .9999 in PCL's program")
+    add("--random-first", type=int, default=0, help="random questions at the beginning (Q1)")
     add("--score-every", type=int, default=10, help="paper: epochs between two scores")
     add("--ledger", default=None, help="file of events (.jsonl) that a run goes on from")
     add("--save-training", default=None, help="compact checkpoint, in parts, to go on elsewhere")
-    return _checked(parser)
+    wanted = _checked(parser)
+    if wanted.certain is not None and not wanted.extension:
+        parser.error("--certain is for links guessed in an --extension. Give one, or omit it.")
+    if wanted.random_first and not _begins_at_random(wanted.strategy):
+        parser.error(
+            f"Expected a strategy that can begin with random questions, such as pcl, got "
+            f"{wanted.strategy}. Choose another one, or omit --random-first."
+        )
+    return wanted
 
 
 def idc_arguments(about: str, *, polish: bool = False) -> argparse.Namespace:
@@ -131,6 +143,10 @@ def _parser(
     return parser
 
 
+def _begins_at_random(strategy: str) -> bool:
+    return "random_first" in inspect.signature(find("strategy", strategy)).parameters
+
+
 def _checked(parser: argparse.ArgumentParser) -> argparse.Namespace:
     wanted = parser.parse_args()
     if wanted.snapshots and Path(wanted.snapshots).exists():
@@ -141,6 +157,14 @@ def _checked(parser: argparse.ArgumentParser) -> argparse.Namespace:
 def monitor_of(wanted: argparse.Namespace) -> Monitor | None:
     """Curves for TensorBoard, if a folder was named."""
     return Monitor(log=tensorboard_log(wanted.tensorboard)) if wanted.tensorboard else None
+
+
+def strategy_of(wanted: argparse.Namespace) -> QueryStrategy | str:
+    """The strategy of PCL and OCC, after random questions if some are wanted."""
+    if not wanted.random_first:
+        return str(wanted.strategy)
+    made: QueryStrategy = find("strategy", wanted.strategy)(random_first=wanted.random_first)
+    return made
 
 
 def model_settings(wanted: argparse.Namespace) -> dict[str, Any]:
@@ -163,6 +187,7 @@ def model_settings(wanted: argparse.Namespace) -> dict[str, Any]:
         "channels": wanted.channels or 64,
         "attention": None if wanted.attention == "auto" else wanted.attention == "on",
         "extension": wanted.extension,
+        "certain": wanted.certain,
         "compile": wanted.compile,
         "checkpoint": wanted.checkpoint,
         "monitor": monitor_of(wanted),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from arguments import Album, over, rounds_until, run_facts
+from arguments import Album, over, rounds_until, run_facts, strategy_of
 from numpy.typing import NDArray
 
 from samekind.clusterers.deep.epochs import EpochClusterer
@@ -62,7 +62,7 @@ class Experiment:
             images,
             store=remembered(wanted.ledger),
             clusterer=model,
-            strategy=wanted.strategy,
+            strategy=strategy_of(wanted),
             seed=wanted.seed,
             refit_every=quota,
             ahead=quota,

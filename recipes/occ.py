@@ -9,6 +9,8 @@ are spent: the score compares two epochs. The published run has 1000 epochs at 2
 ``--size`` and ``--epochs`` shorten it, and the weight of answers falls to zero at the last epoch.
 ``--strategy random --first-epochs 0 --per-epoch 50000`` asks everything before the first epoch,
 because later answers hardly change what was learnt without any (lab notes, 2026-11-16).
+In the second half of ``paper`` links are guessed, between the most certain items, whose share
+grows; ``--extension .5 --certain .9999`` guesses by the rule of PCL's program.
 FOLDER holds the lossless pictures; see samekind/sources/sets/cifar.py.
 """
 

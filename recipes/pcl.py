@@ -5,7 +5,9 @@
 Pictures of the training part are asked about and trained on, those of the test part are scored
 through ``predict``. ``paper`` asks one pair per batch and epoch from the eleventh epoch on, until
 the questions are spent, and trains on to the last epoch. ``repaired`` (ours) and ``fast`` (SimCLR,
-a head and FixMatch: not PCL's loss) begin with self-supervised training and ask in rounds. FOLDER
+a head and FixMatch: not PCL's loss) begin with self-supervised training and ask in rounds.
+``--random-first`` asks about random pairs first (Q1 of Algorithm 1), and ``--extension .5 --certain
+.9999`` guesses links by the rule of the published program, which does neither by default. FOLDER
 holds the lossless pictures; see samekind/sources/sets/cifar.py.
 """
 

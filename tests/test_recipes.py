@@ -83,6 +83,77 @@ def test_a_recipe_runs_and_writes_its_result(
     assert str(tmp_path) not in json.dumps(result) and str(folder) not in json.dumps(result)
 
 
+def events(ledger: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in ledger.read_text().splitlines()]
+
+
+def whys(ledger: Path) -> list[str]:
+    """The reasons of the questions, in the order in which they were proposed."""
+    proposals = [event["data"] for event in events(ledger) if event["kind"] == "proposed"]
+    return [question["why"] for data in proposals for question in data["questions"]]
+
+
+def test_pcl_repaired_asks_in_rounds_and_learns_from_pairs(folder: Path, tmp_path: Path) -> None:
+    plan = ("--profile", "repaired", "--questions", "30", "--rounds", "10", "30")
+    few = ("--first-epochs", "5", "--tune-from", "30", "--tune-seconds", ".5")
+    result = run_recipe("pcl", folder, tmp_path / "result.json", *plan, *few)
+    assert (result["learner"], result["profile"]) == ("PCL, repaired", "repaired")
+    assert [row["questions"] for row in result["curve"]] == [0, 10, 30]
+    assert result["curve"][0]["epochs"] == 0 < result["epochs"]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "strategy", "epochs", "why"),
+    [
+        ("pcl", "pcl-reference", "12", "It is unclear how similar these two are."),
+        ("occ", "occ-entropy", "3", "It is unclear where one of these two belongs."),
+    ],
+)
+def test_a_recipe_asks_by_the_strategy_that_was_named(
+    recipe: str, strategy: str, epochs: str, why: str, folder: Path, tmp_path: Path
+) -> None:
+    ledger = tmp_path / "run.jsonl"
+    words = ("--strategy", strategy, "--questions", "4", "--ledger", str(ledger))
+    result = run_recipe(recipe, folder, tmp_path / "result.json", *words, "--epochs", epochs)
+    assert result["strategy"] == strategy and result["questions"] == 4
+    assert set(whys(ledger)) == {why}
+    made = events(ledger)[0]["data"]["settings"]
+    assert made["strategy"] == strategy
+    views = made["parameters"].get("keep_views", False)
+    assert views == (strategy == "pcl-reference"), "only the program's rule compares two views"
+
+
+def test_occ_asks_everything_before_the_first_epoch(folder: Path, tmp_path: Path) -> None:
+    ledger = tmp_path / "run.jsonl"
+    plan = ("--strategy", "random", "--first-epochs", "0", "--per-epoch", "10", "--epochs", "2")
+    words = (*plan, "--questions", "10", "--score-every", "1", "--ledger", str(ledger))
+    result = run_recipe("occ", folder, tmp_path / "result.json", *words)
+    found = [(row["questions"], row["epochs"]) for row in result["curve"]]
+    assert found == [(0, 0), (10, 1), (10, 2)]
+    kinds = [event["kind"] for event in events(ledger) if event["kind"] != "proposed"]
+    assert kinds[:13] == ["opened", "refitted", *["told"] * 10, "refitted"]
+
+
+def test_pcl_can_begin_with_random_questions_and_extend_its_answers(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ledger, out = tmp_path / "run.jsonl", tmp_path / "result.json"
+    guessing = ("--extension", ".5", "--certain", ".9999")
+    plan = ("--questions", "6", "--epochs", "14", "--random-first", "3", "--ledger", str(ledger))
+    result = run_recipe("pcl", folder, out, *plan, *guessing)
+    at_random = [reason == "Two items picked at random." for reason in whys(ledger)]
+    assert at_random == [True] * 3 + [False] * 3
+    assert (result["random_first"], result["extension"], result["certain"]) == (3, 0.5, 0.9999)
+    made = events(ledger)[0]["data"]["settings"]
+    assert made["strategy_parameters"] == {"random_first": 3}
+    assert made["parameters"]["certain"] == 0.9999
+    odd = {("--certain", ".9"): "--extension", ("--random-first", "3"): "got csd"}
+    for words, said in odd.items():
+        with pytest.raises(SystemExit):
+            run_recipe("occ", folder, out, *words)
+        assert said in capsys.readouterr().err
+
+
 def test_an_interrupted_run_goes_on_with_its_answers_and_its_network(
     folder: Path, tmp_path: Path
 ) -> None:
