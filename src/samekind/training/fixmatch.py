@@ -96,6 +96,10 @@ class FixMatchTuner(FineTuning):
     batch: weak views of labelled items, then weak and strong views of the others. Guesses come from
     this network itself. The average is only what comes out.
 
+    Other than in the published program, the means of batch norms take a tenth of each batch
+    (PyTorch's default; a thousandth there), and views and network compute in bfloat16 where
+    `compute` says so, with weights and losses in float32.
+
     Parameters
     ----------
     rows, labels : the items whose group is known, at least one, and their groups. They are never

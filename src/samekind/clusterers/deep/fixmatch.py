@@ -198,6 +198,10 @@ class FixMatch(LabelClusterer):
       ResNet-28-2. The head begins fitted to groups, because answers have to be told apart by them;
     * the average is short at first, (1 + t) / (10 + t), else short trainings would be forgotten in
       it, and the means of batch norms are averaged too;
+    * batch norms have PyTorch's momentum: their means take a tenth of each batch. In the program
+      that is a thousandth;
+    * on a GPU that has it, views and network compute in bfloat16, with weights and losses in
+      float32. The program has float32 everywhere;
     * strength is drawn evenly within the bounds that the paper prints. Its program has ten levels
       and a few other bounds;
     * on plain vectors views are noisy copies.
