@@ -259,6 +259,11 @@ class IDC(NetworkClusterer):
       answers allow. A head that was fitted to groups is sure of nearly all items, right or wrong,
       and at the published rate the answers move it too slowly (docs/lab-notes.md, 2026-11-16).
 
+    In all of them, ``program`` too, guesses do not count in the first half of the training of a
+    fresh head: for features of ProPos, for plain vectors, for another number of groups than `start`
+    has, or without a `start`. This is the paper's rule for ProPos. The program has no such part: it
+    begins from TCL and its head, which has no warm-up here either. ``warm_up=0`` turns it off.
+
     In all of them, other than in the program or the paper: all views of a step go through the
     network together (the program sends three parts, so its batch norms see a handful of items);
     a part of the loss without items is 0 (there: not a number); the loss of Eq. 14 looks at the
