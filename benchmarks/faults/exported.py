@@ -19,8 +19,11 @@ NASTY = (
     "../x", "../../../../etc/x", "/etc/x", "..", ".", "...", "a/../../b", "..\\..\\x", "C:\\x",
     "con", "NUL.txt", "lpt1", "x" * 300, "é" * 200, "a\0b", "a\nb", "\x1b[2J", "😀🎉",
     "\u202egpj.exe", "\u200f", " ", "trailing. ", "~", "-rf", "$(touch x)", "`touch x`",
-    "%2e%2e%2f", "\udcff",
+    "%2e%2e%2f", "\udcff", "\u2067gpj\u2069.exe", "\u200egpj.exe\u202c", "\u202b../x", "\u200fcon",
+    "\u061caux.txt",
 )  # fmt: skip
+TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Characters that turn the direction of a text, so that a name shows another suffix than it has."""
 
 
 class Note(Item):
@@ -120,6 +123,7 @@ def names(rounds: int, seed: int) -> Outcome:
             made = run_export(plan).done
             real = target.resolve()
             escaped = [p for p in made if real not in Path(os.path.realpath(p)).parents]
+            disguised = [p for p in made if TURNING & set(str(p.relative_to(target)))]
             if k % 2 and made:  # a folder is replaced by a link to files of the person
                 place = made[0].parent
                 place.rename(folder / "elsewhere")
@@ -128,5 +132,6 @@ def names(rounds: int, seed: int) -> Outcome:
             undo_export(target)
             lost = sum(_tree(folder).get(p, b"?") != c for p, c in before.items())
             outcome.lost += lost
-            outcome.note(not escaped and not lost, f"round {k}: {escaped[:2]}, {lost} lost")
+            wrong = [*escaped, *disguised]
+            outcome.note(not wrong and not lost, f"round {k}: {wrong[:2]}, {lost} lost")
     return outcome

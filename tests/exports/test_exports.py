@@ -19,6 +19,8 @@ from samekind.exports import FORMATS, Plan, plan_export, run_export
 from samekind.exports.names import FreeNames, safe_name, suffix_for, without_suffix
 from samekind.items import Collection
 
+RIGHT_TO_LEFT = ["צילום מסך.png", "صور العائلة.jpg", "می\u200cخواهم"]  # noqa: RUF001
+
 
 def test_a_csv_has_one_row_per_item(tmp_path: Path) -> None:
     ids = ['quo"te, comma', "new\nline", "猫.jpg"]
@@ -167,8 +169,15 @@ def test_names_are_safe_and_stay_readable() -> None:
         "...": "Group 7",
         "": "Group 7",
         "/": "Group 7",
+        "photo\u202egpj.exe": "photo_gpj.exe",  # is shown as photoexe.jpg
+        "\u2067gpj\u2069.exe": "_gpj_.exe",
+        "\u200f\u202e": "Group 7",
+        "\u200eaux": "aux_",
+        "..\u200f": "Group 7",
+        f"\u200f{RIGHT_TO_LEFT[0]}": RIGHT_TO_LEFT[0],
     }.items():
         assert safe_name(wanted, "Group 7") == safe
+    assert [safe_name(name, "Group 7") for name in RIGHT_TO_LEFT] == RIGHT_TO_LEFT
     free = FreeNames()
     taken = [free.take(name) for name in ("Cats", "cats", "CATS", "cats (2)", "straße", "STRASSE")]
     assert taken == ["Cats", "cats (2)", "CATS (3)", "cats (2) (2)", "straße", "STRASSE (2)"]

@@ -8,6 +8,10 @@ import unicodedata
 
 _FORBIDDEN = re.compile(r'[/\\:*?"<>|]')
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
+_OVERRIDES = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""Characters that turn the direction of a text: they can show ``gpj.exe`` as ``exe.jpg``."""
+_DIRECTION_MARKS = re.compile("[\u061c\u200e\u200f]")
+"""Marks that names of real Hebrew and Arabic files begin with; nothing is missing without them."""
 _UNPRINTABLE = {"Cc", "Cs", "Zl", "Zp"}  # control characters, half pairs, line ends
 _MAX_BYTES = 180  # of the 255 that file systems allow; the rest is for " (12)" and the suffix
 _SUFFIXES = {
@@ -21,12 +25,14 @@ _SUFFIXES = {
 def safe_name(wanted: str, otherwise: str) -> str:
     """A file or folder name as close to `wanted` as file systems allow.
 
-    All scripts are allowed; separators, control characters and Windows device names are replaced.
+    All scripts are allowed; separators, control characters, characters that turn the direction of
+    a text, and Windows device names are replaced.
 
     >>> safe_name("cats/dogs: 猫?", "Group 1"), safe_name("..", "Group 2"), safe_name("aux", "")
     ('cats_dogs_ 猫_', 'Group 2', 'aux_')
     """
-    text = unicodedata.normalize("NFC", wanted)
+    text = _OVERRIDES.sub("_", _DIRECTION_MARKS.sub("", wanted))
+    text = unicodedata.normalize("NFC", text)
     text = "".join("_" if unicodedata.category(c) in _UNPRINTABLE else c for c in text)
     text = _FORBIDDEN.sub("_", text).strip().rstrip(". ")
     if not text.strip("._ "):
