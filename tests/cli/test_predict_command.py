@@ -302,6 +302,24 @@ def test_placed_items_go_into_tables_and_folders(
         assert done.code == 14 and "exists already" in done.err
 
 
+def test_formulas_in_a_table_are_mentioned_and_neutralised_on_request(
+    cli: Cli,  # noqa: F811
+    asked: Path,
+    tmp_path: Path,
+) -> None:
+    file, new = tmp_path / "a.orientation", tmp_path / "new"
+    assert cli("export", asked, file, "--orientation", "by colour").code == 0
+    (new / "picture-000.png").rename(new / "=1.png")
+    by_session = (asked, new, "--orientation", "by colour", "--encoder", "pixels", "--out")
+    for name, options in {"file": (file, new, "--csv"), "session": by_session}.items():
+        done = cli("predict", *options, tmp_path / f"{name}.csv")
+        assert done.code == 0 and "1 cell begins with" in done.out, done.err + done.out
+        assert "\n=1.png," in (tmp_path / f"{name}.csv").read_text()
+        done = cli("predict", *options, tmp_path / f"{name} safe.csv", "--no-formulas")
+        assert done.code == 0 and "with an apostrophe" in done.out, done.err + done.out
+        assert "\n'=1.png," in (tmp_path / f"{name} safe.csv").read_text()
+
+
 def test_a_grouping_may_be_named_instead_of_a_target(
     cli: Cli,  # noqa: F811
     asked: Path,

@@ -49,26 +49,6 @@ def test_hard_groups_have_no_confidence_column(tmp_path: Path) -> None:
     assert (tmp_path / "out.csv").read_text() == "id,group,name,answered\na,1,Group 1,false\n"
 
 
-def test_what_a_spreadsheet_takes_for_a_formula_is_mentioned_and_not_changed(
-    tmp_path: Path,
-) -> None:
-    plan = plan_export(drawn("=1+1", "@x", "fine"), grouped([1, 1, 1]), tmp_path / "out.csv")
-    assert "2 cells begin with" in plan.notes[0] and "'=1+1'" in plan.describe()
-    assert plan.notes == run_export(plan).notes
-    with (tmp_path / "out.csv").open() as file:
-        assert [row["id"] for row in csv.DictReader(file)] == ["=1+1", "@x", "fine"]
-
-
-def test_formulas_are_neutralised_on_request(tmp_path: Path) -> None:
-    ids = ("=1+1", "@x", "-2", "+3", "\t=1", "fine")
-    plan = plan_export(drawn(*ids), grouped([1] * 6), tmp_path / "out.csv", no_formulas=True)
-    assert "with an apostrophe" in plan.notes[0]
-    run_export(plan)
-    with (tmp_path / "out.csv").open(newline="") as file:
-        written = [row["id"] for row in csv.DictReader(file)]
-    assert written == ["'=1+1", "'@x", "'-2", "'+3", "'\t=1", "fine"]
-
-
 def test_a_json_lists_groups_and_items(tmp_path: Path) -> None:
     ids = ["猫", "b", "half \udcff"]
     plan = plan_export(drawn(*ids), grouped([2, 1, 2], {2: "cats"}), tmp_path / "o.JSON")

@@ -25,7 +25,7 @@ NoFormulas = Annotated[
     bool,
     typer.Option(
         "--no-formulas",
-        help="For csv: put an apostrophe before cells that a spreadsheet would calculate.",
+        help="In CSV files: put an apostrophe before cells that a spreadsheet would calculate.",
     ),
 ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +13,7 @@ from typer.core import TyperCommand
 
 from samekind.cli import options
 from samekind.cli.console import note, progress_bar, say, screen, show_json, show_table
+from samekind.cli.export import NoFormulas
 from samekind.errors import InputError
 from samekind.questions.wording import plural
 
@@ -61,6 +62,7 @@ def predict(
     link_to: Annotated[
         Path | None, typer.Option(help="Link the files into a new folder, by group.")
     ] = None,
+    no_formulas: NoFormulas = False,
     tolerance: Annotated[
         float, typer.Option(min=0.1, help="Above 1, fewer items are reported to fit no group.")
     ] = 1.0,
@@ -85,13 +87,13 @@ def predict(
     if is_vector_store(new):
         place_vectors(path, new, out, given, tolerance, on=on, workers=workers, as_json=as_json)
         return
-    check_new([out, csv, json, copy_to, link_to])
+    check_new([out, *targets.values()])
     check_source(new)
     if not is_orientation(path):
         check_table(out)
         check_session_targets(path, given)
         request = Request(path, orientation, encoder, method, None, groups, None, ledger, note)
-        place_by_session(request, new, None if out is None else Path(out), as_json)
+        place_by_session(request, new, out, as_json, no_formulas=no_formulas)
         return
     if out is not None:
         raise InputError(
@@ -100,7 +102,7 @@ def predict(
         )
     items, placements = place_by_file(OrientationFile.load(path), new, encoder, tolerance)
     tell = note if as_json else say
-    write_placements(items, placements, tell, csv=csv, json=json, copy_to=copy_to, link_to=link_to)
+    write_placements(items, placements, targets, tell, no_formulas=no_formulas)
     show_placements(placements, as_json=as_json, listed=not given)
 
 
@@ -132,7 +134,9 @@ def is_orientation(path: str) -> bool:
     return place.is_file() and place.suffix.lower() not in PILE_SUFFIXES
 
 
-def place_by_session(request: Request, new: str, out: Path | None, as_json: bool) -> None:
+def place_by_session(
+    request: Request, new: str, out: str | None, as_json: bool, *, no_formulas: bool = False
+) -> None:
     """Place items by a session: lines of id, number and name, or a table in a file."""
     from samekind.exports import plan_export, run_export
     from samekind.workspace.notices import skipped_notices
@@ -144,7 +148,9 @@ def place_by_session(request: Request, new: str, out: Path | None, as_json: bool
         items, clustering = place_others(pile, session, new, progress)
     for notice in skipped_notices(items.skipped):
         note(notice)
-    written = None if out is None else run_export(plan_export(items, clustering, out))
+    written = None
+    if out is not None:
+        written = run_export(plan_export(items, clustering, out, no_formulas=no_formulas))
     placed = zip(items.ids(), clustering.labels.tolist(), strict=True)
     rows = [{"id": id, "group": group, "name": clustering.name(group)} for id, group in placed]
     if as_json:
@@ -235,23 +241,25 @@ def place_vectors(
 def write_placements(
     items: Collection,
     placements: Placements,
+    targets: Mapping[str, Path | None],
     tell: Callable[[str], None] = say,
     *,
-    csv: Path | None = None,
-    json: Path | None = None,
-    copy_to: Path | None = None,
-    link_to: Path | None = None,
+    no_formulas: bool = False,
 ) -> None:
-    """Write tables and folders; items that fit no group get a folder of their own."""
+    """Write tables and folders, by option; items that fit no group get a folder of their own."""
     from samekind.exports import plan_export, run_export
 
-    if csv is not None:
-        placements.write_csv(csv)
+    if csv := targets["--csv"]:
+        placements.write_csv(csv, no_formulas=no_formulas)
         tell(f"{csv}: {plural(len(placements.items), 'row')}.")
-    if json is not None:
+        formulas = placements.formula_note(no_formulas=no_formulas)
+        if formulas:
+            tell(f"Note: {formulas}")
+    if json := targets["--json"]:
         placements.write_json(json)
         tell(f"{json}: {plural(len(placements.items), 'item')}.")
-    for target, mode in ((copy_to, "copy"), (link_to, "link")):
+    for option, mode in (("--copy-to", "copy"), ("--link-to", "link")):
+        target = targets[option]
         if target is None:
             continue
         placed = items.take([items.position(item.id) for item in placements.items])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from samekind.exports.tables import Row, rows
+from samekind.exports.tables import Row, rows, table_row
 from samekind.items import Item
 
 if TYPE_CHECKING:
@@ -74,18 +74,19 @@ def write_cleanlab(plan: Plan, path: Path) -> None:
     is the membership in its group.
     https://docs.cleanlab.ai/stable/cleanlab/datalab/guide/issue_type_description.html
     """
-    found = plan.clustering
-    place = np.searchsorted(found.numbers, found.labels)
-    best = place if found.membership is None else found.membership.argmax(axis=1)
-    names = [found.name(number) for number in found.numbers]
+    groups = plan.clustering
+    place = np.searchsorted(groups.numbers, groups.labels)
+    best = place if groups.membership is None else groups.membership.argmax(axis=1)
+    names = [groups.name(number) for number in groups.numbers]
     issue = ("is_label_issue", "label_score", "given_label", "predicted_label")
     with path.open("x", encoding="utf-8", errors="backslashreplace", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("id", "label", *issue))
         for row, own, likely in zip(rows(plan), place, best, strict=True):
             score = 1.0 if row.confidence is None else row.confidence
-            cells = (bool(own != likely), score, names[own], names[likely])
-            writer.writerow((row.id, int(own), *cells))
+            found = (bool(own != likely), score, names[own], names[likely])
+            cells = (row.id, int(own), *found)
+            writer.writerow(table_row(cells, no_formulas=plan.no_formulas))
 
 
 def _content(item: Item) -> dict[str, str]:

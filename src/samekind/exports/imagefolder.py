@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from samekind.exports.tables import rows
+from samekind.exports.tables import rows, table_row
 
 if TYPE_CHECKING:
     from samekind.exports.plan import Plan
@@ -29,4 +29,6 @@ def write_metadata(plan: Plan, names: Mapping[int, str], path: Path) -> None:
         writer.writerow(COLUMNS)
         for position, row in enumerate(rows(plan)):
             answered = "true" if row.answered else "false"
-            writer.writerow([names[position], row.name, row.group, answered, row.id])
+            cells = (row.name, row.group, answered, row.id)
+            safe = table_row(cells, no_formulas=plan.no_formulas)
+            writer.writerow([names[position], *safe])  # a name is that of its file

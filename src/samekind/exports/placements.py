@@ -16,6 +16,7 @@ import numpy as np
 from samekind.atomic_files import new_file
 from samekind.clustering import Clustering
 from samekind.errors import ExportError
+from samekind.exports.tables import formula_note, table_row
 from samekind.items import Skipped
 
 NOWHERE = "Fits no group"
@@ -61,15 +62,25 @@ class Placements:
         names = {item.group: item.name for item in self.items} | {0: NOWHERE}
         return Clustering(labels, np.zeros((len(labels), 1), dtype=np.float32), names=names)
 
-    def write_csv(self, path: str | Path) -> None:
-        """Write one row per item; UTF-8, with a header. Never overwrites a file."""
+    def formula_note(self, *, no_formulas: bool = False) -> str:
+        """Say which cells of the CSV file a spreadsheet would calculate; empty if none."""
+        names = {item.group: item.name for item in self.items}
+        cells = (*(item.id for item in self.items), *names.values())
+        return formula_note(cells, no_formulas=no_formulas)
+
+    def write_csv(self, path: str | Path, *, no_formulas: bool = False) -> None:
+        """Write one row per item; UTF-8, with a header. Never overwrites a file.
+
+        With `no_formulas`, an apostrophe is put before cells that a spreadsheet would calculate.
+        """
 
         def write(file: TextIO) -> None:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(COLUMNS)
             for item in self.items:
                 cells = {**vars(item), "fits": "true" if item.fits else "false"}
-                writer.writerow([cells[column] for column in COLUMNS])
+                row = (cells[column] for column in COLUMNS)
+                writer.writerow(table_row(row, no_formulas=no_formulas))
 
         _new_text(path, write)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,10 +13,12 @@ from samekind.exports.manifest import LOG, MANIFEST
 from samekind.exports.names import FreeNames, safe_name, suffix_for, without_suffix
 from samekind.exports.plan import Plan, Planned, content_of, resolved, source_of
 from samekind.exports.sidecars import SUFFIX, sidecar
-from samekind.exports.tables import check_parquet, formula_note
+from samekind.exports.tables import check_parquet, formula_note, without_formula
 from samekind.items import Item
 from samekind.questions.wording import plural
 
+CSV_READERS = {"csv": "", "cleanlab": "cleanlab", "imagefolder": "Hugging Face datasets"}
+"""The formats with a CSV file, and the program that reads it; a spreadsheet may read any."""
 Album = tuple[int | str, ...]
 """A folder of an export: the number of its group, then the names of groups within it."""
 
@@ -28,7 +30,7 @@ def plan_file(plan: Plan) -> Plan:
     conflicts = _conflicts_of_place(plan)
     if os.path.lexists(plan.target):
         conflicts.append(f"{plan.target} exists already. Choose another name.")
-    note = formula_note(plan) if plan.format == "csv" else ""
+    note = _note_on_formulas(plan) if plan.format in CSV_READERS else ""
     return replace(
         plan,
         files=(Planned(plan.target, f"{plan.format}, {plural(plan.n_items, 'row')}"),),
@@ -135,10 +137,19 @@ def _group_folders(plan: Plan) -> tuple[dict[Album, Path], dict[Album, FreeNames
     return folders, names
 
 
-def _written(item: Item, position: int, folder: Path, names: FreeNames, suffix: str) -> Planned:
+def _written(
+    item: Item,
+    position: int,
+    folder: Path,
+    names: FreeNames,
+    suffix: str,
+    *,
+    no_formulas: bool = False,
+) -> Planned:
     """Plan an item without a file; its suffix may change when it is written."""
     last = item.id.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
     stem = safe_name(without_suffix(safe_name(last, "")), f"item {position + 1}")
+    stem = without_formula(stem) if no_formulas else stem
     what = f"{item.id} as it is shown"
     return Planned(folder / f"{names.take(stem)}{suffix}", what, None, position)
 
@@ -199,6 +210,16 @@ def _notes(plan: Plan, written: int) -> list[str]:
     return notes
 
 
+def _note_on_formulas(plan: Plan, names: Sequence[str] = ()) -> str:
+    """Say which cells of the CSV file of an export a spreadsheet would calculate."""
+    groups = (plan.clustering.name(number) for number in plan.clustering.numbers)
+    return formula_note(
+        (*names, *plan.collection.ids(), *groups),
+        no_formulas=plan.no_formulas,
+        reader=CSV_READERS[plan.format],
+    )
+
+
 def _is_empty_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink() and not any(path.iterdir())
 
@@ -216,18 +237,21 @@ def plan_imagefolder(plan: Plan) -> Plan:
     for position, item in enumerate(plan.collection):
         source = source_of(item)
         if source is None:
-            files.append(_written(item, position, folder, names, ".png"))
+            safe = plan.no_formulas
+            files.append(_written(item, position, folder, names, ".png", no_formulas=safe))
         elif not source.exists():
             missing.append(item.id)
         else:
             size = source.stat().st_size if plan.mode == "copy" else 0
-            path = folder / names.take(
-                *os.path.splitext(safe_name(source.name, f"item {position}"))
-            )
+            name = safe_name(source.name, f"item {position}")
+            name = without_formula(name) if plan.no_formulas else name
+            path = folder / names.take(*os.path.splitext(name))
             files.append(Planned(path, f"{plan.mode} of {item.id}", size, position, source))
     conflicts += _no_longer_there(missing)
+    mark = "'" if plan.no_formulas else ""
+    note = _note_on_formulas(plan, [file.path.name.removeprefix(mark) for file in files])
     files.append(Planned(folder / METADATA, f"groups of {plural(len(files), 'picture')}"))
-    made = replace(plan, files=tuple(files), folders=(folder,))
+    made = replace(plan, files=tuple(files), folders=(folder,), notes=(note,) if note else ())
     return replace(made, conflicts=(*conflicts, *_no_room(made)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,8 @@ from samekind.questions.wording import plural
 if TYPE_CHECKING:
     from samekind.exports.plan import Plan
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001
+"""What a formula begins with; the wide forms count in East Asian versions of spreadsheets."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,7 @@ def write_csv(plan: Plan, path: Path) -> None:
         writer.writerow(columns)
         for row in rows(plan):
             cells = {**vars(row), "answered": "true" if row.answered else "false"}
-            if plan.no_formulas:
-                cells |= {name: without_formula(str(cells[name])) for name in ("id", "name")}
-            writer.writerow([cells[column] for column in columns])
+            writer.writerow(table_row((cells[c] for c in columns), no_formulas=plan.no_formulas))
         _to_disk(file)
 
 
@@ -128,20 +127,38 @@ def check_parquet() -> None:
         raise MissingExtra("An export to Parquet", "parquet") from missing
 
 
-def formula_note(plan: Plan) -> str:
-    """A warning if a spreadsheet would interpret a cell as a formula, or an empty string."""
-    cells = [*plan.collection.ids(), *(plan.clustering.name(k) for k in plan.clustering.numbers)]
+def formula_note(cells: Iterable[str], *, no_formulas: bool, reader: str = "") -> str:
+    """A warning if a spreadsheet would interpret a cell as a formula, or an empty string.
+
+    Parameters
+    ----------
+    cells : the ids and names in a CSV file.
+    no_formulas : whether they are written with an apostrophe in front.
+    reader : the program that the file is for; an apostrophe would be part of the names in there.
+    """
     risky = [cell for cell in cells if cell.startswith(_FORMULA)]
     if not risky:
         return ""
     begin = plural(len(risky), "cell begins", "cells begin")
     found = f"{begin} with = + - or @ (the first: {risky[0]!r})."
-    if plan.no_formulas:
+    if no_formulas:
         return f"{found} They are written with an apostrophe in front."
+    unchanged = f"unchanged, for {reader}" if reader else "unchanged"
     return (
-        f"{found} They are written unchanged. A spreadsheet may take them for formulas, so import "
-        "these columns as text, or export them with an apostrophe in front (--no-formulas)."
+        f"{found} They are written {unchanged}. A spreadsheet may take them for formulas, so "
+        "import these columns as text, or write them with an apostrophe in front (--no-formulas)."
     )
+
+
+def table_row(cells: Iterable[object], *, no_formulas: bool) -> list[object]:
+    """The cells of a row of a CSV file; with `no_formulas` a spreadsheet calculates no text.
+
+    >>> table_row(("=1+1", -1, "cat"), no_formulas=True)
+    ["'=1+1", -1, 'cat']
+    """
+    if not no_formulas:
+        return list(cells)
+    return [without_formula(cell) if isinstance(cell, str) else cell for cell in cells]
 
 
 def without_formula(cell: str) -> str:
