@@ -64,9 +64,15 @@ def test_a_given_objective_is_what_is_minimised(method: Any, data: Any) -> None:
 
 
 @pytest.mark.parametrize("data", [IMAGES, ROWS], ids=["pictures", "vectors"])
-@pytest.mark.parametrize("given", [{"objective": PCLLoss()}, {"attention": True}])
-def test_the_fast_profile_refuses_an_objective_and_attention(data: Any, given: Any) -> None:
-    with pytest.raises(InputError, match=r"SimCLR \+ head \+ FixMatch and uses neither"):
+@pytest.mark.parametrize(
+    "given",
+    [{"objective": PCLLoss()}, {"attention": True}, {"extension": 0.5}, {"certain": 0.9999}],
+    ids=lambda given: next(iter(given)),
+)
+def test_the_fast_profile_refuses_what_it_would_drop(data: Any, given: Any) -> None:
+    (name,) = given
+    words = rf"got {name}=.*: 'fast' is SimCLR \+ head \+ FixMatch and uses none"
+    with pytest.raises(InputError, match=words):
         PCL(2, profile="fast", first_epochs=1, **SMALL, **given).fit(data)
 
 

@@ -63,7 +63,7 @@ class EpochClusterer(NetworkClusterer):
     attention : whether items of a batch attend to each other; None: as published, but not on plain
         vectors and not in ``repaired``. Not with ``fast``.
     extension : last share of the horizon in which confident guesses count as links; None: as
-        published, in ``repaired`` none.
+        published, in ``repaired`` none. Not with ``fast``.
     certain : least membership and cosine of a guess, such as .9999 in PCL's program; None: the most
         certain items of each group, a share that grows up to half of it. See
         :class:`~samekind.training.answered.Guesses`.
@@ -174,13 +174,8 @@ class EpochClusterer(NetworkClusterer):
                 f"Expected a profile of {type(self).__name__}, got {self.profile!r}. Choose one "
                 f"of: {', '.join(self.profiles)}."
             )
-        if self.profile == "fast" and (self.objective is not None or self.attention):
-            given_one = "objective=..." if self.objective is not None else "attention=True"
-            raise InputError(
-                f"Expected neither an objective nor attention with the profile 'fast', got "
-                f"{given_one}: 'fast' is {FAST_LEARNER} and uses neither. Omit it, or choose the "
-                "profile 'paper' or 'repaired'."
-            )
+        if self.profile == "fast":
+            self._check_fast()
         own = ("batch_size", "learning_rate", "backbone", "stem", "channels", "size", "family")
         names = (*own, "attention", "extension", "certain", "linked_share", "device", "compile")
         wanted = {name: getattr(self, name) for name in (*names, "checkpoint", "start")}
@@ -192,6 +187,22 @@ class EpochClusterer(NetworkClusterer):
         if repaired:
             return Setting(**{**REPAIRED, **given})
         return Setting(**{**self.published, **(FAST if self.profile == "fast" else {}), **given})
+
+    def _check_fast(self) -> None:
+        """Refuse what the profile ``fast`` would drop."""
+        given = {
+            "objective=...": self.objective is not None,
+            "attention=True": bool(self.attention),
+            f"extension={self.extension}": bool(self.extension),
+            f"certain={self.certain}": self.certain is not None,
+        }
+        for words, is_given in given.items():
+            if is_given:
+                raise InputError(
+                    "Expected no objective, attention or extension with the profile 'fast', got "
+                    f"{words}: 'fast' is {FAST_LEARNER} and uses none of them. Omit it, or choose "
+                    "the profile 'paper' or 'repaired'."
+                )
 
     def _schedule(self) -> dict[str, Any]:
         names = ("epochs", "first_epochs", "horizon", "seconds", "tune_seconds", "tune_from")
