@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 import random
+import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from benchmarks.faults import page
+from benchmarks.faults import learner, page
 from benchmarks.faults.damage import spoiled
 from benchmarks.faults.doors import differing
-from benchmarks.faults.outcome import Outcome, Skipped
+from benchmarks.faults.outcome import Outcome, Skipped, session_over
 from benchmarks.faults.run import ATTACKS, RESULTS
+from samekind.errors import InputError
+from samekind.session import Session
+from samekind.session.attention import Attention
+from samekind.session.precedence import Precedence
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -62,6 +70,106 @@ def test_answers_at_the_terminal_are_compared_with_the_ledger(
     pressed: str, kept: list[str], wrong: int
 ) -> None:
     assert differing(["1", "0"], pressed, kept) == wrong
+
+
+# -- attacks that would notice a broken learner ---------------------------------------------------
+
+
+def shuffled(session: Session) -> None:
+    labels = np.roll(session.clustering.labels, 1)
+    session.clustering = replace(session.clustering, labels=labels)
+
+
+def refuse(*_: object, **__: object) -> None:
+    raise InputError("Something is wrong.")
+
+
+def test_groups_that_break_an_answer_are_found() -> None:
+    rng = np.random.default_rng(0)
+    session = session_over(rng.normal(size=(60, 4)).astype(np.float32), seed=0)
+    learner.answer(session, learner.PEOPLE["at random"], rng)
+    contrary = learner.contradict(session, rng)
+    session.refit()
+    assert learner.broken(session) == [] and len(contrary) == learner.CONTRARY
+    shuffled(session)
+    found = learner.broken(session)
+    assert found[0] == 0 and len(found) > 3, "asked links and implied ones"
+    assert not contrary.keys() & set(found), "they contradict others, and are set aside"
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "instead", "person", "words"),
+    [
+        (Session, "refit", shuffled, "at random", "break answers"),
+        (Session, "refit", refuse, "at random", "Something is wrong."),
+        (Attention, "notice", property(lambda _: ""), "never sure", "nothing was noticed"),
+        (Attention, "notice", property(lambda _: ""), "everything is the same", "noticed"),
+        (learner, "contradictions", lambda _: [], "against themselves", "not every contradiction"),
+        (learner, "chain", lambda _: [], "against themselves", "where there is none"),
+        (learner, "contradict", lambda *_: {99: "same"}, "against themselves", "others are kept"),
+    ],
+    ids=["labels", "sentence", "unsure", "same", "hidden", "invented", "lost"],
+)
+def test_a_careless_session_finds_what_is_broken(
+    monkeypatch: pytest.MonkeyPatch, where: Any, name: str, instead: Any, person: str, words: str
+) -> None:
+    assert learner.careless_session("constant vectors", person, 0) == ""
+    monkeypatch.setattr(where, name, instead)
+    assert words in learner.careless_session("constant vectors", person, 0)
+
+
+def test_a_sentence_is_right_only_for_what_cannot_be_grouped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert learner.careless_session("one item", "at random", 0) == ""
+    monkeypatch.setitem(learner.REFUSED, "two items", "Expected at least 2 items")
+    assert "without a word" in learner.careless_session("two items", "at random", 0)
+    monkeypatch.setattr(learner, "session_over", refuse)
+    assert learner.careless_session("one item", "at random", 0) == "Something is wrong."
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "words"),
+    [
+        (Session, "edit", "others are kept"),
+        (Session, "undo", "still there"),
+        (Precedence, "restore", "not shown"),
+    ],
+    ids=["edits", "undoing", "restoring"],
+)
+def test_against_oneself_finds_what_has_no_effect(
+    monkeypatch: pytest.MonkeyPatch, where: Any, name: str, words: str
+) -> None:
+    monkeypatch.setattr(where, name, lambda *_, **__: None)
+    outcome = learner.against_oneself(1, 0)
+    assert not outcome.held and words in outcome.problems[0]
+
+
+def test_a_session_that_hangs_is_ended_and_the_next_one_runs() -> None:
+    hang: Any = time.sleep
+    with learner.Watched() as watched:
+        assert watched.run(60, str, "the first one") == "the first one"
+        assert "still running" in watched.run(0.2, hang, 10_000)
+        assert watched.run(60, str, "the next one") == "the next one"
+
+
+def test_a_short_form_sees_every_pile_and_the_whole_one_every_pair(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[tuple[str, str]] = []
+
+    def noted(_: object, seconds: float, session: object, *given: Any) -> str:
+        seen.append(given[:2])
+        return ""
+
+    monkeypatch.setattr(learner.Watched, "run", noted)
+    names = set(learner.piles(np.random.default_rng(0)))
+    learner.hard_piles(len(names), 0)
+    assert {pile for pile, _ in seen} == names
+    assert {person for _, person in seen} == set(learner.PEOPLE)
+    seen.clear()
+    learner.hard_piles(len(names) * len(learner.PEOPLE), 0)
+    assert len(set(seen)) == len(seen) == len(names) * len(learner.PEOPLE)
 
 
 def test_the_page_shows_the_kept_rows() -> None:
