@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from typing import Any
+
+from scipy.stats import binom
 
 from benchmarks.checks.piles import SHIPPED
 from benchmarks.checks.statements import (
@@ -18,44 +22,82 @@ from benchmarks.checks.statements import (
 )
 from benchmarks.faults.outcome import Outcome
 
-STATED = 0.95
-MAX_WRONG_ADVICE = 0.02
+STATED, SOUND_ADVICE, NOTICED = 0.95, 0.98, 0.9
+"""Promised shares: of statements whose interval holds the truth, of sessions without wrong advice
+to stop, and of lazy people who are noticed."""
+UNLIKELY = 0.05
+"""Probability below which a promised share is taken for undercut, rather than for bad luck."""
+MIN_CAREFUL = 10
+"""Careful people, of whom somebody should have been advised to stop."""
 MIN_PARALLEL, MAX_WORKERS = 20, 2
 MAX_GAIN = 0.01
 """Of items that the next 20 answers put in place, above which the advice to stop was wrong."""
+
+
+@dataclass
+class Count:
+    """How often something that is promised held, in how many cases."""
+
+    held: int = 0
+    cases: int = 0
+
+    def add(self, held: int, cases: int = 1) -> None:
+        """Count cases."""
+        self.held, self.cases = self.held + held, self.cases + cases
+
+    def __str__(self) -> str:
+        return f"{self.held} of {self.cases} ({100 * self.held / max(self.cases, 1):.1f} %)"
+
+    def undercuts(self, promised: float, independent: int | None = None) -> bool:
+        """Whether so small a share would be unlikely if the promise were kept.
+
+        Parameters
+        ----------
+        independent : cases that count, where several in a row mostly hold or fail together.
+        """
+        n = self.cases if independent is None else independent
+        held = math.floor(n * self.held / max(self.cases, 1))
+        return bool(self.held < promised * self.cases and binom.cdf(held, n, promised) < UNLIKELY)
 
 
 def statements(rounds: int, seed: int) -> Outcome:
     """Sessions of careful, erring and lazy people; every fourth person is lazy."""
     outcome = Outcome()
     piles = [*SHIPPED, *(f"drawn-{5000 + seed * 1000 + k}" for k in range(rounds))]
-    held = stated = wrong = 0
-    lazy: list[bool] = []
+    intervals, advice, noticed, advised = Count(), Count(), Count(), Count()
+    careful_sessions = 0
     missed: dict[str, int] = {}
     for row in _simulated(rounds, seed, piles):
         person = row["person"]
         careful = person in CAREFUL
         said = [p for p in row["points"] if p["share"] is not None]
         if careful:
-            stated += len(said)
+            careful_sessions += bool(said)
             within = [p["low"] - ROUNDING <= p["truth"] <= p["high"] + ROUNDING for p in said]
-            held += sum(within)
+            intervals.add(sum(within), len(said))
+            advised.add(any(p["enough"] for p in row["points"]))
         else:
-            lazy.append(any(p["notice"] for p in row["points"]))
-            missed[person] = missed.get(person, 0) + (not lazy[-1])
+            noticed.add(any(p["notice"] for p in row["points"]))
+            missed[person] = missed.get(person, 0) + (not any(p["notice"] for p in row["points"]))
         bad = _wrong_advice(row["points"], careful)
-        wrong += bad
+        advice.add(not bad)
         outcome.note(not bad, f"{person}, {row['pile']}: stopping was suggested too early")
+    wrong = advice.cases - advice.held
     outcome.figures = {
-        "interval holds the truth": f"{held} of {stated} ({100 * held / max(stated, 1):.1f} %)",
+        "interval holds the truth": str(intervals),
         "wrong advice to stop": f"{wrong} of {rounds} ({100 * wrong / max(rounds, 1):.1f} %)",
-        "lazy people noticed": f"{sum(lazy)} of {len(lazy)}",
+        "careful people advised to stop": f"{advised.held} of {advised.cases}",
+        "lazy people noticed": f"{noticed.held} of {noticed.cases}",
         "not noticed": {name: n for name, n in missed.items() if n},
     }
-    if stated and held / stated < STATED:
+    if not advice.undercuts(SOUND_ADVICE):  # as much of it as promised
+        outcome.problems = []
+    if intervals.undercuts(STATED, careful_sessions):
         outcome.problems.append("the interval holds the truth less often than it says")
-    if wrong / max(rounds, 1) <= MAX_WRONG_ADVICE:  # as many as promised
-        outcome.problems = [p for p in outcome.problems if p.startswith("the interval")]
+    if noticed.undercuts(NOTICED):
+        outcome.problems.append("lazy people are not noticed")
+    if advised.cases >= MIN_CAREFUL and not (intervals.cases and advised.held):
+        outcome.problems.append("nothing is stated, or nobody is advised to stop")
     return outcome
 
 

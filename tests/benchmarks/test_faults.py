@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.faults import learner, page
+from benchmarks.checks.statements import CAREFUL, LAZY
+from benchmarks.faults import learner, page, quality
 from benchmarks.faults.damage import spoiled
 from benchmarks.faults.doors import differing
 from benchmarks.faults.outcome import Outcome, Skipped, session_over
@@ -170,6 +171,60 @@ def test_a_short_form_sees_every_pile_and_the_whole_one_every_pair(
     seen.clear()
     learner.hard_piles(len(names) * len(learner.PEOPLE), 0)
     assert len(set(seen)) == len(seen) == len(names) * len(learner.PEOPLE)
+
+
+# -- what is said about the quality ---------------------------------------------------------------
+
+
+def simulated(
+    rounds: int, *, wrong: int = 0, missed: int = 0, off: int = 0, silent: bool = False
+) -> list[dict[str, Any]]:
+    """Sessions as if simulated, every fourth one of a lazy person."""
+    point: dict[str, Any] = {"answers": 30, "truth": 0.97, "share": 0.96, "low": 0.9, "high": 0.99}
+    rows = []
+    for k in range(rounds):
+        lazy = k % 4 == 3
+        now = {**point, "notice": "", "enough": not lazy and not silent}
+        if silent:
+            now["share"] = None
+        if lazy and k // 4 >= missed:
+            now["notice"] = "Please look at them again."
+        if not lazy and k < off:
+            now["truth"] = 0.5
+        later = {**now, "answers": 50, "truth": now["truth"] + (0.05 if k < wrong else 0)}
+        person = LAZY[0] if lazy else CAREFUL[0]
+        rows.append({"person": person, "pile": "drawn", "points": [now, now, later]})
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("faults", "words"),
+    [
+        ({}, []),
+        ({"wrong": 1, "missed": 2, "off": 4}, []),
+        ({"wrong": 20}, ["stopping was suggested too early"]),
+        ({"missed": 25}, ["lazy people are not noticed"]),
+        ({"missed": 10}, ["lazy people are not noticed"]),
+        ({"off": 60}, ["the interval holds the truth less often than it says"]),
+        ({"silent": True}, ["nothing is stated, or nobody is advised to stop"]),
+    ],
+    ids=["good", "bad luck", "advice", "nobody noticed", "few noticed", "intervals", "silent"],
+)
+def test_statements_that_do_not_hold_as_promised_are_found(
+    monkeypatch: pytest.MonkeyPatch, faults: dict[str, Any], words: list[str]
+) -> None:
+    monkeypatch.setattr(quality, "_simulated", lambda *_: iter(simulated(100, **faults)))
+    found = quality.statements(100, 0).problems
+    assert sorted({one.split(": ")[-1] for one in found}) == words
+
+
+def test_one_of_few_sessions_proves_nothing_and_the_same_share_of_many_does() -> None:
+    few, many = quality.Count(), quality.Count()
+    few.add(8, 10)
+    many.add(800, 1000)
+    assert not few.undercuts(0.9) and many.undercuts(0.9)
+    assert not many.undercuts(0.9, independent=10), "their cases hold or fail together"
+    assert not quality.Count(95, 100).undercuts(0.95)
 
 
 def test_the_page_shows_the_kept_rows() -> None:
