@@ -35,8 +35,15 @@ DRAWN = 3000
 """Items that are kept for pictures."""
 
 
-def arguments(about: str, *, questions: int, strategy: str, epochs: int) -> argparse.Namespace:
-    """The command line of PCL and OCC; their published settings are the defaults."""
+def arguments(
+    about: str, *, questions: int, strategy: str, epochs: int, means: Sequence[str] = ()
+) -> argparse.Namespace:
+    """The command line of PCL and OCC; their published settings are the defaults.
+
+    Parameters
+    ----------
+    means : names of the means that the loss can take, the published one first.
+    """
     parser = _parser(about, "cifar10-2", "personalized", questions, strategy)
     add = parser.add_argument
     add("--profile", default="paper", choices=("paper", "repaired", "fast"))
@@ -50,6 +57,8 @@ def arguments(about: str, *, questions: int, strategy: str, epochs: int) -> argp
     add("--attention", default="auto", choices=("auto", "on", "off"))
     add("--extension", type=float, default=None, help="last part of the epochs with guessed links")
     add("--certain", type=float, default=None, help="of a guessed link, as .9999 in PCL's program")
+    if means:
+        add("--mean", default=means[0], choices=means, help="of the loss, as published by default")
     add("--random-first", type=int, default=0, help="random questions at the beginning (Q1)")
     add("--score-every", type=int, default=10, help="paper: epochs between two scores")
     add("--ledger", default=None, help="file of events (.jsonl) that a run goes on from")

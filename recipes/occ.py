@@ -8,7 +8,8 @@ paper scores. Two pairs per batch and epoch are asked, from the third epoch on, 
 are spent: the score compares two epochs. The published run has 1000 epochs at 224 x 224 pixels;
 ``--size`` and ``--epochs`` shorten it, and the weight of answers falls to zero at the last epoch.
 ``--strategy random --first-epochs 0 --per-epoch 50000`` asks everything before the first epoch,
-because later answers hardly change what was learnt without any (lab notes, 2026-11-16).
+because later answers hardly change what was learnt without any. ``--mean pairs`` mends that
+by a change of ours to the loss (docs/explanation/theory.md).
 In the second half of ``paper`` links are guessed, between the most certain items, whose share
 grows; ``--extension .5 --certain .9999`` guesses by the rule of PCL's program.
 FOLDER holds the lossless pictures; see samekind/sources/sets/cifar.py.
@@ -28,14 +29,14 @@ from samekind.sources import open_cifar
 
 
 def main() -> None:
-    wanted = arguments(__doc__ or "", questions=50_000, strategy="csd", epochs=1000)
+    means = ("rows", "pairs")
+    wanted = arguments(__doc__ or "", questions=50_000, strategy="csd", epochs=1000, means=means)
     pile = open_cifar(wanted.set, wanted.data)
     images, collection, truth = pile.whole(wanted.orientation)
     images, truth = images[: wanted.items], truth[: wanted.items]
     print(f"{wanted.set}, {wanted.orientation}: {len(images)} pictures", flush=True)
-    model = OCC(
-        n_clusters=pile.n_groups, first_epochs=wanted.first_epochs, **model_settings(wanted)
-    )
+    settings = model_settings(wanted) | {"first_epochs": wanted.first_epochs}
+    model = OCC(n_clusters=pile.n_groups, mean=wanted.mean, **settings)
 
     def scores(session: Session) -> Mapping[str, float]:
         alone = score(truth, session.model.predicted_labels_)

@@ -93,6 +93,21 @@ def occ_rows(
     return rows
 
 
+def occ_over_pairs(X: Rows, answers: Answers, tau: float, lam: float) -> float:
+    """OCC with the mean over all positive pairs of the batch at once."""
+    n2 = len(X)
+    n = n2 // 2
+    top, weights = 0.0, 0.0
+    for i in range(n2):
+        sims = [cosine(X[i], y) / tau for y in X]
+        bottom = sum(math.exp(s) for s in sims)
+        for j in range(n2):
+            w = float(abs(i - j) == n) + {1: lam, 2: 1.0}.get(answers[i % n][j % n], 0.0)
+            top += w * -math.log(math.exp(sims[j]) / bottom)
+            weights += w
+    return top / weights
+
+
 def ntxent(X: Rows, tau: float, *, include_self: bool = False) -> float:
     """SimCLR's loss; CC, Eq. 3-4."""
     n2 = len(X)

@@ -127,7 +127,8 @@ def test_occ_asks_everything_before_the_first_epoch(folder: Path, tmp_path: Path
     ledger = tmp_path / "run.jsonl"
     plan = ("--strategy", "random", "--first-epochs", "0", "--per-epoch", "10", "--epochs", "2")
     words = (*plan, "--questions", "10", "--score-every", "1", "--ledger", str(ledger))
-    result = run_recipe("occ", folder, tmp_path / "result.json", *words)
+    result = run_recipe("occ", folder, tmp_path / "result.json", *words, "--mean", "pairs")
+    assert result["learner"] == "OCC, mean over pairs"
     found = [(row["questions"], row["epochs"]) for row in result["curve"]]
     assert found == [(0, 0), (10, 1), (10, 2)]
     kinds = [event["kind"] for event in events(ledger) if event["kind"] != "proposed"]

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from benchmarks.measuring import arguments, emit
 from samekind.clusterers.deep.occ import OCCLoss
@@ -28,14 +27,12 @@ from samekind.compute import best_device
 from samekind.constraints import Constraints
 from samekind.encoders import default_encoder, encode
 from samekind.evaluation import acc
-from samekind.objectives import ConstrainedContrast
-from samekind.objectives.links import LinkMasks
+from samekind.objectives import ActiveContrast, ConstrainedContrast
 from samekind.sources import open_labelled
 from samekind.training.bank import Reader
 from samekind.training.loop import Plan, Trainer
-from samekind.training.network import Network, Output
+from samekind.training.network import Network
 from samekind.training.rows import NoisyRows, RowBackbone
-from samekind.training.steps import SchedulePoint
 
 RESULTS = Path(__file__).with_name("late-answers.jsonl")
 BATCH = 256
@@ -46,28 +43,11 @@ AFTER = 130
 """Way with the answers; each third of it is scored."""
 
 
-class OverPairs(OCCLoss):
-    """OCC with one change of ours: PCL's mean over all pairs of a batch, in membership space.
-
-    OCC takes a mean over rows, so a row with answers weighs as much as one without. Similarity and
-    temperature are still OCC's.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.over_pairs = ConstrainedContrast(temperature=self.contrast.temperature)
-
-    def forward(self, out: Output, links: LinkMasks, point: SchedulePoint) -> dict[str, Tensor]:
-        """Return the parts of the loss of a batch."""
-        own = super().forward(out, links, point)
-        return {**own, "assignment": self.over_pairs.instance(out.p, links)}
-
-
 LOSSES: dict[str, Callable[[], Any]] = {
     "pcl": PCLLoss,
     "pcl, as printed": lambda: PCLLoss(ConstrainedContrast(profile="paper")),
     "occ": OCCLoss,
-    "occ, over pairs": OverPairs,
+    "occ, over pairs": lambda: OCCLoss(ActiveContrast(mean="pairs")),
 }
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 from torch import Tensor, nn
 
 from samekind.errors import InputError
 from samekind.objectives.links import BatchLinks, LinkMasks, both_views, partners
 from samekind.objectives.similarity import cosines, items_of, positive, without_self
+
+Mean = Literal["rows", "pairs"]
 
 
 class ActiveContrast(nn.Module):
@@ -27,6 +29,9 @@ class ActiveContrast(nn.Module):
     ----------
     temperature : lower looks harder at the nearest rows.
     include_self : whether a row stands in its own denominator, as printed; False as in CC and PCL.
+    mean : ``rows`` as printed. With ``pairs`` all positive pairs of the batch are averaged at once
+        with their weights, each with a logarithm of its own, as in PCL's program: answers then
+        outweigh views, instead of one row counting as much as another.
     use_different : False as printed; True counts different-answers twice in the denominator, with
         its mean kept as a mean (PCL, Eq. 1).
 
@@ -48,8 +53,12 @@ class ActiveContrast(nn.Module):
         temperature: float = 0.5,
         include_self: bool = True,
         use_different: bool = False,
+        mean: Mean = "rows",
     ) -> None:
         super().__init__()
+        if mean not in ("rows", "pairs"):
+            raise InputError(f"Expected the mean of 'rows' or 'pairs', got {mean!r}.")
+        self.mean = mean
         self.temperature = positive("temperature", temperature)
         self.include_self = include_self
         self.use_different = use_different
@@ -70,10 +79,22 @@ class ActiveContrast(nn.Module):
 
     def forward(self, x: Tensor, links: BatchLinks | LinkMasks, lam: float | Tensor) -> Tensor:
         """Eq. 4 for the rows x (2N, M): features, or memberships."""
-        return self.rows(x, links, lam).mean()
+        if self.mean == "rows":
+            return self.rows(x, links, lam).mean()
+        similarity, weights, denominator = self._terms(x, links, lam)
+        return (weights * (denominator.unsqueeze(1) - similarity)).sum() / weights.sum()
 
     def rows(self, x: Tensor, links: BatchLinks | LinkMasks, lam: float | Tensor) -> Tensor:
         """Eq. 3 as -log l of each row (2N,)."""
+        similarity, positives, denominator = self._terms(x, links, lam)
+        near = (similarity + positives.log()).logsumexp(dim=1)  # log 0 takes a row out
+        factor = (len(x) / 2 + (positives.sum(dim=1) - 1) / 2).log()
+        return factor + denominator - near
+
+    def _terms(
+        self, x: Tensor, links: BatchLinks | LinkMasks, lam: float | Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Similarities and weights of positives (2N, 2N), logarithms of the second sum (2N,)."""
         if not isinstance(lam, Tensor) and not 0 <= lam < math.inf:
             raise InputError(f"Expected lam to be 0 or more, got {lam!r}. See lam_at.")
         n = items_of(x)
@@ -81,9 +102,7 @@ class ActiveContrast(nn.Module):
         similarity = cosines(x) / self.temperature  # (2N, 2N)
         C = lam * known.same.to(similarity.dtype) + known.guessed.to(similarity.dtype)  # (N, N)
         positives = both_views(C) + partners(n, x.device).to(similarity.dtype)
-        near = (similarity + positives.log()).logsumexp(dim=1)  # log 0 takes a row out
-        factor = (n + C.sum(dim=1)).log().repeat(2)  # (2N,)
-        return factor + self._denominator(similarity, known.different) - near
+        return similarity, positives, self._denominator(similarity, known.different)
 
     def _denominator(self, similarity: Tensor, different: Tensor) -> Tensor:
         """Log of the second sum of Eq. 3's denominator, for each row (2N,)."""
@@ -96,4 +115,5 @@ class ActiveContrast(nn.Module):
         return (terms + twice.log1p()).logsumexp(dim=1) + scale
 
     def extra_repr(self) -> str:
-        return f"temperature={self.temperature}, include_self={self.include_self}"
+        about = f"temperature={self.temperature}, include_self={self.include_self}"
+        return f"{about}, mean={self.mean!r}"

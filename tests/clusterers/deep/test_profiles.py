@@ -54,6 +54,19 @@ def test_a_fitted_method_names_the_learner_that_was_used() -> None:
     assert rows.learner_name == "PCL", "there is no fast profile for vectors"
 
 
+def test_occ_with_another_mean_has_another_name_and_loss() -> None:
+    assert OCC(mean="pairs").learner_name == "OCC, mean over pairs"
+    assert OCC(mean="pairs", profile="repaired").learner_name == "OCC, mean over pairs, repaired"
+    assert OCC(mean="pairs").published_objective().contrast.mean == "pairs"
+    assert OCC().published_objective().contrast.mean == "rows"
+
+
+@pytest.mark.parametrize("other", [{"profile": "fast"}, {"objective": Counted()}], ids=["fast", ""])
+def test_a_mean_that_would_be_dropped_is_refused(other: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"got mean='pairs' with .*, which does not use it\."):
+        OCC(2, mean="pairs", **SMALL, **other).fit(IMAGES)
+
+
 @pytest.mark.parametrize("data", [IMAGES, ROWS], ids=["pictures", "vectors"])
 @pytest.mark.parametrize("method", [PCL, OCC, CC])
 def test_a_given_objective_is_what_is_minimised(method: Any, data: Any) -> None:

@@ -109,6 +109,11 @@ class EpochClusterer(NetworkClusterer):
     space: ClassVar[Literal["z", "h"]] = "z"
     """Vectors that strategies look at: projections z or features h."""
 
+    @property
+    def _variant(self) -> str:
+        """What a parameter changes in the loss of the method, for the name of the learner."""
+        return ""
+
     @abstractmethod
     def published_objective(self) -> Any:
         """Make the loss of the method, from the output for a batch to its parts."""
@@ -129,7 +134,8 @@ class EpochClusterer(NetworkClusterer):
         if fast:
             return FAST_LEARNER
         own = type(self).__name__
-        loss = "" if self.objective is None else f" with {type(self.objective).__name__}"
+        given = self.objective
+        loss = self._variant if given is None else f" with {type(given).__name__}"
         if self.profile == "repaired":
             return f"{own}{loss}, repaired"
         return own + loss + (", from learnt features" if self.start is not None else "")

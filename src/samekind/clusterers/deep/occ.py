@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from samekind.clusterers.deep.epochs import EpochClusterer
+from samekind.clusterers.deep.settings import Setting
+from samekind.errors import InputError
 from samekind.objectives import ActiveContrast, ClusterContrast, balance
 from samekind.objectives.links import LinkMasks
 from samekind.training.network import Output
@@ -59,12 +62,20 @@ class OCC(EpochClusterer):
     (OCC itself does not use "different"), without guesses, and the balance aims at the sizes of
     these groups: see :class:`~samekind.clusterers.deep.repaired.RepairedLearner`.
 
-    Parameters: see :class:`~samekind.clusterers.deep.epochs.EpochClusterer`.
+    Parameters
+    ----------
+    mean : ``rows`` as published: every row of a batch counts as much as another, so that answers
+        hardly move groups that have settled without them. ``pairs``, which is ours, averages over
+        all positive pairs at once, as PCL's program does ("OCC, mean over pairs").
+
+    Other parameters: see :class:`~samekind.clusterers.deep.epochs.EpochClusterer`.
 
     References
     ----------
     Oracle-guided Contrastive Clustering, arXiv 2211.00409.
     """
+
+    mean: Literal["rows", "pairs"] = "rows"
 
     strategy: ClassVar[str] = "csd"
     profiles: ClassVar[tuple[str, ...]] = ("paper", "repaired", "fast")
@@ -81,4 +92,17 @@ class OCC(EpochClusterer):
 
     def published_objective(self) -> OCCLoss:
         """Eq. 5."""
-        return OCCLoss()
+        return OCCLoss(ActiveContrast(mean=self.mean))
+
+    @property
+    def _variant(self) -> str:
+        return "" if self.mean == "rows" else f", mean over {self.mean}"
+
+    def _setting(self, data: NDArray[Any], **more: Any) -> Setting:
+        if self.mean != "rows" and (self.objective is not None or self.profile == "fast"):
+            other = "objective=..." if self.objective is not None else "profile='fast'"
+            raise InputError(
+                f"Expected the mean of OCC's own loss, got mean={self.mean!r} with {other}, which "
+                "does not use it. Omit one of the two."
+            )
+        return super()._setting(data, **more)
