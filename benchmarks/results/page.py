@@ -8,11 +8,11 @@
 published table with our rows (``results/ours.toml`` says which), ``{{curves NAME}}`` scores over
 answers (``results/curves.toml``), ``{{suite NAME}}`` the summary of ``rows/NAME.jsonl`` if there is
 one, ``{{people NAME}}`` its table by person, ``{{budgets SET}}`` live and polish on learnt features
-by budget, ``{{ncp NAME}}`` a table of the clustering processes, ``{{contents}}`` the list of
-sections. From ``benchmarks/gpu``: ``{{own METHOD}}`` and ``{{epochs METHOD}}`` whole trainings by a
-paper's own loss, ``{{repaired METHOD}}`` its repaired profile, ``{{scan SET}}`` SCAN's stages,
-``{{seconds}}`` seconds per epoch. ``{{figure NAME}}`` is a figure of ``figures.py``,
-``{{picture NAME}}`` a picture that may be there.
+by budget, ``{{ncp NAME}}`` a table of the clustering processes, ``{{late SET}}`` what late answers
+do to two losses, ``{{contents}}`` the list of sections. From ``benchmarks/gpu``: ``{{own METHOD}}``
+and ``{{epochs METHOD}}`` whole trainings by a paper's own loss, ``{{repaired METHOD}}`` its
+repaired profile, ``{{scan SET}}`` SCAN's stages, ``{{seconds}}`` seconds per epoch.
+``{{figure NAME}}`` is a figure of ``figures.py``, ``{{picture NAME}}`` a picture that may be there.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from typing import Any
 from benchmarks.results.budgets import budgets_table
 from benchmarks.results.figures import PICTURES, figure_text
 from benchmarks.results.gpu import GPU, recipe_rows
+from benchmarks.results.late import late_table
 from benchmarks.results.ncp import ncp_table
 from benchmarks.results.own import NOT_YET, epoch_table, epochs_table, own_table, repaired_table
 from benchmarks.results.rows import ROWS, read
@@ -48,6 +49,7 @@ SUITES: dict[str, Callable[[str, Sequence[Row]], str]] = {
     "epochs": epochs_table,
     "repaired": repaired_table,
     "scan": scan_table,
+    "late": late_table,
     "budgets": budgets_table,
     "ncp": ncp_table,
     "figure": figure_text,
