@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from benchmarks.theory.answer_weights import shares
 from benchmarks.theory.late_answers import opened, trained
 from objective_loops import case, links_of, occ_over_pairs
 from samekind.errors import InputError
@@ -45,3 +46,10 @@ def test_answers_turn_settled_groups_with_the_mean_over_pairs_only() -> None:
     assert as_published["acc"][0] < 0.65, "before the answers, the default groups"
     assert as_published["acc"][-1] < 0.7
     assert over_pairs["acc"][-1] > 0.85
+
+
+def test_of_the_weight_of_a_batch_twelve_answers_have_most_only_over_pairs() -> None:
+    """The table of docs/explanation/theory.md."""
+    known = BatchLinks.from_pairs(same=[(2 * k, 2 * k + 1) for k in range(12)]).masks(128)
+    wanted = {"pcl": 0.89, "pcl, as printed": 0.185, "occ": 0.186, "occ, over pairs": 0.95}
+    assert shares(known) == pytest.approx(wanted, abs=5e-3)
