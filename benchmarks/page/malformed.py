@@ -120,7 +120,7 @@ def malformed(server: Server, outside: Path, most: int, seed: int) -> dict[str, 
     rng = random.Random(seed)
     by_hand = list(hand_made(schema, outside, token))
     rng.shuffle(by_hand)
-    wanted = (by_hand * (most // len(by_hand) + 1))[: most - made]
+    wanted = (by_hand * (most // len(by_hand) + 1))[: max(0, most - made)]
     strangers = intruders(server, schema)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda raw: raw_request(server, raw, tally), wanted))
@@ -129,6 +129,11 @@ def malformed(server: Server, outside: Path, most: int, seed: int) -> dict[str, 
         headers={"Authorization": f"Bearer {token}"},
         trust_env=False,
     )
+    wrong = []
+    if alive.status_code != 200:
+        wrong.append(f"afterwards the server answers {alive.status_code}")
+    if strangers.keys() != {"403"}:
+        wrong.append(f"expected 403 for everyone without the token, got {strangers}")
     return {
         "requests": made + len(wanted) + sum(strangers.values()),
         "from_the_schema": made,
@@ -142,6 +147,7 @@ def malformed(server: Server, outside: Path, most: int, seed: int) -> dict[str, 
         "seconds": round(time.perf_counter() - begun, 1),
         "reply_ms": percentiles(tally.seconds),
         "alive_after": alive.status_code,
+        "wrong": wrong,
         "tracebacks": sum("Traceback" in line for line in server.faults),
         "last_words": [line.strip()[:200] for line in server.faults[-3:]],
     }

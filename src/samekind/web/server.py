@@ -25,6 +25,8 @@ DEFAULT_PORT = 8765
 MAX_PORT = 65535
 SHUTDOWN_SECONDS = 3
 """Time for requests to finish when the server stops."""
+MAX_QUEUED = 1024
+"""Connections that the operating system keeps until the server accepts them."""
 
 
 def serve(
@@ -120,8 +122,12 @@ def _run(
     """
     import uvicorn
 
+    from samekind.web.connections import LimitedProtocol, max_accepted
+
     config = uvicorn.Config(
         app,
+        http=LimitedProtocol,
+        backlog=max_accepted(),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -132,6 +138,7 @@ def _run(
     server = uvicorn.Server(config)
     if address:
         _open(address)
+    _keep_queue_long(server)
     _close_events_first(server, workspaces)
     server.run(sockets=listeners)
 
@@ -140,6 +147,18 @@ def _open(address: str) -> None:
     import webbrowser
 
     webbrowser.open(address)
+
+
+def _keep_queue_long(server: uvicorn.Server) -> None:
+    """Let more connections queue than are accepted at once; asyncio has one number for both."""
+    start = server.startup
+
+    async def startup(sockets: list[socket.socket] | None = None) -> None:
+        await start(sockets)
+        for listener in sockets or ():
+            listener.listen(MAX_QUEUED)
+
+    server.startup = startup  # type: ignore[method-assign]
 
 
 def _close_events_first(server: uvicorn.Server, workspaces: Workspaces) -> None:
