@@ -10,19 +10,25 @@ import tempfile
 import time
 from argparse import Namespace
 from collections import Counter
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from benchmarks.faults.outcome import Outcome, Skipped, clouds, session_over
 from benchmarks.people.postgres import NoPostgres, crash, new_database, running_postgres
-from samekind.errors import SamekindError
+from samekind.errors import SamekindError, StoreError
 from samekind.ledger.sql import SqlStore
 from samekind.ledger.store import open_store
-from samekind.protocols import Event
 from samekind.simulation.people import Truth
 
 N_ITEMS, N_WRITERS = 200, 3
+N_LASTING_ITEMS = 6000
+"""Each is asked about once, so that two people have work for all rounds."""
+REFIT_SHARE = 0.002
+"""Of the answers to PostgreSQL. A refit takes a second, in which a kill interrupts no answer."""
+PATIENCE = 120.0
+"""Seconds after which a person or the database counts as broken, not slow."""
 Confirmed = dict[tuple[int, str], str]
 """Choices by question and person, as `tell` has confirmed them."""
 
@@ -93,7 +99,7 @@ def received(pipe: Connection) -> list[Any]:
     return found
 
 
-def compare(ledger: Path, confirmed: Confirmed, outcome: Outcome) -> int:
+def compare(ledger: Path | str, confirmed: Confirmed, outcome: Outcome) -> int:
     """Count confirmed answers that are not in the ledger, and questions answered twice."""
     told: dict[tuple[int, str], str] = {}
     times: Counter[int] = Counter()
@@ -128,52 +134,115 @@ def servers(rounds: int, seed: int) -> Outcome:
     return outcome
 
 
-def store_events(address: str, name: str, pipe: Connection) -> None:
-    """Append events until the database is gone."""
-    store = open_store(address)
-    number = 0
-    while True:
-        number += 1
+def lasting_writer(address: str, name: str, seed: int, pipe: Connection) -> None:
+    """Answer in one session, also after the database was gone, until told to stop.
+
+    Sends "confirmed" or "in doubt" with each answer, and at the end "known" with all answers.
+    """
+    X, kinds = clouds(N_LASTING_ITEMS, 0)
+    truth, rng, session = Truth(kinds), random.Random(seed), None
+    while not pipe.poll():
         try:
-            store.append("main", Event("told", {"by": name, "n": number}))
+            session = session or session_over(X, store=open_store(address), seed=0, refit_every=9)
+            asked = session.ask(by=name)
+        except StoreError:  # until the database is back
+            time.sleep(0.05)
+            continue
+        if asked is None:
+            time.sleep(0.01)
+            continue
+        told = (asked.number, name, truth.answer(asked.question))
+        try:
+            session.tell(told[0], told[2], by=name)
+        except StoreError:  # the database may have been killed before or after it stored this
+            pipe.send(("in doubt", told))
         except SamekindError:
-            pipe.send(("end", name, number))
-            return
-        pipe.send(("stored", name, number))
+            continue  # the other person was quicker; this was refused, and is not confirmed
+        else:
+            pipe.send(("confirmed", told))
+        if rng.random() < REFIT_SHARE:
+            with suppress(StoreError):
+                session.refit()
+    if session is not None:
+        session.catch_up()
+        pipe.send(("known", [(one.number, one.by, one.choice) for one in session.answers]))
+
+
+class LastingPerson:
+    """A person who answers in a process of their own, and what they were told."""
+
+    def __init__(self, address: str, name: str, seed: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        arguments = (address, name, seed, theirs)
+        self.process = context.Process(target=lasting_writer, args=arguments, daemon=True)
+        self.process.start()
+        theirs.close()
+        self.said: dict[str, list[Any]] = {"confirmed": [], "in doubt": [], "known": []}
+
+    def goes_on(self, what: str = "confirmed") -> bool:
+        """Read what was sent, and wait for one more of these; returns whether it came."""
+        for kind, told in received(self.pipe):
+            self.said[kind].append(told)
+        before = len(self.said[what])
+        while len(self.said[what]) == before:
+            if not self.pipe.poll(PATIENCE):
+                return False
+            try:
+                kind, told = self.pipe.recv()
+            except EOFError:  # the process has ended
+                return False
+            self.said[kind].append(told)
+        return True
+
+    def stop(self) -> set[tuple[int, str, str]]:
+        """Let them finish; returns the answers that their session knows."""
+        self.pipe.send("stop")
+        self.goes_on("known")
+        self.process.join(PATIENCE)
+        return {one for known in self.said["known"] for one in known}
 
 
 def postgres(rounds: int, seed: int) -> Outcome:
-    """Two processes store events in PostgreSQL; the database is killed and started again."""
+    """Two people answer in PostgreSQL; it is killed and started again, and their sessions go on."""
     outcome, rng = Outcome(), random.Random(seed)
-    context = multiprocessing.get_context("spawn")
     try:
         with running_postgres() as server:
             address = new_database(server)
-            open_store(address).close()
+            SqlStore(address).close()
+            people = [LastingPerson(address, f"person {w}", seed + w) for w in range(2)]
+            alive = all(person.goes_on() for person in people)
             for k in range(rounds):
-                started = []
-                for w in range(2):
-                    mine, theirs = context.Pipe(duplex=False)
-                    arguments = (address, f"{k}-{w}", theirs)
-                    process = context.Process(target=store_events, args=arguments, daemon=True)
-                    process.start()
-                    theirs.close()
-                    started.append((process, mine))
-                sent = [mine.recv() for _, mine in started]
                 time.sleep(rng.uniform(0, 0.5))
                 crash(address)
-                for process, mine in started:
-                    process.join(120)
-                    sent += received(mine)
-                stored = {(name, n) for kind, name, n in sent if kind == "stored"}
-                held = Counter(
-                    (e.data["by"], e.data["n"]) for e in open_store(address).read("main")
-                )
-                lost = sum(one not in held for one in stored)
-                lost += sum(n - 1 for n in held.values())
-                outcome.lost += lost
-                outcome.note(not lost, f"round {k}: {lost} events lost or doubled")
-                outcome.figures["events"] = sum(held.values())
+                alive = alive and all(person.goes_on() for person in people)
+                told = [one for person in people for one in person.said["confirmed"]]
+                lost = compare(address, {one[:2]: one[2] for one in told}, outcome)
+                went_on = "" if alive else ", and a session did not go on"
+                words = f"round {k}: {lost} answers lost or doubled{went_on}"
+                outcome.note(alive and not lost, words)
+                if not alive:
+                    break
+            if alive:
+                _judge_sessions(outcome, address, people)
     except NoPostgres as reason:
         raise Skipped(str(reason)) from None
     return outcome
+
+
+def _judge_sessions(outcome: Outcome, address: str, people: list[LastingPerson]) -> None:
+    """Compare what a new session knows with what both people were told, and their sessions know."""
+    known = [person.stop() for person in people]
+    with SqlStore(address) as store:
+        session = session_over(clouds(N_LASTING_ITEMS, 0)[0], store=store)
+        held = {(one.number, one.by, one.choice) for one in session.answers}
+    confirmed = {one for person in people for one in person.said["confirmed"]}
+    doubtful = {one for person in people for one in person.said["in doubt"]} - confirmed
+    outcome.lost += len(confirmed - held) + len(held - confirmed - doubtful)
+    if not known[0] <= held or known[-1] != held:  # the second person stops last
+        outcome.problems.append("A session knows other answers than the database holds.")
+    outcome.figures = {
+        "answers": len(confirmed),
+        "not confirmed, because the database was killed": len(doubtful),
+        "of those stored": len(doubtful & held),
+    }
