@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import io
-import json
 import pickle
 import struct
+import threading
+import time
+import tracemalloc
+import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,30 +17,26 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
+from benchmarks.faults import bombs, hostile_files
+from benchmarks.faults.hostile_files import Attempt, Payload, with_header
 from samekind.errors import SamekindError
 from samekind.exports import OrientationFile
-from samekind.sources import open_source
-from samekind.sources.files import arrays
+from samekind.sources import item_of_bytes, open_source
+from samekind.sources.files import archives
+from samekind.sources.files.images import Picture
+from samekind.sources.files.pillow_warnings import quiet_pillow
+from samekind.sources.sets import checksums
 
 DEEP = "[" * 200_000
-
-
-class Bomb:
-    """Creates a file when it is unpickled."""
-
-    def __init__(self, mark: Path) -> None:
-        self.mark = mark
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Path.touch, (self.mark,))
 
 
 @pytest.fixture
 def mark(tmp_path: Path) -> Path:
     """The file that appears if code was run; the bomb does work."""
     mark = tmp_path / "code was run"
-    pickle.loads(pickle.dumps(Bomb(mark)))
+    pickle.loads(pickle.dumps(Payload(mark)))
     assert mark.exists()
     mark.unlink()
     return mark
@@ -51,22 +51,21 @@ def refused(path: Path, opened: Callable[[Any], Any] = open_source) -> str:
     return sentence
 
 
-def with_header(header: object, body: bytes = b"") -> bytes:
-    """A safetensors file with some header."""
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    return struct.pack("<Q", len(text)) + text + body
+def opened(attempt: Attempt) -> str:
+    """Open a file as a person does; returns the sentence, or nothing if it could be read."""
+    path, opener = attempt
+    try:
+        opener(path)
+    except SamekindError as sentence:
+        assert path.name in str(sentence) and len(str(sentence)) < 500
+        return str(sentence)
+    return ""
 
 
 def test_pickles_within_arrays_are_not_loaded(tmp_path: Path, mark: Path) -> None:
-    objects = np.array([[Bomb(mark)], [Bomb(mark)]], dtype=object)
-    np.save(tmp_path / "a.npy", objects, allow_pickle=True)
-    np.savez(tmp_path / "x.npz", X=objects)
-    np.savez(tmp_path / "label.npz", X=np.zeros((2, 2)), label=objects)
-    np.savez(tmp_path / "id.npz", X=np.zeros((2, 2)), id=objects[:, 0])
-    (tmp_path / "plain.npy").write_bytes(pickle.dumps(Bomb(mark)))
-    (tmp_path / "plain.npz").write_bytes(pickle.dumps(Bomb(mark)))
-    for path in sorted(tmp_path.glob("*.np?")):
-        assert "never loaded" in refused(path)
+    sentences = [opened(attempt) for attempt in hostile_files.arrays(tmp_path, mark)]
+    assert len(sentences) == 6
+    assert all("never loaded" in sentence for sentence in sentences)
     assert not mark.exists()
 
 
@@ -88,35 +87,169 @@ def test_an_archive_that_unpacks_to_more_than_the_memory_is_refused(
     np.savez_compressed(path, X=np.zeros((1000, 1000)))
     assert path.stat().st_size < 20_000
     assert len(open_source(path)) == 1000
-    monkeypatch.setattr(arrays, "physical_memory", lambda: 10_000_000)
+    monkeypatch.setattr(archives, "physical_memory", lambda: 10_000_000)
     assert "unpacks to" in refused(path)
 
 
-def test_pickled_types_within_parquet_are_not_loaded(tmp_path: Path, mark: Path) -> None:
+def peak_of(call: Callable[[], Any]) -> int:
+    """The most bytes that Python had at once during a call that raises a sentence."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(SamekindError):
+            call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_archive_in_no_proportion_to_its_size_is_refused_and_takes_no_memory(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "bomb.npz"
+    path.write_bytes(bombs.zipped({"X.npy": bombs.array(100)}))
+    assert path.stat().st_size < 300_000
+    assert "300 times its size" in refused(path)
+    assert peak_of(lambda: open_source(path)) < 2_000_000
+
+
+@pytest.mark.parametrize("name", ["X.npy", "X"])
+def test_an_archive_that_lies_about_its_sizes_takes_no_memory(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "bomb.npz"
+    liar = bombs.array(100, lying=True) if name == "X.npy" else bombs.packed(100, lying=True)
+    path.write_bytes(bombs.zipped({name: liar}))
+    assert peak_of(lambda: open_source(path)) < 2_000_000
+    with zipfile.ZipFile(path) as archive:
+        assert peak_of_damage(lambda: archives.read_member(archive, name)) < 2_000_000
+
+
+def peak_of_damage(call: Callable[[], Any]) -> int:
+    tracemalloc.start()
+    try:
+        with pytest.raises(archives.UNREADABLE):
+            call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_what_cannot_be_unpacked_piece_by_piece_is_not_unpacked(
+    tmp_path: Path, method: int
+) -> None:
+    path, array = tmp_path / "a.npz", io.BytesIO()
+    np.save(array, np.eye(4))
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("X.npy", array.getvalue())
+    assert "another method than deflate" in refused(path)
+
+
+def test_an_archive_within_an_archive_is_not_unpacked(tmp_path: Path) -> None:
+    inner = bombs.zipped({"X.npy": bombs.array(1)})
+    np.savez(tmp_path / "good.npz", X=np.eye(4))
+    with zipfile.ZipFile(tmp_path / "good.npz", "a") as archive:
+        archive.writestr("more.npz", inner)
+    assert "'more.npz' in it is not an array" in refused(tmp_path / "good.npz")
+
+
+def test_a_gzip_file_of_a_set_is_never_unpacked_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "train.gz"
+    path.write_bytes(gzip.compress(bytes(40_000_000)))
+    monkeypatch.setattr(checksums, "MAX_UNPACKED", 39_000_000)
+    for open_it in (
+        lambda: checksums.check_file(path, "", packed=True),
+        lambda: checksums.unpack(path),
+    ):
+        with pytest.raises(SamekindError, match="at most 39,000,000 bytes"):
+            open_it()
+    monkeypatch.setattr(checksums, "MAX_UNPACKED", 40_000_000)
+    assert checksums.unpack(path) == bytes(40_000_000)
+    assert peak_of(lambda: checksums.check_file(path, "0", packed=True)) < 8_000_000
+
+
+def test_a_table_that_states_more_rows_than_the_memory_holds_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
 
-    code = pickle.dumps(Bomb(mark))
-    kinds = ("arrow.py_extension_type", "unknown.type")
-    fields = [
-        pa.field(
-            f"n{k}", pa.float64(),
-            metadata={"ARROW:extension:name": name, "ARROW:extension:metadata": code},
-        )
-        for k, name in enumerate(kinds)
-    ]  # fmt: skip
-    schema = pa.schema(fields, metadata={"pandas": code, "pickle": code})
-    columns = [pa.array([1.0, 2.0, 9.0])] * len(kinds)
-    pq.write_table(pa.table(columns, schema=schema), tmp_path / "table.parquet")
-    assert len(open_source(tmp_path / "table.parquet")) == 3
-    spoilt = schema.with_metadata({"ARROW:schema": code})
-    pq.write_table(pa.table(columns, schema=spoilt), tmp_path / "schema.parquet")
-    refused(tmp_path / "schema.parquet")
-    cells = pa.table({"image": pa.array([code, code]), "id": pa.array(["a", "b"])})
-    pq.write_table(cells, tmp_path / "pictures.parquet")
-    refused(tmp_path / "pictures.parquet")
-    (tmp_path / "plain.parquet").write_bytes(code)
-    refused(tmp_path / "plain.parquet")
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"a": np.zeros(1_000_000)}), path)
+    assert path.stat().st_size < 20_000
+    monkeypatch.setattr(archives, "physical_memory", lambda: 10_000_000)
+    assert "unpacks to" in refused(path)
+
+
+def test_a_photo_with_damaged_exif_data_fills_no_terminal(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    data = bombs.photo(bombs.looping_exif())
+    (tmp_path / "a.jpg").write_bytes(data)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        for item in (open_source(tmp_path)[0], item_of_bytes("image", "a.jpg", data, "1")):
+            assert isinstance(item, Picture)
+            item.load()
+            item.preview()
+            assert item.facts() == {}
+    assert not warned
+    assert capfd.readouterr().err == ""
+
+
+def test_warnings_of_others_are_heard_while_and_after_pictures_are_read_in_many_threads() -> None:
+    entered, leave = threading.Barrier(3), [threading.Event(), threading.Event()]
+
+    def read(number: int) -> None:
+        with quiet_pillow():
+            entered.wait()
+            leave[number].wait()
+
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        before = list(warnings.filters)
+        threads = [threading.Thread(target=read, args=(number,)) for number in (0, 1)]
+        for thread in threads:
+            thread.start()
+        entered.wait()
+        warnings.warn_explicit("of Pillow", UserWarning, "a.py", 1, module="PIL.TiffImagePlugin")
+        for number, thread in enumerate(threads):
+            leave[number].set()
+            thread.join()
+            warnings.warn("of a ledger", stacklevel=1)
+        assert list(warnings.filters) == before
+    assert [str(one.message) for one in warned] == ["of a ledger"] * 2
+
+
+def test_sixteen_bits_become_eight_a_few_rows_at_a_time(tmp_path: Path) -> None:
+    deep = np.random.default_rng(0).integers(0, 65536, size=(600, 40), dtype=np.uint16)
+    Image.fromarray(deep).save(tmp_path / "a.png")
+    found = np.asarray(open_source(tmp_path)[0].load())[..., 0]
+    np.testing.assert_array_equal(found, (deep.astype(np.float64) / 257).astype(np.uint8))
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in bombs.PICTURES if not name.startswith(bombs.MOST)]
+)
+def test_a_picture_of_a_stranger_is_shown_or_skipped_with_a_reason(
+    tmp_path: Path, name: str
+) -> None:
+    begun = time.process_time()
+    (tmp_path / name).write_bytes(bombs.PICTURES[name]())
+    Image.new("RGB", (8, 8)).save(tmp_path / "good.png")
+    pile = open_source(tmp_path)
+    for item in pile:
+        item.preview()
+    assert {*pile.ids(), *(skipped.id for skipped in pile.skipped)} == {name, "good.png"}
+    assert time.process_time() - begun < 30
+
+
+def test_pickled_types_within_parquet_are_not_loaded(tmp_path: Path, mark: Path) -> None:
+    pytest.importorskip("pyarrow")
+    sentences = {one[0].stem: opened(one) for one in hostile_files.parquet(tmp_path, mark)}
+    assert sentences.pop("table") == "", "the numbers beside the code can be read"
+    assert len(sentences) == 3
+    assert all(sentences.values())
     assert not mark.exists()
 
 
@@ -162,14 +295,9 @@ def test_facts_of_a_checkpoint_that_cannot_be_read_are_refused(tmp_path: Path) -
 def test_pickles_in_the_place_of_orientations_and_checkpoints_are_not_loaded(
     tmp_path: Path, mark: Path
 ) -> None:
-    torch = pytest.importorskip("torch")
-    from samekind.training.checkpoints import load_checkpoint
-
-    path = tmp_path / "file.orientation"
-    path.write_bytes(pickle.dumps(Bomb(mark)))
-    refused(path, OrientationFile.load)
-    refused(path, load_checkpoint)
-    torch.save({"state": Bomb(mark)}, path)
-    refused(path, OrientationFile.load)
-    refused(path, load_checkpoint)
+    pytest.importorskip("torch")
+    for make in (hostile_files.orientations, hostile_files.checkpoints):
+        sentences = [opened(attempt) for attempt in make(tmp_path, mark)]
+        assert len(sentences) == 4
+        assert all(sentences)
     assert not mark.exists()

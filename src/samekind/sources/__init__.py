@@ -16,6 +16,7 @@ from typing import Any
 from samekind.errors import SourceError
 from samekind.items import Collection, Skipped
 from samekind.protocols import Progress
+from samekind.sources.files.archives import check_unpacked_size, read_array, read_member
 from samekind.sources.files.arrays import vectors_collection
 from samekind.sources.files.bursts import collapse
 from samekind.sources.files.columns import MAX_CATEGORIES
@@ -23,7 +24,7 @@ from samekind.sources.files.folders import natural
 from samekind.sources.files.images import ImageItem
 from samekind.sources.files.loose import SUFFIXES_OF_KINDS, item_of_bytes, walk_folder
 from samekind.sources.files.rows import RowCollection, RowItem, Rows, show
-from samekind.sources.memory import open_data, open_like, saved_item
+from samekind.sources.memory import open_data, open_like, saved_item, saved_picture
 from samekind.sources.sets.cifar import CIFAR_SETS, PictureSet, class_maps, open_cifar
 from samekind.sources.sets.labelled import LabelledSet, label_texts, open_labelled
 from samekind.sources.sets.named import SETS, WITHIN, open_set
@@ -40,6 +41,7 @@ __all__ = [
     "RowCollection",
     "RowItem",
     "Rows",
+    "check_unpacked_size",
     "class_maps",
     "collapse",
     "describe",
@@ -55,7 +57,10 @@ __all__ = [
     "open_set",
     "open_source",
     "openable_suffixes",
+    "read_array",
+    "read_member",
     "saved_item",
+    "saved_picture",
     "show",
     "vectors_collection",
     "walk_folder",

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.errors import InputError, SourceError
-from samekind.items import Collection, Item
+from samekind.items import Collection, Item, Skipped
 from samekind.sources.files.arrays import vectors_collection
 from samekind.sources.files.columns import Columns, as_text, collect_rows, matrix_like
 from samekind.sources.files.graphs import collect_graph
@@ -99,9 +99,25 @@ def open_like(collection: Collection, data: Any) -> Collection:
 
 
 def saved_item(kind: str, id: str, data: bytes, stamp: str) -> Item:
-    """Make an item of what a saved session keeps of it."""
+    """Make an item of what a saved session keeps of it; ValueError if that is damaged."""
+    if kind == "text":
+        return TextItem(id, text=data.decode(), stamp=stamp)
     found = item_of_bytes(kind, id, data, stamp)
-    return found if isinstance(found, Item) else TextItem(id, text="", stamp=stamp)
+    if isinstance(found, Skipped):
+        raise ValueError(f"the preview of {id!r} {found.reason}")
+    return found
+
+
+def saved_picture(id: str, path: str, stamp: str) -> Item:
+    """Make an item of a picture that a saved session keeps by its path; it may be missing now.
+
+    ValueError for anything but a picture file: a device or a pipe would never end.
+    """
+    if not path.lower().endswith(SUFFIXES):
+        raise ValueError(f"{path!r} is not the path of a picture")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ValueError(f"{path!r} is not a regular file")
+    return ImageItem(id, path, stamp)
 
 
 def _table(frame: Any, name: str) -> Collection:

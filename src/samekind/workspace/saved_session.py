@@ -1,7 +1,8 @@
 """A session in one file: items, vectors, answers, and the encoder for further items.
 
 A zip archive of JSON, ``.npy`` arrays and safetensors. It has no pickle, so opening one runs no
-code. Pictures that are files are kept by their path, others as their preview.
+code, also if a stranger has written it. Pictures that are files are kept by their path, others as
+their preview.
 """
 
 from __future__ import annotations
@@ -9,21 +10,30 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
+from numpy.typing import NDArray
 
 from samekind import __version__
 from samekind.atomic_files import draft_name
-from samekind.errors import InputError, SourceError
+from samekind.errors import InputError, SamekindError, SourceError
 from samekind.items import Collection, Item
 from samekind.ledger.store import MemoryStore
 from samekind.protocols import Event
-from samekind.sources import ImageItem, RowCollection, Rows, saved_item
+from samekind.sources import (
+    RowCollection,
+    Rows,
+    check_unpacked_size,
+    read_array,
+    read_member,
+    saved_item,
+    saved_picture,
+)
 
 if TYPE_CHECKING:
     from samekind.session import Session
@@ -31,6 +41,11 @@ if TYPE_CHECKING:
     S = TypeVar("S", bound=Session)
 
 FORMAT, VERSION = "samekind-session", 1
+BYTES_PER_JSON_BYTE = 30
+"""Memory that parsed JSON takes at most: many empty lists."""
+BYTES_PER_ITEM = 100
+"""Memory that a session takes for each item, besides its vector."""
+_GIVE_ANOTHER = "Give another file."
 
 
 @dataclass(frozen=True)
@@ -75,37 +90,80 @@ def save(session: Session, path: str | Path) -> None:
 
 
 def load(cls: type[S], path: str | Path, clusterer: Any = None, strategy: Any = None) -> S:
-    """Open a session as it was saved; its answers are in memory from then on."""
+    """Open a session as it was saved; its answers are in memory from then on.
+
+    The file may come from a stranger: nothing in it is run, and sizes are checked before anything
+    is unpacked. Pictures that it keeps by their path are read when they are shown, encoded or
+    exported, with the rights of whoever loads it. A stranger's file can name any picture of this
+    machine. It sees none of them, but an export to folders would copy them.
+
+    Raises
+    ------
+    SamekindError
+        If it is not a saved session, damaged, or written by a newer samekind.
+    """
     place = Path(path).expanduser()
     try:
         with ZipFile(place) as file:
-            facts = json.loads(file.read("session.json"))
-            if facts.get("format") != FORMAT or int(facts["version"]) > VERSION:
-                raise SourceError(_unusable(place, f"its format is {facts.get('version')!r}"))
-            collection = _read_items(file, facts["collection"])
-            X = _read_array(file, "vectors.npy")
-            store = MemoryStore()
-            for line in file.read("events.jsonl").decode().splitlines():
-                kind, data, at = json.loads(line)
-                store.append(facts["name"], Event(kind, data, at))
-            encoded = _read_encoder(file, facts["encoder"], X)
-    except SourceError:
+            found = _read(place, file)
+        return cls(**found, clusterer=clusterer, strategy=strategy)
+    except SamekindError:
         raise
     except OSError as error:
         reason = error.strerror or str(error)
         raise SourceError(f"{str(path)!r} cannot be read: {reason}. Check the path.") from error
-    except (BadZipFile, KeyError, TypeError, ValueError) as error:
-        raise SourceError(_unusable(place, str(error))) from error
-    return cls(
-        collection,
-        X,
-        store=store,
-        name=facts["name"],
-        clusterer=clusterer,
-        strategy=strategy,
-        refit_every=facts["refit_every"],
-        encoded=encoded,
+    except Exception as error:  # what a stranger has written may fail in any part of a session
+        raise SourceError(_unusable(place, error)) from error
+
+
+def _read(place: Path, file: ZipFile) -> dict[str, Any]:
+    """Read the arguments of a session."""
+    parts = file.infolist()
+    check_unpacked_size(
+        place,
+        sum(part.file_size * _weight(part.filename) for part in parts),
+        _GIVE_ANOTHER,
+        unpacked=sum(part.file_size for part in parts),
     )
+    facts = json.loads(read_member(file, "session.json"))
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise ValueError("it has another format")
+    if int(facts["version"]) > VERSION:
+        raise SourceError(
+            f"{str(place)!r} was written by samekind {facts.get('samekind', '?')!r:.50}: expected "
+            f"version {VERSION} of the format or older, got {facts['version']!r:.20}. "
+            "Run: pip install --upgrade samekind"
+        )
+    X = read_array(file, "vectors.npy")
+    if X.dtype not in (np.dtype(np.float32), np.dtype(np.uint8)) or X.ndim < 2:
+        raise ValueError(f"its vectors are {X.dtype} of shape {X.shape}")
+    check_unpacked_size(place, len(X) * BYTES_PER_ITEM, _GIVE_ANOTHER)
+    return {
+        "collection": _read_items(file, facts["collection"]),
+        "X": X,
+        "store": _read_events(file, facts["name"]),
+        "name": facts["name"],
+        "refit_every": int(facts["refit_every"]),
+        "encoded": _read_encoder(file, facts["encoder"], X),
+    }
+
+
+def _weight(name: str) -> int:
+    """How many bytes of memory a byte of a file in the archive may take."""
+    return BYTES_PER_JSON_BYTE if name.endswith((".json", ".jsonl")) else 1
+
+
+def _read_events(file: ZipFile, session: Any) -> MemoryStore:
+    if not isinstance(session, str):
+        raise ValueError("it has no name")
+    store = MemoryStore()
+    for number, line in enumerate(io.BytesIO(read_member(file, "events.jsonl")), start=1):
+        kind, data, at = json.loads(line)
+        plain = isinstance(kind, str) and kind.isalpha()
+        if not (plain and isinstance(data, dict) and isinstance(at, int | float)):
+            raise ValueError(f"event {number} in it is not one")
+        store.append(session, Event(kind, data, at))
+    return store
 
 
 def _write_items(file: ZipFile, collection: Collection) -> dict[str, Any]:
@@ -143,23 +201,56 @@ def _write_items(file: ZipFile, collection: Collection) -> dict[str, Any]:
 
 
 def _read_items(file: ZipFile, facts: Mapping[str, Any]) -> Collection:
+    name = facts["name"]
+    if not isinstance(name, str):
+        raise ValueError("its collection has no name")
     if "cells" in facts:
-        cells = {
-            name: column if isinstance(column[0], str) else np.asarray(column, dtype=np.float64)
-            for name, column in facts["cells"].items()
-        }
-        rows = Rows(
-            _read_array(file, "rows.npy"), None, facts["keys"], cells, picture=facts["picture"]
-        )
-        columns = tuple(facts["columns"])
-        return RowCollection(facts["name"], rows, columns=columns, ready=facts["ready"])
+        return _read_rows(file, facts)
     items: list[Item] = []
     for k, (id, stamp, path) in enumerate(facts["items"]):
+        if not all(isinstance(text, str) for text in (id, stamp, path or "")):
+            raise ValueError(f"item {k} in it is not one")
         if path is None:
-            items.append(saved_item(facts["kind"], id, file.read(f"items/{k}"), stamp))
+            items.append(saved_item(facts["kind"], id, read_member(file, f"items/{k}"), stamp))
         else:
-            items.append(ImageItem(id, path, stamp))
-    return Collection(facts["name"], items)
+            items.append(saved_picture(id, path, stamp))
+    if {item.kind for item in items} != {facts["kind"]}:
+        raise ValueError("its items are of another kind")
+    return _unique(Collection(name, items))
+
+
+def _read_rows(file: ZipFile, facts: Mapping[str, Any]) -> Collection:
+    matrix, columns = read_array(file, "rows.npy"), tuple(facts["columns"])
+    keys: list[str] | None = None if facts["keys"] is None else list(facts["keys"])
+    cells = {column: _column(values) for column, values in facts["cells"].items()}
+    if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
+        raise ValueError(f"its rows are {matrix.dtype} of shape {matrix.shape}")
+    if any(
+        len(column) != len(matrix)
+        for column in ([] if keys is None else [keys]) + [*cells.values()]
+    ):
+        raise ValueError("its columns are not as long as it has rows")
+    if not all(isinstance(text, str) for text in (*columns, *(keys or ()))):
+        raise ValueError("its rows or columns have no names")
+    rows = Rows(matrix, None, keys, cells, picture=bool(facts["picture"]))
+    found = RowCollection(facts["name"], rows, columns=columns, ready=bool(facts["ready"]))
+    return found if keys is None else _unique(found)
+
+
+def _unique(collection: Collection) -> Collection:
+    if len(set(collection.ids())) != len(collection):
+        raise ValueError("two of its items have the same id")
+    return collection
+
+
+def _column(values: Sequence[Any]) -> list[str] | NDArray[np.float64]:
+    """The cells of a column: texts, or numbers."""
+    if values and all(isinstance(cell, str) for cell in values):
+        return list(values)
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.ndim != 1:
+        raise ValueError("a column in it is not one")
+    return numbers
 
 
 def _write_encoder(file: ZipFile, encoded: Any) -> dict[str, Any] | None:
@@ -184,7 +275,7 @@ def _read_encoder(file: ZipFile, facts: Mapping[str, Any] | None, X: Any) -> Any
     from samekind.encoders import Encoded
     from samekind.encoders.restoring import restored_encoder
 
-    state = {**facts["state"], **from_bytes(file.read("encoder.safetensors"))}
+    state = {**facts["state"], **from_bytes(read_member(file, "encoder.safetensors"))}
     kept = SavedEncoder(facts["name"], facts["fingerprint"], __version__, state)
     encoder = restored_encoder(kept, "the saved session", remedy="save it again")
     return Encoded(X, encoder, (), np.arange(len(X)))
@@ -196,16 +287,13 @@ def _write_array(file: ZipFile, name: str, array: Any) -> None:
     file.writestr(name, buffer.getvalue())
 
 
-def _read_array(file: ZipFile, name: str) -> Any:
-    return np.load(io.BytesIO(file.read(name)), allow_pickle=False)
-
-
 def _cell(value: Any) -> Any:
     return value if isinstance(value, str) else float(value)
 
 
-def _unusable(place: Path, why: str) -> str:
+def _unusable(place: Path, error: Exception) -> str:
+    lines = str(error).splitlines() or [type(error).__name__]
     return (
-        f"Expected a file that session.save(path) has written, got {str(place)!r} ({why}). "
-        "Give another file."
+        f"Expected a file that session.save(path) has written, got {str(place)!r} "
+        f"({lines[0]:.200}). {_GIVE_ANOTHER}"
     )

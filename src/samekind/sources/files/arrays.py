@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from samekind.errors import SourceError
 from samekind.items import Skipped
+from samekind.sources.files.archives import UNREADABLE, check_unpacked_size, read_array
 from samekind.sources.files.columns import Columns, take_ids
 from samekind.sources.files.drawing import looks_like_pictures
 from samekind.sources.files.rows import RowCollection, Rows, ready_vectors
 
+_READ_AS_NEEDED = "Save 'X' as a .npy file: its rows are read as needed."
 _SAVE_AGAIN = "Save it again with NumPy; pickled objects are never loaded."
 
 
@@ -25,7 +24,7 @@ def open_npy(path: Path, exclude: Sequence[str] = ()) -> RowCollection:
     """The rows of a .npy file, read from disk as needed; there are no columns to exclude."""
     try:
         matrix = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
+    except UNREADABLE as error:
         raise SourceError(_unreadable(path, error)) from error
     if not isinstance(matrix, np.ndarray):
         raise SourceError(f"{str(path)!r} is an archive, not one array. Rename it to .npz.")
@@ -43,11 +42,14 @@ def open_labelled_npz(path: Path) -> tuple[RowCollection, dict[str, NDArray[Any]
         with np.load(path, allow_pickle=False) as archive:
             if not hasattr(archive, "files"):
                 raise SourceError(f"{str(path)!r} is one array. Rename it to .npy.")
-            _check_size(path, sum(part.file_size for part in archive.zip.infolist()))
-            arrays = {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, EOFError, MemoryError, BadZipFile, zlib.error) as error:
-        if isinstance(error, SourceError):
-            raise
+            parts = archive.zip.infolist()
+            size = sum(part.file_size for part in parts)
+            check_unpacked_size(path, size, _READ_AS_NEEDED, unpacked=size)
+            names = [part.filename for part in parts]
+            arrays = {name.removesuffix(".npy"): read_array(archive.zip, name) for name in names}
+    except SourceError:
+        raise
+    except UNREADABLE as error:
         raise SourceError(_unreadable(path, error)) from error
     if "X" not in arrays:
         found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "nothing"
@@ -64,24 +66,6 @@ def open_labelled_npz(path: Path) -> tuple[RowCollection, dict[str, NDArray[Any]
     ]
     ids: Columns = {"id": labels.pop("id").astype(str).tolist()} if "id" in labels else {}
     return vectors_collection(path.stem, matrix, str(path), notes, take_ids(ids, notes)), labels
-
-
-def physical_memory() -> int:
-    """Bytes of memory of this machine; 0 where it does not say."""
-    if not hasattr(os, "sysconf"):
-        return 0
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def _check_size(path: Path, size: int) -> None:
-    """Refuse an archive that unpacks to more than half of the memory: a few kilobytes may."""
-    memory = physical_memory()
-    if memory and size > memory / 2:
-        raise SourceError(
-            f"Expected arrays of at most half of the memory ({memory / 2e9:.1f} GB), but "
-            f"{str(path)!r} unpacks to {size / 1e9:,.1f} GB. Save 'X' as a .npy file: its rows "
-            "are read as needed."
-        )
 
 
 def _unreadable(path: Path, error: Exception) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import io
-import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, ClassVar
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from samekind.errors import SourceError
 from samekind.items import Collection, Item, Preview, Skipped
@@ -24,6 +24,7 @@ from samekind.sources.files.picture_formats import (
     is_cut_off,
     open_picture,
 )
+from samekind.sources.files.pillow_warnings import quiet_pillow
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -33,6 +34,8 @@ MAX_PIXELS = 80_000_000
 PREVIEW_SIDE = 512
 MAX_LOSSLESS_SIDE = 128
 """Previews up to this size are sent without loss, so that small pictures stay sharp."""
+ROWS_AT_A_TIME = 256
+"""Rows of pixels that are computed with at a time."""
 _JPEG_END = b"\xff\xd9"
 
 
@@ -61,7 +64,7 @@ class Picture(Item):
             report it, and continue without the item.
         """
         try:
-            with self.open() as image:
+            with quiet_pillow(), self.open() as image:
                 width, height = image.size
                 if width * height > MAX_PIXELS:
                     raise SourceError(f"{self.id!r} {too_large(width, height)}")
@@ -77,7 +80,7 @@ class Picture(Item):
 
     def capture(self) -> Capture:
         """When, where and with what it was taken, if the file says so."""
-        with suppress(Exception), self.open() as image:  # Pillow raises many types
+        with quiet_pillow(), suppress(Exception), self.open() as image:  # it raises many types
             return read_capture(image)
         return Capture()
 
@@ -120,13 +123,22 @@ def upright_rgb(image: Image) -> Image:
     except Exception:  # the picture may be fine although its EXIF data is damaged
         image = image.copy()
     if image.mode.startswith(("I", "F")):
-        deep = np.asarray(image, dtype=np.float64)
-        image = Images.fromarray((np.clip(deep, 0, 65535) / 257).astype(np.uint8))
+        image = Images.fromarray(_in_8_bits(np.asarray(image)))
     if image.has_transparency_data:
         image = image.convert("RGBA")
         white = Images.new("RGBA", image.size, "white")
         image = Images.alpha_composite(white, image)
     return image.convert("RGB")
+
+
+def _in_8_bits(deep: NDArray[Any]) -> NDArray[np.uint8]:
+    """Scale 16 bits to 8, a few rows at a time: a file of some kilobytes may have the most."""
+    scaled = np.empty(deep.shape, dtype=np.uint8)
+    for row in range(0, len(deep), ROWS_AT_A_TIME):
+        part = deep[row : row + ROWS_AT_A_TIME].astype(np.float64)
+        with np.errstate(invalid="ignore"):  # NaN, in floating-point pictures
+            scaled[row : row + ROWS_AT_A_TIME] = np.clip(part, 0, 65535) / 257
+    return scaled
 
 
 class ImageItem(Picture):
@@ -155,12 +167,9 @@ def open_images(folder: str | Path) -> Collection:
 
 def collect(folder: Path, found: Sequence[Found], skipped: Sequence[Skipped] = ()) -> Collection:
     """The pictures among the files of a folder; their sidecars are not listed as skipped."""
-    with warnings.catch_warnings():
-        # Pillow warns about large pictures before their size can be checked.
-        warnings.simplefilter("ignore")
-        collection = collect_files(
-            folder, found, skipped, _fault_of_file, lambda f: ImageItem(f.id, f.path, f.stamp)
-        )
+    collection = collect_files(
+        folder, found, skipped, _fault_of_file, lambda f: ImageItem(f.id, f.path, f.stamp)
+    )
     left_out = (file for file in collection.skipped if not file.id.lower().endswith(".xmp"))
     return replace(collection, skipped=tuple(left_out))
 
@@ -183,6 +192,11 @@ def fault(stream: BinaryIO, size: int, *, raw: bool = False) -> str:
     stream : the encoded picture, seekable, at its beginning. size : its length in bytes.
     raw : whether it is a raw file of a camera.
     """
+    with quiet_pillow():
+        return _fault(stream, size, raw)
+
+
+def _fault(stream: BinaryIO, size: int, raw: bool) -> str:
     from PIL import Image, UnidentifiedImageError
 
     if not size:

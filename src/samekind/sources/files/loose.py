@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,9 +50,7 @@ def item_of_bytes(kind: str, id: str, data: bytes, stamp: str) -> Item | Skipped
     'is blank'
     """
     if kind == "image":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Pillow warns before the size can be checked
-            reason = fault_of_bytes(data, raw=_is_raw(id))
+        reason = fault_of_bytes(data, raw=_is_raw(id))
         return Skipped(id, reason) if reason else EncodedImage(id, data, stamp)
     if kind != "text":
         raise InputError(f"Expected the kind image or text, got {kind!r}.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from samekind.errors import MissingExtra, SourceError
 from samekind.items import Collection, Item, Skipped
+from samekind.sources.files.archives import check_unpacked_size
 from samekind.sources.files.columns import (
     SPLIT,
     Columns,
@@ -29,6 +29,8 @@ from samekind.sources.files.picture_formats import open_picture
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+BYTES_PER_CELL = 8
+"""Memory that a cell takes at least: a file may state a billion rows in some kilobytes."""
 IMAGE = "image"
 
 
@@ -88,16 +90,14 @@ def open_labelled_pictures(
     column = table.column(IMAGE)
     items: list[Item] = []
     kept: list[int] = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # as for folders: sizes are checked here
-        for row in range(len(column)):
-            id = keys[row] if keys else f"row-{row}"
-            reason = fault_of_bytes(_bytes(column, row))
-            if reason:
-                notes.append(Skipped(id, reason))
-            else:
-                items.append(CellImage(id, column, row))
-                kept.append(row)
+    for row in range(len(column)):
+        id = keys[row] if keys else f"row-{row}"
+        reason = fault_of_bytes(_bytes(column, row))
+        if reason:
+            notes.append(Skipped(id, reason))
+        else:
+            items.append(CellImage(id, column, row))
+            kept.append(row)
     if not items:
         found = f" The first: {notes[0].id} {notes[0].reason}." if notes else ""
         raise SourceError(f"Expected pictures in {str(path)!r}, but none can be read.{found}")
@@ -126,7 +126,11 @@ def _parquet(path: Path, function: str, *, columns: list[str] | None = None) -> 
     try:
         if function == "read_schema":
             return reader.read_schema(path)
-        return reader.ParquetFile(path, memory_map=True).read(columns=columns)
+        file = reader.ParquetFile(path, memory_map=True)
+        width = file.metadata.num_columns if columns is None else len(columns)
+        size = BYTES_PER_CELL * width * file.metadata.num_rows
+        check_unpacked_size(path, size, "Split it into several files.")
+        return file.read(columns=columns)
     except (pyarrow.ArrowException, OSError) as error:
         raise SourceError(
             f"{str(path)!r} cannot be read as Parquet ({str(error).splitlines()[0]}). "

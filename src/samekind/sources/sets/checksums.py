@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind.errors import SourceError
+
+MAX_UNPACKED = 200_000_000
+"""Size of a file of a set; the largest that is packed by itself has 47 million bytes."""
+PIECE = 1 << 20
+"""Bytes that are unpacked at a time."""
 
 
 def check_file(path: Path, expected: str, *, packed: bool = False) -> Path:
@@ -43,9 +48,23 @@ def check_file(path: Path, expected: str, *, packed: bool = False) -> Path:
 
 
 def unpack(path: Path) -> bytes:
-    """The content of a gzip file."""
+    """The content of a gzip file of at most :data:`MAX_UNPACKED` bytes."""
+    return b"".join(_unpacked(path))
+
+
+def _unpacked(path: Path) -> Iterator[bytes]:
+    """The content of a gzip file in pieces, so that some kilobytes cannot fill the memory."""
+    left = MAX_UNPACKED
     try:
-        return gzip.decompress(path.read_bytes())
+        with gzip.open(path) as stream:
+            while piece := stream.read(PIECE):
+                left -= len(piece)
+                if left < 0:
+                    raise SourceError(
+                        f"Expected a file of a set, which has at most {MAX_UNPACKED:,} bytes, but "
+                        f"{str(path)!r} unpacks to more. Get the file again."
+                    )
+                yield piece
     except (OSError, EOFError, zlib.error) as error:
         raise SourceError(
             f"{str(path)!r} cannot be unpacked ({error}). Get the file again."
@@ -88,6 +107,9 @@ def content_sum(parts: Iterable[str | NDArray[Any]]) -> str:
 def _sum_of(path: str, size: int, changed: int, packed: bool) -> str:
     """The checksum; size and time of the last change are part of the cache's key."""
     if packed:
-        return hashlib.sha256(unpack(Path(path))).hexdigest()
+        digest = hashlib.sha256()
+        for piece in _unpacked(Path(path)):
+            digest.update(piece)
+        return digest.hexdigest()
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
