@@ -52,24 +52,37 @@ ATTACKS: dict[str, Entry] = {
         7,
         "full disk: tell, upgrade, repair, cache, export, polish, checkpoint",
     ),
-    "read-only-home": Entry("places:read_only_home", 2, 0, "a home that cannot be written"),
+    "read-only-home": Entry("places:read_only_home", 2, 2, "a home that cannot be written"),
     "clock": Entry("places:clock_set_back", 10, 1, "a clock that jumps by years"),
     "large-ledgers": Entry("time_and_size:large_ledgers", 2, 0, "10,000 and 100,000 answers"),
     "week": Entry(
-        "time_and_size:week_of_use", 200, 0, "reopenings with 500 new events each (200: a week)"
+        "time_and_size:week_of_use", 200, 2, "reopenings with 500 new events each (200: a week)"
     ),
     "exports-killed": Entry("exported:killed", 60, 2, "exports killed and undone"),
     "exports-names": Entry(
         "exported:names", 100, 4, "names that leave the target, links in the way"
     ),
     "malformed": Entry("server:malformed", 5000, 0, "malformed requests"),
-    "crowded": Entry("server:crowded", 6, 0, "slow clients, endless streams, huge bodies"),
-    "hard-piles": Entry(
-        "learner:hard_piles", 28, 4, "duplicates, constants, outliers; careless people"
+    "crowded": Entry(
+        "server:crowded", 5, 2, "slow clients, more than descriptors; endless streams, huge bodies"
     ),
-    "against-oneself": Entry("learner:against_oneself", 5, 1, "every answer changed later"),
+    "bombs": Entry("strangers:bombs", 27, 22, "files that would fill the memory, or never end"),
+    "strangers": Entry("strangers:files", 6, 6, "files with code in them"),
+    "versions": Entry("versions:versions", 42, 7, "older programs on newer files, and the reverse"),
+    "hard-piles": Entry(
+        "learner:hard_piles",
+        40,
+        8,
+        "duplicates, constants, outliers, one item; careless people",
+    ),
+    "against-oneself": Entry(
+        "learner:against_oneself",
+        5,
+        1,
+        "every answer changed, then contradicted; contradictions settled",
+    ),
     "always-same": Entry("learner:always_same", 5, 1, 'fifty times "same"'),
-    "many-groups": Entry("learner:many_groups", 1, 0, "five thousand groups"),
+    "many-groups": Entry("learner:many_groups", 1, 1, "five thousand groups"),
     "not-finite": Entry("learner:not_finite", 50, 5, "infinite values and NaN"),
     "statements": Entry("quality:statements", 100, 0, "what is said about the quality (sessions)"),
     "clients": Entry("time_and_size:many_clients", 2, 0, "20 clients at one server (minutes)"),
