@@ -11,8 +11,9 @@ one, ``{{people NAME}}`` its table by person, ``{{budgets SET}}`` live and polis
 by budget, ``{{ncp NAME}}`` a table of the clustering processes, ``{{late SET}}`` what late answers
 do to two losses, ``{{contents}}`` the list of sections. From ``benchmarks/gpu``: ``{{own METHOD}}``
 and ``{{epochs METHOD}}`` whole trainings by a paper's own loss, ``{{repaired METHOD}}`` its
-repaired profile, ``{{scan SET}}`` SCAN's stages, ``{{seconds}}`` seconds per epoch.
-``{{figure NAME}}`` is a figure of ``figures.py``, ``{{picture NAME}}`` a picture that may be there.
+repaired profile, ``{{learnt SET}}`` features learnt without answers, ``{{scan SET}}`` SCAN's
+stages, ``{{seconds}}`` seconds per epoch. ``{{figure NAME}}`` is a figure of ``figures.py``,
+``{{picture NAME}}`` a picture that may be there.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from benchmarks.results.budgets import budgets_table
 from benchmarks.results.figures import PICTURES, figure_text
 from benchmarks.results.gpu import GPU, recipe_rows
 from benchmarks.results.late import late_table
+from benchmarks.results.learnt import learnt_table
 from benchmarks.results.ncp import ncp_table
 from benchmarks.results.own import NOT_YET, epoch_table, epochs_table, own_table, repaired_table
 from benchmarks.results.rows import ROWS, read
@@ -50,6 +52,7 @@ SUITES: dict[str, Callable[[str, Sequence[Row]], str]] = {
     "repaired": repaired_table,
     "scan": scan_table,
     "late": late_table,
+    "learnt": learnt_table,
     "budgets": budgets_table,
     "ncp": ncp_table,
     "figure": figure_text,
