@@ -1,4 +1,4 @@
-"""The short form of the attacks: a few rounds of each that needs no server and no minutes."""
+"""The short form of the attacks: a few rounds of each that needs no database and no minutes."""
 
 from __future__ import annotations
 
