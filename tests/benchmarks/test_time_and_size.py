@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.faults.time_and_size import MAX_P95_SECONDS, Week, acted, bounds, names_of
-from samekind.ledger.fold import EventLog
+from samekind.ledger.event_log import EventLog
 from samekind.ledger.sql import SqlStore
 
 FLAT, QUICK = [300, 400, 450, 460, 455, 465], {"p95": 100.0}

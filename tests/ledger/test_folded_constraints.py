@@ -8,7 +8,8 @@ import pytest
 
 from piles import points
 from samekind.constraints import Constraints
-from samekind.ledger.fold import FEW_EVENTS, EventLog, LedgerState
+from samekind.ledger.event_log import FEW_EVENTS, EventLog
+from samekind.ledger.fold import LedgerState
 from samekind.ledger.folded_constraints import N_UNFOLDED
 from samekind.ledger.past_answers import PastAnswers
 from samekind.ledger.store import MemoryStore

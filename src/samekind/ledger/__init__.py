@@ -1,7 +1,7 @@
 """The ledger: every act of a person as an append-only list of events; the state is their fold.
 
-Reading order: ``fold.py`` (append events, fold them into a state, item ids to positions),
-``folded_constraints.py`` (what the answers in force imply),
+Reading order: ``event_log.py`` (store events, read those of others), ``fold.py`` (fold them into a
+state), ``positions.py``, ``folded_constraints.py`` (what the answers in force imply),
 ``store.py`` (in memory, and :func:`open_store`), ``sql.py`` (on disk), ``checksums.py``,
 ``migrations.py``, ``sqlite_file.py``, ``last_events.py``, ``postgres.py``, ``recordings.py``
 (answers of an earlier session, to be replayed), and ``repair.py`` with ``pages.py`` (what is left

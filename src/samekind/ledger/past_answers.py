@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from samekind.ledger.fold import EventLog, LedgerState
+from samekind.ledger.event_log import EventLog
+from samekind.ledger.fold import LedgerState
 from samekind.questions import Answer
 
 

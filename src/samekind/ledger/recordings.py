@@ -9,7 +9,7 @@ from typing import Any
 
 from samekind.errors import ChangedCollection, InputError, SourceError, UnknownName
 from samekind.items import Collection
-from samekind.ledger.fold import EventLog
+from samekind.ledger.event_log import EventLog
 from samekind.ledger.positions import Positions
 from samekind.ledger.sqlite_file import check_owner
 from samekind.protocols import Store

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from samekind.errors import AlreadyAnswered, AnsweredByOther, AnswerError, NotYourAnswer, Reserved
-from samekind.ledger.fold import EventLog, answer_data
+from samekind.ledger.event_log import EventLog
+from samekind.ledger.fold import answer_data
 from samekind.questions import UNSURE, Question
 from samekind.session.people import Reservations
 

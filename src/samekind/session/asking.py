@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from samekind.errors import StaleWrite
-from samekind.ledger.fold import Asked, EventLog
+from samekind.ledger.event_log import EventLog
+from samekind.ledger.fold import Asked
 from samekind.questions import Question
 from samekind.session.expectations import with_expectations
 from samekind.session.state import Prefetcher, SessionState
@@ -43,11 +44,11 @@ class Asking:
             asked = asked or now.deferred_question()
             if asked is None or now.reservations.is_mine(asked.number):
                 return asked
+            after = self._log.ledger.seq
             try:
-                data = {"number": asked.number, "for": by}
-                self._log.append("reserved", data, after=self._log.ledger.seq)
+                self._log.append("reserved", {"number": asked.number, "for": by}, after=after)
             except StaleWrite:
-                self._log.catch_up()
+                self._log.fold_newer(after)
 
     def put_first(self, question: Question, by: str | None) -> Asked:
         """Store a question that a person wants to be asked next."""

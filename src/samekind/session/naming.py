@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.errors import AnswerError
-from samekind.ledger.fold import Asked, EventLog
+from samekind.ledger.event_log import EventLog
+from samekind.ledger.fold import Asked
 from samekind.ledger.names import Name
 from samekind.questions import NONE
 from samekind.session.refit import with_names

@@ -14,7 +14,7 @@ import numpy as np
 
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
-from samekind.ledger.fold import EventLog
+from samekind.ledger.event_log import EventLog
 from samekind.ledger.places import following_places, free_places
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from samekind.constraints import Constraints
 from samekind.constraints.closure import Closure
 from samekind.errors import AnswerError
-from samekind.ledger.fold import EventLog
+from samekind.ledger.event_log import EventLog
 from samekind.questions import YES, Answer, Belongs, ByHand, Link, Question
 
 Aside = Mapping[int, frozenset[Link]]

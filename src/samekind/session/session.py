@@ -13,7 +13,8 @@ from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.errors import AnswerError, InputError
 from samekind.items import Collection
-from samekind.ledger.fold import Asked, EventLog
+from samekind.ledger.event_log import EventLog
+from samekind.ledger.fold import Asked
 from samekind.ledger.past_answers import PastAnswers
 from samekind.ledger.records import Refitted
 from samekind.ledger.store import MemoryStore
