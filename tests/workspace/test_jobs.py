@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from samekind.errors import InputError, JobRunning
-from samekind.workspace.jobs import JobContext, Jobs
+from samekind.workspace.jobs import Job, JobContext, Jobs
 from waiting import PATIENCE
 
 ORIGIN = "http://127.0.0.1:8765"
@@ -172,6 +173,25 @@ def test_after_a_kill_running_jobs_are_interrupted_and_finished_ones_stay_finish
     assert states == {done.id: "finished", cut.id: "interrupted", waiting.id: "interrupted"}
     assert after.find(cut.id).spec == {"path": "tiles"}
     work.go_on.set()
+
+
+def test_a_job_that_ends_while_it_is_still_being_queued_is_stored_as_finished(
+    make_jobs: Callable[[], Jobs], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended, here = threading.Event(), threading.current_thread()
+
+    def slow(job: Job) -> dict[str, Any]:
+        facts = asdict(job)
+        if threading.current_thread() is here:
+            ended.wait(0.5)  # a busy machine, where the job may end meanwhile
+        return facts
+
+    monkeypatch.setattr("samekind.workspace.jobs.asdict", slow)
+    jobs = make_jobs()
+    jobs.listen(lambda job: ended.set() if job.state == "finished" else None)
+    job = jobs.wait(jobs.submit("open", "Open", lambda context: None).id)
+    (file,) = (tmp_path / "jobs").glob("*.json")
+    assert json.loads(file.read_text())["state"] == job.state == "finished"
 
 
 def test_stopping_the_server_interrupts_its_job(make_jobs: Callable[[], Jobs]) -> None:

@@ -315,13 +315,14 @@ class Jobs:
             return
         final = self.folder / f"{job.id}.json"
         draft = draft_name(final)
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            draft.write_text(json.dumps({**asdict(job), "pid": os.getpid()}), encoding="utf-8")
-            draft.replace(final)
-        except OSError as problem:
-            log.warning("Jobs cannot be stored: %s", problem)
-            draft.unlink(missing_ok=True)
+        with self._lock:  # else an older state, written slowly, could replace a newer one
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                draft.write_text(json.dumps({**asdict(job), "pid": os.getpid()}), encoding="utf-8")
+                draft.replace(final)
+            except OSError as problem:
+                log.warning("Jobs cannot be stored: %s", problem)
+                draft.unlink(missing_ok=True)
 
     def _recall(self) -> None:
         """Load the jobs of earlier runs; those that were going are interrupted."""
