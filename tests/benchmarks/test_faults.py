@@ -17,7 +17,7 @@ from benchmarks.faults import learner, page, quality
 from benchmarks.faults.damage import spoiled
 from benchmarks.faults.doors import differing
 from benchmarks.faults.outcome import Outcome, Skipped, session_over
-from benchmarks.faults.run import ATTACKS, RESULTS
+from benchmarks.faults.run import ATTACKS, RESULTS, Entry, run
 from samekind.errors import InputError
 from samekind.session import Session
 from samekind.session.attention import Attention
@@ -231,3 +231,13 @@ def test_the_page_shows_the_kept_rows() -> None:
     rows = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
     assert {row["attack"] for row in rows} <= set(ATTACKS)
     assert page.table(rows) in Path(page.PAGE).read_text(encoding="utf-8")
+
+
+def test_an_attack_that_breaks_is_a_row_that_did_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(rounds: int, seed: int) -> Outcome:
+        raise RuntimeError("damaged")
+
+    monkeypatch.setattr(Entry, "load", lambda self: broken)
+    row = run("clock", None, 0)
+    assert (row["rounds"], row["survived"]) == (1, 0)
+    assert row["problems"] == ["It ended with RuntimeError('damaged')."]
