@@ -70,6 +70,9 @@ ATTACKS: dict[str, Entry] = {
         "server:crowded", 5, 2, "slow clients, more than descriptors; endless streams, huge bodies"
     ),
     "bombs": Entry("strangers:bombs", 27, 22, "files that would fill the memory, or never end"),
+    "pictures": Entry(
+        "damaged_pictures:damaged", 210, 7, "folders of 100 damaged pictures, of seven formats"
+    ),
     "strangers": Entry("strangers:files", 6, 6, "files with code in them"),
     "versions": Entry("versions:versions", 42, 7, "older programs on newer files, and the reverse"),
     "hard-piles": Entry(

@@ -17,10 +17,10 @@ from samekind.errors import SourceError
 from samekind.items import Collection, Item, Preview, Skipped
 from samekind.sources.files.capture import Capture, read_capture
 from samekind.sources.files.folders import Found, collect_files, list_folder
+from samekind.sources.files.iso_boxes import boxes_end, is_iso_media
 from samekind.sources.files.picture_formats import (
     RAW_SUFFIXES,
     SUFFIXES,
-    boxes_end,
     is_cut_off,
     open_picture,
 )
@@ -205,7 +205,7 @@ def _fault(stream: BinaryIO, size: int, raw: bool) -> str:
     stream.seek(0)
     if start[:4] == b"RIFF" and int.from_bytes(start[4:8], "little") + 8 > size:
         return "is cut off: the webp file is shorter than its header says"
-    if start[4:8] == b"ftyp" and boxes_end(stream, size) > size:
+    if is_iso_media(start) and boxes_end(stream, size) > size:
         return "is cut off: the file is shorter than it says"
     stream.seek(0)
     try:

@@ -9,6 +9,8 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, BinaryIO
 
+from samekind.sources.files.iso_boxes import check_items, is_iso_media
+
 if TYPE_CHECKING:
     from PIL.Image import Image
 
@@ -64,11 +66,23 @@ def open_picture(file: str | BinaryIO, *, raw: bool = False) -> Image:
 
     _register()
     if not raw:
+        _check_boxes(file)
         return Image.open(file, formats=tuple(FORMATS))
     if isinstance(file, str):
         with open(file, "rb") as stream:
             return _open_preview(stream)
     return _open_preview(file)
+
+
+def _check_boxes(file: str | BinaryIO) -> None:
+    """Refuse a HEIC file that would end the program; see `check_items`."""
+    if isinstance(file, str):
+        with open(file, "rb") as stream:
+            _check_boxes(stream)
+        return
+    if is_iso_media(file.read(8)):
+        check_items(file, file.seek(0, io.SEEK_END))
+    file.seek(0)
 
 
 def _open_preview(stream: BinaryIO) -> Image:
@@ -151,21 +165,6 @@ def is_cut_off(stream: BinaryIO, size: int, image: Image) -> bool | None:
     if image.format == "TIFF":
         return _strips_end(image) > size
     return None
-
-
-def boxes_end(stream: BinaryIO, size: int) -> int:
-    """Where the last box of an ISO media file ends by its own account."""
-    place = 0
-    while place + 8 <= size:
-        stream.seek(place)
-        head = stream.read(16)
-        length = int.from_bytes(head[:4], "big")
-        if length == 1:
-            length = int.from_bytes(head[8:16], "big")
-        if length < 8:  # 0: up to the end of the file
-            return size
-        place += length
-    return place
 
 
 def _strips_end(image: Image) -> int:

@@ -1,7 +1,8 @@
-"""Pillow's warnings about damaged pictures, which would fill the terminal of a person."""
+"""Pillow's words about damaged pictures, which would fill the terminal of a person."""
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 import warnings
@@ -10,6 +11,8 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 _IGNORE = ("ignore", None, Warning, re.compile(r"(PIL|pi_heif)\b"), 0)
+# Records go on to those who listen; without any, they are no longer printed.
+logging.getLogger("PIL").addHandler(logging.NullHandler())
 _lock = threading.Lock()
 _reading = 0
 """Threads that read a picture at this moment."""
