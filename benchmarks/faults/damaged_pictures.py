@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from benchmarks.faults.long_files import PHONE
 from benchmarks.faults.outcome import Outcome
 from benchmarks.faults.strangers import READ, read_apart
 from samekind.errors import SamekindError
 from samekind.sources import open_source
 
-PHONE = Path(__file__).parents[2] / "tests" / "sources" / "files" / "pictures" / "phone.heic"
-"""A HEIC file of a phone, which Pillow cannot write."""
 PER_FOLDER = 100
 """Damaged pictures in one folder, which is one round."""
 MIN_DIFFERENCE = 16

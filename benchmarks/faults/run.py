@@ -69,7 +69,7 @@ ATTACKS: dict[str, Entry] = {
     "crowded": Entry(
         "server:crowded", 5, 2, "slow clients, more than descriptors; endless streams, huge bodies"
     ),
-    "bombs": Entry("strangers:bombs", 27, 22, "files that would fill the memory, or never end"),
+    "bombs": Entry("strangers:bombs", 43, 38, "files that would fill the memory, or never end"),
     "pictures": Entry(
         "damaged_pictures:damaged", 210, 7, "folders of 100 damaged pictures, of seven formats"
     ),

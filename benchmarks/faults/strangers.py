@@ -12,12 +12,14 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.faults import bombs as made
-from benchmarks.faults import hostile_files
+from benchmarks.faults import hostile_files, long_files
+from benchmarks.faults.long_files import Long
 from benchmarks.faults.outcome import Outcome
 from samekind.errors import SamekindError
 from samekind.session import Session
@@ -55,7 +57,7 @@ def bombs(rounds: int, seed: int) -> Outcome:
             file, make, opener = cases[k % len(cases)]
             folder = Path(name) / str(k)
             folder.mkdir()
-            (folder / file).write_bytes(make())
+            make().write(folder / file)
             found = read_apart(opener, folder / file)
             kind = "picture" if file.startswith(made.MOST) else "other"
             limit = MAX_PICTURE_GROWTH if kind == "picture" else MAX_GROWTH
@@ -74,14 +76,28 @@ def bombs(rounds: int, seed: int) -> Outcome:
     return outcome
 
 
-def _cases(good: bytes) -> list[tuple[str, Callable[[], bytes], Callable[[Path], str]]]:
-    pictures = [(name, make, read_picture) for name, make in made.PICTURES.items()]
-    archives = [(name, make, read_source) for name, make in made.ARCHIVES.items()]
-    sessions = [
-        (name, lambda m=make: m(good), read_session) for name, make in made.SESSIONS.items()
+Case = tuple[str, Callable[[], Long], Callable[[Path], str]]
+"""Name of a file, what makes it, and what opens it."""
+
+
+def _cases(good: bytes) -> list[Case]:
+    packed = {"set.gz": lambda: made.gzipped(made.HUGE)}
+    sessions = {name: partial(make, good) for name, make in made.SESSIONS.items()}
+    whole = {
+        read_picture: made.PICTURES,
+        read_source: made.ARCHIVES,
+        read_session: sessions,
+        read_packed: packed,
+    }
+    long = {read_picture: long_files.PICTURES, read_source: long_files.TABLES}
+    return [
+        *((name, make, opener) for opener, files in long.items() for name, make in files.items()),
+        *(
+            (name, lambda m=make: Long(m()), opener)
+            for opener, files in whole.items()
+            for name, make in files.items()
+        ),
     ]
-    packed = [("set.gz", lambda: made.gzipped(made.HUGE), read_packed)]
-    return [*pictures, *archives, *sessions, *packed]
 
 
 def read_picture(path: Path) -> str:

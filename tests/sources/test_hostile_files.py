@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from benchmarks.faults import bombs, hostile_files
+from benchmarks.faults import bombs, hostile_files, long_files
 from benchmarks.faults.hostile_files import Attempt, Payload, with_header
 from samekind.errors import SamekindError
 from samekind.exports import OrientationFile
@@ -228,19 +228,34 @@ def test_sixteen_bits_become_eight_a_few_rows_at_a_time(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found, (deep.astype(np.float64) / 257).astype(np.uint8))
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in bombs.PICTURES if not name.startswith(bombs.MOST)]
-)
+SMALL = {name: make for name, make in bombs.PICTURES.items() if not name.startswith(bombs.MOST)}
+
+
+@pytest.mark.parametrize("name", [*SMALL, *long_files.PICTURES])
 def test_a_picture_of_a_stranger_is_shown_or_skipped_with_a_reason(
     tmp_path: Path, name: str
 ) -> None:
     begun = time.process_time()
-    (tmp_path / name).write_bytes(bombs.PICTURES[name]())
+    make = long_files.PICTURES.get(name, lambda: long_files.Long(SMALL[name]()))
+    make().write(tmp_path / name)
     Image.new("RGB", (8, 8)).save(tmp_path / "good.png")
     pile = open_source(tmp_path)
     for item in pile:
         item.preview()
     assert {*pile.ids(), *(skipped.id for skipped in pile.skipped)} == {name, "good.png"}
+    assert time.process_time() - begun < 30
+
+
+@pytest.mark.parametrize("name", list(long_files.TABLES))
+def test_a_table_or_graph_without_end_is_read_or_refused_with_a_sentence(
+    tmp_path: Path, name: str
+) -> None:
+    begun, path = time.process_time(), tmp_path / name
+    long_files.TABLES[name]().write(path)
+    if name == "equal names.csv":
+        assert len(open_source(path)) == 1
+    else:
+        refused(path)
     assert time.process_time() - begun < 30
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,10 +13,12 @@ import numpy as np
 from samekind.errors import SourceError
 from samekind.items import Skipped
 from samekind.sources.files.columns import Column, Columns, as_text, collect_rows
+from samekind.sources.files.plain_text import read_text
 from samekind.sources.files.rows import RowCollection
-from samekind.sources.files.texts import decode, looks_binary
 
 DELIMITERS = ",;\t|"
+MEMORY_PER_BYTE = 10
+"""Of a table: its text, and a string of each cell."""
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 
 
@@ -29,10 +32,7 @@ def read_csv(path: Path) -> tuple[Columns, list[Skipped]]:
 
     The first line has the names of the columns, unless all its cells are numbers.
     """
-    data = path.read_bytes()
-    if looks_binary(data[:65_536]):
-        raise SourceError(f"Expected a CSV file, but {str(path)!r} is binary. Save it as CSV.")
-    text = decode(data)
+    text = read_text(path, "a CSV file", memory_per_byte=MEMORY_PER_BYTE)
     delimiter = sniff(text)
     # Strict reading would refuse a lone quote. Lenient reading keeps it in the cell.
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
@@ -89,14 +89,15 @@ def _header(
     first = rows[0]
     if all(_number(cell, True) is not None for cell in first):
         return [f"column {place + 1}" for place in range(len(first))], rows, lines
-    names: list[str] = []
+    names: dict[str, None] = {}  # in their order
+    copies: Counter[str] = Counter()
     for place, cell in enumerate(first):
         name = cell or f"column {place + 1}"
-        copy = 2
         while name in names:
-            name, copy = f"{cell or 'column'} ({copy})", copy + 1
-        names.append(name)
-    return names, rows[1:], lines[1:]
+            copies[cell] += 1
+            name = f"{cell or 'column'} ({copies[cell] + 1})"
+        names[name] = None
+    return list(names), rows[1:], lines[1:]
 
 
 def _number(cell: str, comma: bool) -> float | None:

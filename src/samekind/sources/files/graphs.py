@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from samekind.errors import SourceError
 from samekind.items import Skipped
+from samekind.sources.files.plain_text import read_text
 from samekind.sources.files.rows import RowCollection, Rows
-from samekind.sources.files.texts import decode, looks_binary
 
 MAX_NODES = 5_000
 """Rows of the adjacency are as long as there are nodes."""
+MEMORY_PER_BYTE = 40
+"""Of a file with nodes and edges: each becomes several Python objects."""
 MAX_NAMED_NEIGHBOURS = 12
 """Neighbours that are named when a node is shown."""
 GRAPH_SUFFIXES = (".gml", ".graphml")
@@ -30,14 +32,10 @@ def open_edges(path: Path, exclude: Sequence[str] = ()) -> RowCollection:
     Names are separated by tabs, commas, semicolons or spaces. An edge that comes twice, also as
     ``b a`` after ``a b``, counts once; weights add up.
     """
-    data = path.read_bytes()
-    if looks_binary(data[:65_536]):
-        raise SourceError(
-            f"Expected a list of edges, but {str(path)!r} is binary. Save it as text."
-        )
+    text = read_text(path, "a list of edges", memory_per_byte=MEMORY_PER_BYTE)
     edges: list[Edge] = []
     weighted = False
-    for number, line in enumerate(decode(data).splitlines(), start=1):
+    for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.strip().startswith(_COMMENTS):
             continue
         cells = _cells(line)
@@ -169,15 +167,15 @@ def _read_networkx(path: Path) -> Any:
             f"Expected networkx, which reads {path.suffix} files, found none. "
             "Type: pip install networkx"
         ) from problem
+    text = read_text(path, f"a {path.suffix} file", memory_per_byte=MEMORY_PER_BYTE)
     try:
         if path.suffix.lower() == ".graphml":
             return nx.read_graphml(path)
-        text = decode(path.read_bytes())
         try:
             return nx.parse_gml(text)
         except nx.NetworkXError:  # nodes without labels are known by their numbers
             return nx.parse_gml(text, label="id")
-    except (nx.NetworkXError, ValueError, SyntaxError, KeyError) as problem:
+    except (nx.NetworkXError, ValueError, SyntaxError, KeyError, RecursionError) as problem:
         raise SourceError(
             f"{str(path)!r} cannot be read as {path.suffix[1:].upper()} ({problem}). Save it "
             "again, or write one edge per line into an .edges file."

@@ -205,10 +205,10 @@ def _fault(stream: BinaryIO, size: int, raw: bool) -> str:
     stream.seek(0)
     if start[:4] == b"RIFF" and int.from_bytes(start[4:8], "little") + 8 > size:
         return "is cut off: the webp file is shorter than its header says"
-    if is_iso_media(start) and boxes_end(stream, size) > size:
-        return "is cut off: the file is shorter than it says"
-    stream.seek(0)
     try:
+        if is_iso_media(start) and boxes_end(stream, size) > size:
+            return "is cut off: the file is shorter than it says"
+        stream.seek(0)
         image = open_picture(stream, raw=raw)
         width, height = image.size
         if width * height > MAX_PIXELS:
@@ -233,7 +233,7 @@ def _fault(stream: BinaryIO, size: int, raw: bool) -> str:
     except Image.DecompressionBombError:
         return f"has far more pixels than the limit of {MAX_PIXELS // 1_000_000} million"
     except Exception as error:  # Pillow raises many types on damaged files
-        return f"is damaged or cut off: {error}"
+        return f"is damaged or cut off: {str(error) or type(error).__name__}"
     return ""
 
 

@@ -14,7 +14,8 @@ from samekind.sources.files import texts
 from samekind.sources.files.folders import Found, _id, _skip_reason, natural
 from samekind.sources.files.images import Picture, fault_of_bytes
 from samekind.sources.files.picture_formats import RAW_SUFFIXES, SUFFIXES, open_picture
-from samekind.sources.files.texts import TextItem, decode, looks_binary
+from samekind.sources.files.plain_text import decode, looks_binary
+from samekind.sources.files.texts import TextItem
 
 if TYPE_CHECKING:
     from PIL.Image import Image

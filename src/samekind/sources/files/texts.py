@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
@@ -12,13 +11,14 @@ from typing import ClassVar
 from samekind.errors import SourceError
 from samekind.items import Collection, Item, Preview, Skipped
 from samekind.sources.files.folders import Found, collect_files
+from samekind.sources.files.plain_text import HEAD, decode, looks_binary, read_text
 
 SUFFIXES = frozenset({".txt", ".md"})
 MAX_BYTES = 10_000_000
 """Longer texts are refused: they are books or logs rather than items to sort."""
 MAX_PREVIEW_LENGTH = 4_000
-_HEAD = 65_536
-_TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
+MEMORY_PER_BYTE = 12
+"""Of a file of lines: short lines take more than their letters."""
 
 
 class TextItem(Item):
@@ -67,14 +67,10 @@ def open_lines(path: str | Path, exclude: Sequence[str] = ()) -> Collection:
     are stored by id, and a line inserted at the top must not shift them.
     """
     path = Path(path)
-    if path.stat().st_size > 100 * MAX_BYTES:
-        raise SourceError(f"{str(path)!r} is larger than 1 GB. Split it into several files.")
-    data = path.read_bytes()
-    if looks_binary(data[:_HEAD]):
-        raise SourceError(f"Expected UTF-8 text, one per line, but {str(path)!r} is binary.")
+    whole = read_text(path, "a text file with one text per line", memory_per_byte=MEMORY_PER_BYTE)
     seen: Counter[str] = Counter()
     items: list[Item] = []
-    for line in decode(data).splitlines():
+    for line in whole.splitlines():
         text = line.strip()
         if not text:
             continue
@@ -83,24 +79,6 @@ def open_lines(path: str | Path, exclude: Sequence[str] = ()) -> Collection:
         id = f"text-{key}" if seen[key] == 1 else f"text-{key}-{seen[key]}"
         items.append(TextItem(id, text=text))
     return Collection(path.stem, items, (), str(path))
-
-
-def decode(data: bytes) -> str:
-    """Decode bytes: as UTF-8, as UTF-16 if marked, or else as Latin-1, which always succeeds."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return data.decode("utf-16", "replace")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
-
-
-def looks_binary(head: bytes) -> bool:
-    """Whether a file is binary, judged by its beginning."""
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return False
-    n_controls = sum(byte < 32 and byte not in _TEXT_CONTROLS for byte in head[:4096])
-    return b"\0" in head or n_controls > 0.05 * len(head[:4096])
 
 
 def _fault(file: Found) -> str:
@@ -113,7 +91,7 @@ def _fault(file: Found) -> str:
         return f"has {file.size:,} bytes; the limit is {MAX_BYTES:,}"
     try:
         with open(file.path, "rb") as stream:
-            head = stream.read(_HEAD)
+            head = stream.read(HEAD)
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
     if looks_binary(head):

@@ -12,7 +12,8 @@ import numpy as np
 
 from samekind.errors import MissingExtra
 from samekind.items import Collection, Item
-from samekind.sources.files.texts import TextItem, decode
+from samekind.sources.files.plain_text import decode
+from samekind.sources.files.texts import TextItem
 from samekind.sources.sets.checksums import check_content, check_file, content_sum
 from samekind.sources.sets.labelled import LabelledSet
 from samekind.sources.sets.locations import data_folder, missing, packaged
