@@ -22,7 +22,7 @@ PER_FOLDER = 100
 MIN_DIFFERENCE = 16
 """Bytes at the beginning that are damaged most often: what decoders steer by stands there."""
 ITEM_TYPE = (0xB0, b"\xffxif")
-"""A place in `PHONE` and bytes there, at which pi-heif 1.4 dereferences a null pointer."""
+"""A place in `PHONE` and bytes there, at which pi-heif 1.4 dereferenced a null pointer."""
 NAMES = {
     "heic": "",
     "avif": "AVIF",

@@ -19,7 +19,6 @@ from samekind.items import Collection
 from samekind.sources import item_of_bytes, open_source
 from samekind.sources.files.capture import Capture, read_capture
 from samekind.sources.files.images import ImageItem, fault_of_bytes
-from samekind.sources.files.iso_boxes import check_items
 from samekind.sources.files.picture_formats import embedded_jpegs, open_picture
 
 PHONE = Path(__file__).parent / "pictures" / "phone.heic"
@@ -138,24 +137,6 @@ def test_damaged_files_never_raise_anything_but_a_reason(data: st.DataObject) ->
     assert isinstance(
         fault_of_bytes(good[:place] + junk + good[place + len(junk) :], raw=good is RAW), str
     )
-
-
-@pytest.mark.parametrize("words", [b"\xffxif\0", b"Exi\xff\0", b"mime\0\xff\0"])
-def test_a_photo_with_a_part_of_no_type_is_refused_before_it_is_decoded(words: bytes) -> None:
-    """The decoder of HEIC files would end the program there: see also the attack `pictures`."""
-    good = PHONE.read_bytes()
-    check_items(io.BytesIO(good), len(good))
-    found = good.index(b"Exif\0\0\0\0\x0epitm") - len(b"\0\0\0\x15infe\2\0\0\1\0\2\0\0")
-    part = b"infe\2\0\0\1\0\2\0\0" + words
-    bad = good[:found] + struct.pack(">I", len(part) + 4) + part + good[found + 21 :]
-    with pytest.raises(ValueError, match="is not text"):
-        check_items(io.BytesIO(bad), len(bad))
-
-
-def test_pixels_that_look_like_a_part_are_no_fault() -> None:
-    data = PHONE.read_bytes()
-    data += b"\0\0\0\x20mdat" + b"\0\0\0\x15infe\2\0\0\0\0\1\0\0\xff\xff\xff\xff\0\0\0\0"
-    check_items(io.BytesIO(data), len(data))
 
 
 def test_words_of_pillow_about_damage_are_not_printed(

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, BinaryIO
 
-from samekind.sources.files.iso_boxes import check_items, is_iso_media
+from samekind.sources.files.iso_boxes import is_iso_media
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -33,6 +33,8 @@ SUFFIXES = (*(suffix for suffixes in FORMATS.values() for suffix in suffixes), *
 
 MIN_PREVIEW = 160 * 120
 """Pixels of an embedded JPEG below which it is an icon rather than the picture."""
+MAX_AT_ONCE = 1 << 29
+"""Bytes of a file whose decoder reads all of it into the memory."""
 MAX_EMBEDDED = 64
 """JPEGs that are looked at in one raw file; a damaged file may seem to have thousands."""
 MAX_HEAD = 1 << 18
@@ -49,7 +51,7 @@ MAX_SEGMENTS = 200
 def _register() -> None:
     """Teach Pillow the pictures of phones, where the package for them is installed."""
     with suppress(ImportError):
-        from pi_heif import register_heif_opener
+        from pillow_heif import register_heif_opener
 
         register_heif_opener()
 
@@ -66,7 +68,7 @@ def open_picture(file: str | BinaryIO, *, raw: bool = False) -> Image:
 
     _register()
     if not raw:
-        _check_boxes(file)
+        _check_size(file)
         return Image.open(file, formats=tuple(FORMATS))
     if isinstance(file, str):
         with open(file, "rb") as stream:
@@ -74,14 +76,14 @@ def open_picture(file: str | BinaryIO, *, raw: bool = False) -> Image:
     return _open_preview(file)
 
 
-def _check_boxes(file: str | BinaryIO) -> None:
-    """Refuse a HEIC file that would end the program; see `check_items`."""
+def _check_size(file: str | BinaryIO) -> None:
+    """Refuse a HEIC or AVIF file that is too large: its decoder reads all of it at once."""
     if isinstance(file, str):
         with open(file, "rb") as stream:
-            _check_boxes(stream)
+            _check_size(stream)
         return
-    if is_iso_media(file.read(8)):
-        check_items(file, file.seek(0, io.SEEK_END))
+    if is_iso_media(file.read(8)) and (size := file.seek(0, io.SEEK_END)) > MAX_AT_ONCE:
+        raise ValueError(f"it has {size:,} bytes; the limit is {MAX_AT_ONCE:,}")
     file.seek(0)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
-_IGNORE = ("ignore", None, Warning, re.compile(r"(PIL|pi_heif)\b"), 0)
+_IGNORE = ("ignore", None, Warning, re.compile(r"(PIL|pillow_heif)\b"), 0)
 # Records go on to those who listen; without any, they are no longer printed.
 logging.getLogger("PIL").addHandler(logging.NullHandler())
 _lock = threading.Lock()
