@@ -19,10 +19,15 @@ from samekind.ledger.sql import SqlStore
 
 NAMES = ("anna", "ben", "carla", "at the terminal")
 KEYS, UNSURE = ("1", "0"), "u"
+NOTHING_LEFT = "no more questions worth asking"
 CHOICES = {"1": {"1", "same"}, "0": {"none", "different"}, UNSURE: {"unsure"}}
 """What the keys that are pressed at the terminal may mean."""
 N_ITEMS, PAUSE, ALL_AT_ONCE = 4000, 1.0, 0.25
 """Longest pause before something is killed, and how often everything is killed at once."""
+
+
+ROUNDS_PER_PILE = 10
+"""Then another pile is begun, before this one is all answered."""
 
 
 class Terminal:
@@ -51,7 +56,9 @@ class Terminal:
         self.ready = threading.Event()
         self.reader = threading.Thread(target=self._answer, daemon=True)
         self.reader.start()
-        if not self.ready.wait(PATIENCE) or self.process.poll() is not None:
+        begun = self.ready.wait(PATIENCE)
+        ended = self.process.poll() is not None
+        if not begun or (ended and not any(NOTHING_LEFT in line for line in self.said)):
             raise RuntimeError(f"The terminal did not begin: {''.join(self.said[-20:])}")
 
     def _answer(self) -> None:
@@ -107,6 +114,13 @@ def differing(confirmed: list[str], pressed: str, kept: list[str]) -> int:
 
 def doors(rounds: int, seed: int) -> Outcome:
     """People at two servers and at a terminal; one of the three, or all, are killed each round."""
+    outcome = Outcome()
+    for begun in range(0, rounds, ROUNDS_PER_PILE):
+        outcome.add(_one_pile(min(ROUNDS_PER_PILE, rounds - begun), seed + begun))
+    return outcome
+
+
+def _one_pile(rounds: int, seed: int) -> Outcome:
     outcome, rng = Outcome(), random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

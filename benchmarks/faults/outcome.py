@@ -46,6 +46,15 @@ class Outcome:
         if not good and words and len(self.problems) < 10:
             self.problems.append(words)
 
+    def add(self, more: Outcome) -> None:
+        """Count the rounds of another outcome as well; its figures must be counts."""
+        self.rounds += more.rounds
+        self.survived += more.survived
+        self.lost += more.lost
+        self.problems = [*self.problems, *more.problems][:10]
+        for name, count in more.figures.items():
+            self.figures[name] = self.figures.get(name, 0) + count
+
     def row(self) -> dict[str, Any]:
         """The outcome as part of a row."""
         shown = {"rounds": self.rounds, "survived": self.survived, "lost": self.lost}

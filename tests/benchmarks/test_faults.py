@@ -48,6 +48,10 @@ def test_a_round_that_failed_is_counted() -> None:
     outcome.note(False, "lost")
     assert not outcome.held and outcome.row()["survived"] == 1
     assert Outcome(rounds=1, survived=1, lost=1).held is False
+    outcome.add(Outcome(rounds=3, survived=2, lost=1, problems=["more"], figures={"answers": 5}))
+    outcome.add(Outcome(rounds=1, survived=1, figures={"answers": 2}))
+    assert (outcome.rounds, outcome.survived, outcome.lost) == (6, 4, 1)
+    assert outcome.problems == ["lost", "more"] and outcome.figures == {"answers": 7}
 
 
 def test_spoiling_changes_the_bytes() -> None:
