@@ -119,6 +119,20 @@ def test_random_damage_never_changes_an_answer(answered: Path, tmp_path: Path) -
     assert n_saved > 20 * len(expected), "most events of most files are saved"
 
 
+@pytest.mark.parametrize("column", ["session", "seq", "kind", "data", "at", "asked", "checksum"])
+@pytest.mark.parametrize("value", ["x'ff00'", "CAST(x'ff' AS TEXT)", "1e999", "'words'"])
+def test_a_value_of_another_type_is_refused_and_the_others_are_saved(
+    answered: Path, column: str, value: str
+) -> None:
+    expected = events_of(answered)
+    spoil(answered, expected[-1].seq, f"{column} = {value}")
+    with pytest.raises(CorruptedLedger, match="samekind repair"), SqlStore(answered) as store:
+        read = [event for name in store.sessions() for event in store.read(name)]
+        assert read != expected[:-1], "the last event is gone without a word"
+    kept = events_of(repair(answered).path)
+    assert [event for event in kept if event.kind != "lost"] == expected[:-1]
+
+
 def test_events_between_two_damaged_pages_are_saved(ledger: Path) -> None:
     with SqlStore(ledger) as store:
         store.extend("main", (Event("named", {"group": n, "name": "x" * 300}) for n in range(400)))

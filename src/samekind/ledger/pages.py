@@ -52,7 +52,7 @@ class _Page:
             for others in (self.newest, self.stored):
                 try:
                     row = self._row(start, others)
-                except (ValueError, IndexError, TypeError):  # not an event
+                except (ValueError, IndexError, TypeError, OverflowError):  # not an event
                     continue
                 if row.is_whole:
                     yield row

@@ -278,17 +278,18 @@ def _has_checksums(connection: sqlite3.Connection) -> bool:
 
 def _names(connection: sqlite3.Connection, end: str, beyond: str) -> Iterator[str]:
     """Names of sessions from one end of the table to the damage."""
-    last: str | None = None
+    last: object = None  # as it is stored, so that every step goes on in SQLite's order
     while True:
         where, given = ("", ()) if last is None else (f"WHERE session {beyond} ?", (last,))
         try:
             row = connection.execute(f"SELECT {end}(session) FROM events {where}", given).fetchone()
         except (sqlite3.Error, UnicodeDecodeError):  # SQLite may quote invalid bytes
             return
-        if row[0] is None or str(row[0]) == last:
+        if row[0] is None or row[0] == last:
             return
-        last = str(row[0])
-        yield last
+        last = row[0]
+        if isinstance(last, str):
+            yield last
 
 
 def _rows_of(

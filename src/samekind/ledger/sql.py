@@ -144,7 +144,10 @@ class SqlStore:
     def sessions(self) -> list[str]:
         """Names of the sessions that have events, sorted."""
         with self._translated(), self._engine.connect() as connection:
-            return sorted(connection.scalars(sa.select(EVENTS.c.session).distinct()))
+            names = connection.scalars(sa.select(EVENTS.c.session).distinct()).all()
+        if not all(isinstance(name, str) for name in names):
+            raise self._damaged("the name of a session is not text")
+        return sorted(names)
 
     def close(self) -> None:
         """Close the connections. The store opens new ones when it is used again."""
