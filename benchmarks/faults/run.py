@@ -71,7 +71,10 @@ ATTACKS: dict[str, Entry] = {
     ),
     "bombs": Entry("strangers:bombs", 43, 38, "files that would fill the memory, or never end"),
     "pictures": Entry(
-        "damaged_pictures:damaged", 210, 7, "folders of 100 damaged pictures, of seven formats"
+        "damaged_files:pictures", 210, 7, "folders of 100 damaged pictures, of seven formats"
+    ),
+    "tables": Entry(
+        "damaged_files:tables", 180, 9, "100 damaged tables, arrays or graphs, of nine formats"
     ),
     "strangers": Entry("strangers:files", 6, 6, "files with code in them"),
     "versions": Entry("versions:versions", 42, 7, "older programs on newer files, and the reverse"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
@@ -16,9 +17,9 @@ from samekind.errors import SourceError
 
 UNREADABLE = (
     *(ArithmeticError, EOFError, LookupError, MemoryError, OSError, RuntimeError),
-    *(TypeError, ValueError, BadZipFile, zlib.error),
+    *(AttributeError, SyntaxError, TokenError, TypeError, ValueError, BadZipFile, zlib.error),
 )
-"""What zipfile, zlib and NumPy raise on damaged archives."""
+"""What zipfile, zlib, NumPy and networkx raise on damaged files."""
 MAX_RATIO = 300
 """Bytes per byte of an archive; vectors have about 1, tables of words 100, and zeros 1,000."""
 MAX_SMALL = 64_000_000

@@ -16,6 +16,8 @@ from samekind.sources.files.columns import Columns, take_ids
 from samekind.sources.files.drawing import looks_like_pictures
 from samekind.sources.files.rows import RowCollection, Rows, ready_vectors
 
+MAX_REASON = 200
+"""Letters of what NumPy says, which may quote the whole file."""
 _READ_AS_NEEDED = "Save 'X' as a .npy file: its rows are read as needed."
 _SAVE_AGAIN = "Save it again with NumPy; pickled objects are never loaded."
 
@@ -39,7 +41,7 @@ def open_npz(path: Path, exclude: Sequence[str] = ()) -> RowCollection:
 def open_labelled_npz(path: Path) -> tuple[RowCollection, dict[str, NDArray[Any]]]:
     """The rows of ``X``, and beside them the label columns: 1-D arrays of the same length."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             if not hasattr(archive, "files"):
                 raise SourceError(f"{str(path)!r} is one array. Rename it to .npy.")
             parts = archive.zip.infolist()
@@ -73,7 +75,7 @@ def _unreadable(path: Path, error: Exception) -> str:
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
     if "pickle" in reason:
         reason = "it is not an array of numbers, or damaged"
-    return f"{str(path)!r} cannot be read ({reason}). {_SAVE_AGAIN}"
+    return f"{str(path)!r} cannot be read ({reason[:MAX_REASON]}). {_SAVE_AGAIN}"
 
 
 def vectors_collection(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from samekind.errors import SourceError
 from samekind.items import Skipped
+from samekind.sources.files.archives import UNREADABLE
 from samekind.sources.files.plain_text import read_text
 from samekind.sources.files.rows import RowCollection, Rows
 
@@ -175,7 +176,7 @@ def _read_networkx(path: Path) -> Any:
             return nx.parse_gml(text)
         except nx.NetworkXError:  # nodes without labels are known by their numbers
             return nx.parse_gml(text, label="id")
-    except (nx.NetworkXError, ValueError, SyntaxError, KeyError, RecursionError) as problem:
+    except (nx.NetworkXException, *UNREADABLE) as problem:
         raise SourceError(
             f"{str(path)!r} cannot be read as {path.suffix[1:].upper()} ({problem}). Save it "
             "again, or write one edge per line into an .edges file."

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,31 +108,33 @@ def open_labelled_pictures(
 
 def column_names(path: Path) -> list[str]:
     """The names of the columns; nothing else is read."""
-    return list(_parquet(path, "read_schema").names)
+    with _reader(path) as parquet:
+        return list(parquet.read_schema(path).names)
 
 
 def _read(path: Path, columns: list[str]) -> Any:
-    table = _parquet(path, "read_table", columns=columns)
+    with _reader(path) as parquet:
+        file = parquet.ParquetFile(path, memory_map=True)
+        size = BYTES_PER_CELL * len(columns) * file.metadata.num_rows
+        check_unpacked_size(path, size, "Split it into several files.")
+        table = file.read(columns=columns)
+        table.validate(full=True)  # damaged texts are not UTF-8, damaged lists end anywhere
     if not table.num_rows and columns:
         raise SourceError(f"Expected at least 1 row in {str(path)!r}, got none. Add items.")
     return table
 
 
-def _parquet(path: Path, function: str, *, columns: list[str] | None = None) -> Any:
+@contextmanager
+def _reader(path: Path) -> Iterator[Any]:
+    """The library, whose complaints about a file become one sentence."""
     try:
         import pyarrow
-        import pyarrow.parquet as reader
+        import pyarrow.parquet
     except ImportError as error:
         raise MissingExtra("Reading Parquet files", "parquet") from error
     try:
-        if function == "read_schema":
-            return reader.read_schema(path)
-        file = reader.ParquetFile(path, memory_map=True)
-        width = file.metadata.num_columns if columns is None else len(columns)
-        size = BYTES_PER_CELL * width * file.metadata.num_rows
-        check_unpacked_size(path, size, "Split it into several files.")
-        return file.read(columns=columns)
-    except (pyarrow.ArrowException, OSError) as error:
+        yield pyarrow.parquet
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise SourceError(
             f"{str(path)!r} cannot be read as Parquet ({str(error).splitlines()[0]}). "
             "Write the file again."
