@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import sqlite3
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from command_line import Cli, cli, table  # noqa: F401
 from piles import clouds, points
 from samekind.errors import CorruptedLedger, ForeignFile, InputError, StoreError
-from samekind.ledger import migrations
+from samekind.ledger import migrations, sqlite_file
 from samekind.ledger.repair import repair, whole_rows
 from samekind.ledger.sql import SqlStore
 from samekind.ledger.store import open_store
@@ -131,6 +132,37 @@ def test_a_value_of_another_type_is_refused_and_the_others_are_saved(
         assert read != expected[:-1], "the last event is gone without a word"
     kept = events_of(repair(answered).path)
     assert [event for event in kept if event.kind != "lost"] == expected[:-1]
+
+
+@pytest.mark.parametrize("checked", [True, False], ids=["when opened", "when read"])
+def test_a_changed_name_hides_no_events_behind_it(
+    answered: Path, monkeypatch: pytest.MonkeyPatch, checked: bool
+) -> None:
+    """SQLite finds rows by their order: behind one that is out of order it finds none."""
+    expected = events_of(answered)
+    content = bytearray(answered.read_bytes())
+    places = [found.start() for found in re.finditer(rb"(?s)main.told", content)]
+    content[places[len(places) // 2] + 2] ^= 2  # i becomes k
+    answered.write_bytes(content)
+    if not checked:
+        monkeypatch.setattr(sqlite_file, "check_intact", lambda *_: None)
+    why = "not in PRIMARY KEY order" if checked else "cannot be found"
+    with pytest.raises(CorruptedLedger, match=f"{why}.*samekind repair"):
+        events_of(answered)
+    kept = [event for event in events_of(repair(answered).path) if event.kind != "lost"]
+    assert len(kept) == len(expected) - 1
+    assert [event for event in expected if event in kept] == kept
+
+
+def test_events_that_arrive_while_others_are_read_are_no_damage(answered: Path) -> None:
+    n_before = len(events_of(answered))
+    with SqlStore(answered) as store, SqlStore(answered) as other:
+        reader = store.read("main")
+        first = next(reader)
+        other.extend("main", [Event("named", {"group": 0, "name": "late"})])
+        assert len([first, *reader]) in (n_before, n_before + 1)
+        assert len(list(store.read("main"))) == n_before + 1
+        assert list(store.read("main", n_before + 5)) == []
 
 
 def test_events_between_two_damaged_pages_are_saved(ledger: Path) -> None:

@@ -164,10 +164,15 @@ class SqlStore:
 
     def _read(self, session: str, after: int) -> Iterator[Event]:
         wanted = sa.select(*EVENTS.c).where(EVENTS.c.session == session).order_by(EVENTS.c.seq)
+        last = 0  # looked up from the other end: a damaged key hides what is behind it
         while True:
             with self._translated(), self._engine.connect() as connection:
                 portion = wanted.where(EVENTS.c.seq > after).limit(_CHUNK)
                 rows = connection.execute(portion).all()
+                if not rows and last > after:  # it was there before
+                    raise self._damaged(f"event {after + 1} of {session!r} cannot be found")
+                is_end = len(rows) < _CHUNK
+                last = self._last(connection, session)[0] if is_end else 0
             for row in rows:
                 after += 1
                 try:
@@ -177,7 +182,7 @@ class SqlStore:
                 except (TypeError, ValueError, AttributeError):
                     raise self._damaged(f"event {after} of {session!r} cannot be read") from None
                 yield event
-            if len(rows) < _CHUNK:
+            if is_end and last <= after:
                 return
 
     def _note(self, session: str, seq: int) -> None:
@@ -190,7 +195,9 @@ class SqlStore:
         of_session = sa.select(EVENTS.c.seq, EVENTS.c.asked).where(EVENTS.c.session == session)
         latest = of_session.order_by(EVENTS.c.seq.desc()).limit(1)
         seq, asked = connection.execute(latest).one_or_none() or (0, 0)
-        return int(seq), int(asked)
+        if not isinstance(seq, int) or not isinstance(asked, int):
+            raise self._damaged(f"the number of the last event of {session!r} is none")
+        return seq, asked
 
     def _damaged(self, what: str) -> CorruptedLedger:
         if self._path is not None:
