@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from dataclasses import replace
@@ -14,10 +13,12 @@ import pytest
 
 from benchmarks.checks.statements import CAREFUL, LAZY
 from benchmarks.faults import learner, page, quality
+from benchmarks.faults.attacks import ATTACKS, Entry
 from benchmarks.faults.damage import spoiled
 from benchmarks.faults.doors import differing
+from benchmarks.faults.kept import RESULTS, read_rows, replaced, write_rows
 from benchmarks.faults.outcome import Outcome, Skipped, session_over
-from benchmarks.faults.run import ATTACKS, RESULTS, Entry, run
+from benchmarks.faults.run import run
 from samekind.errors import InputError
 from samekind.session import Session
 from samekind.session.attention import Attention
@@ -232,9 +233,31 @@ def test_one_of_few_sessions_proves_nothing_and_the_same_share_of_many_does() ->
 
 
 def test_the_page_shows_the_kept_rows() -> None:
-    rows = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
+    rows = read_rows(RESULTS)
     assert {row["attack"] for row in rows} <= set(ATTACKS)
-    assert page.table(rows) in Path(page.PAGE).read_text(encoding="utf-8")
+    assert page.tables(rows) in Path(page.PAGE).read_text(encoding="utf-8")
+
+
+def test_a_whole_run_replaces_no_longer_one_and_short_ones_are_not_kept(tmp_path: Path) -> None:
+    def row(attack: str, wanted: int, seed: int = 0, mark: str = "old") -> dict[str, Any]:
+        counts = {"rounds": wanted, "survived": wanted, "lost": 0, "seconds": 1.0}
+        shown = {"attack": attack, "about": "", "seed": seed, "wanted": wanted, "commit": mark}
+        return {**shown, **counts}
+
+    held = [row("damage", 600), row("damage", 5000), row("damage", 900, seed=3), row("clock", 10)]
+    rows: list[Any] = []
+    for one in reversed(held):
+        rows = replaced(rows, one)
+    assert rows == held, "in the order of the attacks, longer runs behind"
+    assert replaced(rows, row("damage", 599, mark="new")) == held
+    rows = replaced(rows, row("damage", 600, seed=7, mark="new"))
+    rows = replaced(rows, row("damage", 1000, seed=3, mark="new"))
+    changed = [(r["attack"], r["wanted"], r["seed"]) for r in rows if r["commit"] == "new"]
+    assert changed == [("damage", 600, 7), ("damage", 1000, 3)] and len(rows) == 4
+    write_rows(tmp_path / "rows.jsonl", rows)
+    assert read_rows(tmp_path / "rows.jsonl") == rows
+    whole, _, longer = page.tables(rows).partition("longer run of")
+    assert "5,000" in longer and "5,000" not in whole and "| `damage` | 3 | 1,000 |" in longer
 
 
 def test_an_attack_that_breaks_is_a_row_that_did_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
