@@ -64,10 +64,15 @@ class UnknownName(InputError):
 
     exit_code = 5
 
-    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, what: str, name: object, known: Iterable[str]) -> None:
         names = sorted(known)
-        hint = did_you_mean(name, names)
-        super().__init__(f"Unknown {what} {name!r}.{hint} Known: {', '.join(names)}.")
+        if isinstance(name, str):
+            found = f"Unknown {what} {name!r}.{did_you_mean(name, names)}"
+        else:
+            article = "an" if what[0] in "aeiou" else "a"
+            given = f"an object of type {type(name).__name__}"
+            found = f"Expected the name of {article} {what}, got {given}."
+        super().__init__(f"{found} Known: {', '.join(names)}.")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -116,6 +116,8 @@ def test_what_cannot_be_grouped_is_refused_in_a_sentence() -> None:
         PCL(profile="quick", **SMALL).fit(images)  # type: ignore[arg-type]
     with pytest.raises(UnknownName, match="resnet18"):
         PCL(**{**SMALL, "backbone": "resnet19"}).fit(images)
+    with pytest.raises(UnknownName, match="the name of a backbone, got an object of type Linear"):
+        PCL(**{**SMALL, "backbone": torch.nn.Linear(2, 2)}).fit(images)  # type: ignore[arg-type]
     model = PCL(2, epochs=1, **SMALL).fit(images)
     with pytest.raises(VectorError, match="pictures"):
         model.predict(np.zeros((2, 3)))
