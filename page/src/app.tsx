@@ -73,7 +73,14 @@ function Notices({ workspace, path }: { workspace: Workspace; path: string }) {
   return (
     <>
       {error && (
-        <Notice tone="warning" action={{ label: "Try again", run: retry }}>
+        <Notice
+          tone="warning"
+          action={
+            error.isOtherLedger
+              ? { label: "Reload", run: () => location.reload() }
+              : { label: "Try again", run: retry }
+          }
+        >
           {sending && error.retryable && <strong>Your answer is not saved yet, but will be sent again. </strong>}
           {error.message} {error.whatToDo}
         </Notice>

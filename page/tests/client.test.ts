@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import openapi from "../openapi.json";
-import { ApiError, Client } from "../src/api/client";
+import { ApiError, Client, server } from "../src/api/client";
 import { MAX_ITEMS_PER_ACT } from "../src/workspace/use-acts";
 
 afterEach(() => {
@@ -34,6 +34,27 @@ test("the collection in the page's address is part of every request", async () =
   expect(client.eventsUrl).toBe("/api/events?session=a&pile=photos-1");
   await new Client().post("/api/start/look", { body: { path: "x" } });
   expect(fetched.mock.calls[0]?.[0]).toBe("/api/start/look?pile=photos-1");
+});
+
+test("a client of a workspace keeps to the ledger of its first reply", async () => {
+  const headers = (call: unknown[] | undefined) => (call?.[1] as RequestInit).headers;
+  let ledger = "apples";
+  const fetched = vi.fn(
+    async (_url: string, _init: RequestInit) => new Response("{}", { headers: { "X-Samekind-Ledger": ledger } }),
+  );
+  vi.stubGlobal("fetch", fetched);
+  const client = new Client();
+  await client.get("/api/session");
+  ledger = "pears";
+  await client.post("/api/refit");
+  await server.get("/api/jobs");
+  await server.get("/api/jobs");
+  expect(fetched.mock.calls.map(headers)).toEqual([
+    {},
+    { "X-Samekind-Ledger": "apples", "Content-Type": "application/json" },
+    {},
+    {},
+  ]);
 });
 
 test("a change is sent as JSON, with an empty object where no details are needed", async () => {

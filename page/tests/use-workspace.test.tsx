@@ -84,3 +84,26 @@ test("what the server said stays until the person has read it", async () => {
   await wait(60_000);
   expect(workspace.error?.status).toBe(500);
 });
+
+test("a page of another pile says so, sends nothing twice, and keeps the answer for its own", async () => {
+  await vi.waitFor(() => expect(workspace.session?.items).toBe(48));
+  localStorage.clear();
+  const headers = { "X-Samekind-Ledger": "apples" };
+  const asks = { ...now(), question: { number: 4, items: [], parts: [], choices: [] } };
+  let other = false;
+  vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
+    asked.push(`${init.method ?? "GET"} ${path}`);
+    const error = { type: "other-ledger", message: "another pile", what_to_do: "Reload." };
+    if (other) return new Response(JSON.stringify({ error }), { status: 409 });
+    return path.startsWith("/api/question") ? new Response(JSON.stringify(asks), { headers }) : serve(path, init);
+  });
+  await act(async () => render(<Probe key="again" />, document.body));
+  await vi.waitFor(() => expect(workspace.now?.question?.number).toBe(4));
+  other = true;
+  asked = [];
+  await act(async () => workspace.answer("same"));
+  await vi.waitFor(() => expect(workspace.error?.isOtherLedger).toBe(true));
+  await act(async () => workspace.answer("different"));
+  expect(asked.filter((one) => one.startsWith("POST"))).toEqual(["POST /api/answers"]);
+  expect(localStorage.getItem("samekind:unsent:apples")).toContain('"same"');
+});

@@ -157,6 +157,37 @@ def test_an_answer_given_while_the_server_is_away_is_kept_and_sent_later(
     expect(page.locator(".notice.warning")).to_have_count(0)
 
 
+def test_an_unsent_answer_waits_for_its_own_pile_when_another_is_served_instead(
+    page: Any,
+    workspace: Workspace,
+    served: Served,
+    make_workspace: Callable[..., Workspace],
+    open_page: Callable[..., Any],
+) -> None:
+    other = make_workspace()
+    other.session().ask()  # its first question has the number of the one that is shown
+    served.stop()
+    page.keyboard.press("y")
+    page.wait_for_selector("text=Your answer is not saved yet")
+    served.workspace = other
+    served.start()
+    page.wait_for_selector("text=This page was opened for another pile")
+    page.keyboard.press("n")
+    page.click("text=Reload")
+    page.wait_for_selector(".question .choice")
+    expect(page.locator(".notice.warning")).to_have_count(0)
+    press(page, "n", 1)
+    assert [answer.choice for answer in other.session().answers] == ["different"]
+    assert workspace.session().answers == ()
+    served.stop()
+    served.workspace = workspace
+    served.start()
+    page.reload()
+    page.wait_for_selector(".chip")
+    assert [answer.choice for answer in workspace.session().answers] == ["same"]
+    assert len(other.session().answers) == 1
+
+
 def test_contradictions_are_shown_with_the_conflicting_answers(
     page: Any, workspace: Workspace, served: Served
 ) -> None:

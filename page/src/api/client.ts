@@ -58,15 +58,33 @@ export class ApiError extends Error {
     return problem instanceof ApiError ? problem : new ApiError(0, String(problem));
   }
 
+  /** Whether this page was opened for another pile or person than its address has now. */
+  get isOtherLedger(): boolean {
+    return this.type === "other-ledger";
+  }
+
   /** Whether sending the same request again may succeed. */
   get retryable(): boolean {
     return this.status === 0 || this.status >= 500;
   }
 }
 
+/** The header by which a page says which ledger it was opened for; the server names it in replies. */
+const LEDGER = "X-Samekind-Ledger";
+
 /** Requests about one orientation; `null` is the first one, or none for routes without a session. */
 export class Client {
-  constructor(readonly session: string | null = null) {}
+  /**
+   * The ledger that the first reply was about. The server refuses requests about another one: a
+   * different pile may be served at the address of a page that was left open.
+   */
+  ledger: string | null = null;
+
+  /** @param bound whether all its requests are about one ledger. */
+  constructor(
+    readonly session: string | null = null,
+    private readonly bound = true,
+  ) {}
 
   get<P extends PathFor<"get">>(path: P, ...[options]: Rest<Operation<P, "get">>): Promise<Reply<P, "get">> {
     return this.json("GET", path, options);
@@ -115,19 +133,24 @@ export class Client {
   }
 
   private async send(method: string, path: string, request: Request = {}): Promise<Response> {
-    const init: RequestInit = { method };
+    const headers: Record<string, string> = {};
+    const init: RequestInit = { method, headers };
+    if (this.ledger !== null) headers[LEDGER] = this.ledger;
     if (request.signal) init.signal = request.signal;
     if (request.bytes !== undefined) {
-      init.headers = { "Content-Type": "application/octet-stream" };
+      headers["Content-Type"] = "application/octet-stream";
       init.body = request.bytes;
     } else if (method === "POST" || method === "PUT") {
-      init.headers = { "Content-Type": "application/json" };
+      headers["Content-Type"] = "application/json";
       init.body = JSON.stringify(request.body ?? {});
     }
     const reply = await fetch(this.address(path, request), init).catch(() => {
       throw new ApiError(0, "Cannot reach samekind.", "Check that it is still running in the terminal.");
     });
-    if (reply.ok) return reply;
+    if (reply.ok) {
+      if (this.bound) this.ledger ??= reply.headers.get(LEDGER);
+      return reply;
+    }
     const error = ((await reply.json().catch(() => null)) as Partial<ErrorResponse> | null)?.error;
     const message = error?.message ?? `The server answered with status ${reply.status}.`;
     throw new ApiError(reply.status, message, error?.what_to_do ?? "", error?.type ?? "");
@@ -148,4 +171,4 @@ export class Client {
 }
 
 /** For routes that are not about one orientation: start, jobs. */
-export const server = new Client();
+export const server = new Client(null, false);

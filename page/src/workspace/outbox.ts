@@ -11,12 +11,13 @@ export interface Outbox {
   send: (answer: NewAnswer, post: (answer: NewAnswer) => Promise<AnswerResult>) => Promise<AnswerResult>;
 }
 
-export function createOutbox(name: string, storage: Storage = localStorage): Outbox {
-  const key = `samekind:unsent:${name}`;
+/** Keep the answer under the name of its ledger: other piles may be served at the same address. */
+export function createOutbox(ledger: () => string | null, storage: Storage = localStorage): Outbox {
+  const key = () => `samekind:unsent:${ledger()}`;
 
   function pending(): NewAnswer | null {
     try {
-      const text = storage.getItem(key);
+      const text = storage.getItem(key());
       return text === null ? null : (JSON.parse(text) as NewAnswer);
     } catch {
       return null;
@@ -25,7 +26,7 @@ export function createOutbox(name: string, storage: Storage = localStorage): Out
 
   function save(answer: NewAnswer): void {
     try {
-      storage.setItem(key, JSON.stringify(answer));
+      storage.setItem(key(), JSON.stringify(answer));
     } catch {
       // Without storage the answer is still in memory while the page is open.
     }
@@ -33,7 +34,7 @@ export function createOutbox(name: string, storage: Storage = localStorage): Out
 
   function clear(): void {
     try {
-      storage.removeItem(key);
+      storage.removeItem(key());
     } catch {
       // Nothing was stored.
     }
@@ -46,8 +47,8 @@ export function createOutbox(name: string, storage: Storage = localStorage): Out
       clear();
       return done;
     } catch (error) {
-      // Only an answer that the server received and rejected is dropped.
-      if (error instanceof ApiError && !error.retryable) clear();
+      // Only an answer that its own ledger received and rejected is dropped.
+      if (error instanceof ApiError && !error.retryable && !error.isOtherLedger) clear();
       throw error;
     }
   }

@@ -5,7 +5,6 @@ import { ApiError, Client } from "../api/client";
 import { subscribe } from "../api/events";
 import type { AnswerResult, AnswerView, NewAnswer, OpenQuestion, SessionView } from "../api/schema";
 import { useResource } from "../api/use-resource";
-import { currentPile } from "../router";
 import { createOutbox, retryDelay } from "./outbox";
 import { preload } from "./preload";
 import { useStopwatch } from "./use-stopwatch";
@@ -69,10 +68,7 @@ export function mergeNow(shown: OpenQuestion | null, found: OpenQuestion, focuse
 /** Use one orientation. A component that switches orientations must be mounted again (`key`). */
 export function useWorkspace(name: string | null): Workspace {
   const client = useMemo(() => new Client(name), [name]);
-  const outbox = useMemo(() => {
-    const pile = currentPile();
-    return createOutbox(`${pile === null ? "" : `${pile}/`}${name ?? ""}`);
-  }, [name]);
+  const outbox = useMemo(() => createOutbox(() => client.ledger), [client]);
   const session = useResource(() => client.get("/api/session"), [client]);
   const recent = useResource(() => client.get("/api/answers", { query: { mine: true } }), [client]);
   const [now, setNow] = useImmediateState<OpenQuestion | null>(null);
@@ -152,7 +148,11 @@ export function useWorkspace(name: string | null): Workspace {
     do {
       polling.current = "yes";
       const before = now.current;
-      const found = await client.get("/api/question").catch(() => null);
+      const found = await client.get("/api/question").catch((caught) => {
+        const error = ApiError.from(caught);
+        if (error.isOtherLedger) setProblem(error);
+        return null;
+      });
       if (found !== null && !busy.current && before === now.current) {
         setNow(mergeNow(before, found, document.hasFocus()));
       }

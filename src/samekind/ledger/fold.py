@@ -80,11 +80,15 @@ class LedgerState:
     """The event of each second opinion."""
     grid_at: int = 0
     """The last event with an answer about many items at once."""
+    begun: float = 0.0
+    """Time of the first event, by which a ledger is recognised."""
     at: float = 0.0
     """Time of the last event."""
 
     def fold(self, event: Event) -> None:
         """Take in one event."""
+        if not self.seq:
+            self.begun = event.at
         self.at = event.at
         try:
             getattr(self, f"_{event.kind}")(event.data, event.seq)

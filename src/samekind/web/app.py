@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 
 from samekind import __version__
 from samekind.web import errors
-from samekind.web.routes import ROUTERS
+from samekind.web.dependencies import check_ledger
+from samekind.web.routes import LEDGER_ROUTERS, ROUTERS
 from samekind.web.security import LOOPBACK, Guard
 from samekind.workspace.workspaces import Workspaces
 
@@ -119,6 +120,8 @@ def create_app(
     errors.install(app)
     for router in ROUTERS:
         app.include_router(router)
+    for router in LEDGER_ROUTERS:
+        app.include_router(router, dependencies=[Depends(check_ledger)])
     app.include_router(page_router(page))
     return app
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Annotated
 
-from fastapi import Depends, Query, Request
+from fastapi import Depends, Query, Request, Response
 
 from samekind.session import Session
 from samekind.web.errors import ApiError
 from samekind.web.security import PERSON, PHONE
 from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
+
+LEDGER = "X-Samekind-Ledger"
+"""The header by which a page says which ledger it was opened for."""
 
 
 async def get_workspaces(request: Request) -> Workspaces:
@@ -41,15 +45,48 @@ Orientation = Annotated[
 ]
 
 
-def get_session(workspace: CurrentWorkspace, name: Orientation = None) -> Session:
-    """Return the session of the orientation that ``?session=`` names, or of the first one."""
-    return workspace.session(name)
-
-
 def get_person(request: Request) -> str | None:
     """Return the person whose token the request carries; None if people are not told apart."""
     person: str | None = request.scope.get(PERSON)
     return person
+
+
+def get_session(
+    request: Request, response: Response, workspace: CurrentWorkspace, name: Orientation = None
+) -> Session:
+    """Return the session of the orientation that ``?session=`` names, or of the first one."""
+    session = workspace.session(name)
+    response.headers[LEDGER] = ledger_key(session, get_person(request))
+    return session
+
+
+def check_ledger(request: Request, workspaces: OpenWorkspaces) -> None:
+    """Refuse a request of a page that was opened for another pile, grouping or person.
+
+    Another pile may be served at the address of a page that was left open, and questions of all
+    piles have the same numbers. A page sends the header that came with the first reply.
+    """
+    given = request.headers.get(LEDGER)
+    if given is None:
+        return
+    workspace = workspaces.find(request.query_params.get("pile") or None)
+    name = request.query_params.get("session") or None
+    own = None if workspace is None else ledger_key(workspace.session(name), get_person(request))
+    if own is not None and given != own:
+        raise ApiError(
+            409,
+            "other-ledger",
+            "This page was opened for another pile or person than this address has now, so "
+            "nothing was saved.",
+            "Reload the page. An answer that was not sent is sent when its pile is open here "
+            "again.",
+        )
+
+
+def ledger_key(session: Session, person: str | None) -> str:
+    """A name for the ledger of a session, as one person uses it."""
+    key = f"{session.name}\0{session.begun!r}\0{person or ''}"
+    return sha256(key.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def is_phone(request: Request) -> bool:

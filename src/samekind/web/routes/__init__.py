@@ -20,10 +20,9 @@ from samekind.web.routes import (
     uploads,
 )
 
-ROUTERS = (
-    jobs.router,
-    start.router,
-    uploads.router,
+ROUTERS = (jobs.router, start.router, uploads.router)
+"""Routers of what is not about one ledger, in the order in which their paths are tried."""
+LEDGER_ROUTERS = (
     polish.router,
     exports.router,
     questions.router,
@@ -39,4 +38,4 @@ ROUTERS = (
     posterior.router,
     orientations.router,
 )
-"""All routers, in the order in which their paths are tried."""
+"""Routers of what is about one ledger, likewise."""
