@@ -34,7 +34,7 @@ class Held:
 
 @pytest.fixture
 def workspaces(workspace: Workspace) -> Iterator[Workspaces]:
-    workspaces = Workspaces()
+    workspaces = Workspaces(paths=True)
     workspaces.add(workspace, first=True)
     yield workspaces
     workspaces.close()

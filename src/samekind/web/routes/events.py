@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from anyio import to_thread
@@ -18,6 +18,7 @@ from fastapi.responses import StreamingResponse
 from samekind.errors import TooManyListeners
 from samekind.session import Session
 from samekind.web.dependencies import CurrentSession, CurrentWorkspace, OpenWorkspaces
+from samekind.web.guests import CurrentGuest
 from samekind.web.rendering import job_view
 from samekind.web.schemas import core
 from samekind.workspace.jobs import Job, Jobs
@@ -34,12 +35,15 @@ RETRY = "retry: 1000\n\n"
 
 @router.get("/events")
 def get_events(
-    workspaces: OpenWorkspaces, workspace: CurrentWorkspace, session: CurrentSession
+    workspaces: OpenWorkspaces,
+    workspace: CurrentWorkspace,
+    session: CurrentSession,
+    guest: CurrentGuest,
 ) -> StreamingResponse:
     """Stream events to an open page."""
     workspace.event_bus.check_room()  # before the response begins, which cannot be taken back
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    events = stream(workspace, session, workspaces.jobs)
+    events = stream(workspace, session, workspaces.jobs, sees=guest.sees)
     return StreamingResponse(events, media_type="text/event-stream", headers=headers)
 
 
@@ -48,10 +52,11 @@ async def stream(
     session: Session,
     jobs: Jobs,
     *,
+    sees: Callable[[Job], bool] = bool,
     heartbeat: float = HEARTBEAT_SECONDS,
     duration: float = MAX_STREAM_SECONDS,
 ) -> AsyncIterator[str]:
-    """Yield the current state, then every change."""
+    """Yield the current state, then every change; of jobs, those that the reader `sees`."""
     try:
         listener = workspace.event_bus.listen(session.name)
     except TooManyListeners:  # others were quicker since the response began
@@ -59,7 +64,8 @@ async def stream(
         return
 
     def on_job(job: Job) -> None:
-        listener.put("job", job.id, job_view(job).model_dump())
+        if sees(job):
+            listener.put("job", job.id, job_view(job).model_dump())
 
     stop_listening = jobs.listen(on_job)
     end = time.monotonic() + duration
