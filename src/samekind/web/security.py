@@ -18,8 +18,7 @@ import logging
 import os
 import re
 import secrets
-from collections.abc import Mapping, Sequence
-from http.cookies import SimpleCookie
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -176,14 +175,9 @@ class Guard:
             return ""
         shown = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
         headers = Headers(scope=scope)
-        cookies = SimpleCookie()
-        try:
-            cookies.load(headers.get("cookie", ""))
-        except Exception:  # a malformed header counts as no cookie
-            cookies.clear()
-        kept = cookies[self.cookie].value if self.cookie in cookies else ""
+        kept = (value for line in headers.getlist("cookie") for value in cookies(line, self.cookie))
         kind, _, bearer = headers.get("authorization", "").partition(" ")
-        for given in (*shown, kept, bearer if kind.lower() == "bearer" else ""):
+        for given in (*shown, *kept, bearer if kind.lower() == "bearer" else ""):
             for token, person in self.tokens.items():
                 if is_same(given, token):
                     self._check_phone(scope, token)
@@ -309,6 +303,18 @@ def person_tokens(secret: str, names: Sequence[str]) -> dict[str, str]:
         digest = hmac.digest(secret.encode(), f"samekind person\0{name}".encode(), "sha256")
         tokens[name] = base64.urlsafe_b64encode(digest).decode().rstrip("=")
     return tokens
+
+
+def cookies(header: str, name: str) -> Iterator[str]:
+    """Yield the values of a cookie; there may be several, for several paths.
+
+    The header also has the cookies of all other programs of this machine, which may be malformed:
+    Python's own parser gives up at those, and takes quadratic time for quoted ones.
+    """
+    for part in header.split(";"):
+        key, _, value = part.partition("=")
+        if key.strip() == name:
+            yield value.strip()
 
 
 def is_same(shown: str, token: str) -> bool:
