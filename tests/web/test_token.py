@@ -11,7 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from samekind.web.app import create_app
-from samekind.web.security import TOKEN_FILE, is_same, load_token
+from samekind.web.security import TOKEN_FILE, cookies, is_same, load_token
 from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
 
@@ -57,6 +57,35 @@ def test_after_the_first_visit_the_token_is_an_http_only_cookie(
 def test_a_program_sends_it_as_a_bearer_token(guarded: TestClient) -> None:
     headers = {"authorization": f"Bearer {TOKEN}"}
     assert guarded.get("/api/session", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        'prefs={"theme": "dark"}',
+        "user[id]=7",
+        "theme=dark mode",
+        "name=José",
+        "flag",
+        "expires=1",
+        "a/b=1",
+        "samekind-8765=left-behind",
+        'open="',
+    ],
+)
+def test_cookies_of_other_programs_on_this_machine_do_not_lock_out(
+    guarded: TestClient, other: str
+) -> None:
+    for header in (f"{other}; samekind-8765={TOKEN}", f"samekind-8765={TOKEN}; {other}"):
+        reply = guarded.get("/api/session", headers={"cookie": header.encode()})
+        assert reply.status_code == 200, header
+
+
+def test_a_huge_cookie_is_read_in_no_time_by_everyone() -> None:
+    """Python's own parser takes quadratic time: ten seconds for a tenth of this one."""
+    backslashes = f'a="{chr(92) * 600_000}"; b={TOKEN}'
+    assert list(cookies(backslashes, "b")) == [TOKEN]
+    assert not list(cookies(backslashes, "c"))
 
 
 @pytest.mark.parametrize(
@@ -111,3 +140,16 @@ def test_without_a_writable_folder_the_token_is_valid_for_one_run(tmp_path: Path
 def test_tokens_are_compared_as_a_whole() -> None:
     assert is_same("abc", "abc")
     assert not is_same("ab", "abc") and not is_same("", "abc") and not is_same("é", "abc")
+
+
+def test_the_token_is_never_repeated_in_a_redirect(guarded: TestClient) -> None:
+    for path in ("/groups/", "/api/session/"):
+        reply = guarded.get(f"{path}?token={TOKEN}", follow_redirects=False)
+        assert "location" not in reply.headers and reply.status_code == 404
+
+
+def test_an_address_with_endless_parts_is_no_open_pile(guarded: TestClient) -> None:
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    for key in ("~" * 3000, "x" + "~y" * 5000):
+        reply = guarded.get("/api/session", params={"pile": key}, headers=headers)
+        assert reply.status_code == 409 and reply.json()["error"]["type"] == "no-pile"

@@ -103,6 +103,7 @@ def create_app(
         openapi_url="/api/openapi.json",
         docs_url=None,  # the interactive documentation would load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,  # it would repeat the token in an address without encryption
         lifespan=lifespan,
         telemetry=NO_TELEMETRY,
     )

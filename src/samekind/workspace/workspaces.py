@@ -30,6 +30,8 @@ log = logging.getLogger("samekind")
 
 AFTER_READING = 0.12
 """Time to compare and group all items, as a share of the time to read them: .08 to .25."""
+MAX_PARTS = 50
+"""Groups within groups that an address may name."""
 MAX_OPEN = 3
 """Piles that stay in memory; the one not used for longest makes room."""
 
@@ -100,6 +102,8 @@ class Workspaces:
 
     def find(self, key: str | None) -> Workspace | None:
         """Return an open workspace by its key, or the first one for None."""
+        if key is not None and key.count(SEPARATOR) > MAX_PARTS:
+            return None
         with self._lock:
             key = self.first if key is None else key
             if key is not None and key in self._open:
