@@ -37,11 +37,6 @@ class Results:
         return cast("Session", self)
 
     @property
-    def begun(self) -> float:
-        """When the session was begun, in seconds of UTC; it stays when it is opened again."""
-        return self._session._ledger.begun
-
-    @property
     def labels(self) -> Labels:
         """(n,) the group number of each item, from 1 on, in the order of the items."""
         return self.clustering.labels

@@ -233,8 +233,7 @@ class Session(Results):
     def progress(self) -> dict[str, Any]:
         """Summarise the session as plain JSON: answers, groups, conflicts, quality."""
         with self._lock:
-            found, tally = self._statements.now()
-            return summarise(self, found, tally, moved_lately(self._ledger.refits))
+            return summarise(self, *self._statements.now(), moved_lately(self._ledger.refits))
 
     def refit(self) -> Clustering:
         """Learn from all answers so far, or take over the groups of a quicker process."""
@@ -244,6 +243,11 @@ class Session(Results):
                 self._fit_again()
         self._prefetcher.prefetch_again()
         return self.clustering
+
+    @property
+    def begun(self) -> float:
+        """When the session was begun, in seconds of UTC; it stays when it is opened again."""
+        return self._ledger.begun
 
     @property
     def is_stale(self) -> bool:
