@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from samekind.workspace import pile
 from samekind.workspace.pile import Request
 from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
+from waiting import PATIENCE
 
 ORIGIN = "http://127.0.0.1:8765"
 
@@ -198,6 +200,36 @@ def test_an_export_is_refused_if_the_groups_changed_since_the_plan(
     reply = client.post("/api/finish/run", json=run)
     assert (reply.status_code, reply.json()["error"]["type"]) == (409, "groups-changed")
     assert not (tmp_path / "groups.csv").exists()
+
+
+@pytest.mark.parametrize("confirmed", [False, True])
+@pytest.mark.parametrize("format", ["csv", "folders", "orientation"])
+def test_an_export_that_waited_for_another_job_writes_only_the_groups_of_its_plan(
+    client: TestClient,
+    workspaces: Workspaces,
+    workspace: Workspace,
+    tmp_path: Path,
+    format: str,
+    confirmed: bool,
+) -> None:
+    done = threading.Event()
+    workspaces.jobs.submit("polish", "Polish", lambda _: {"finished": done.wait(PATIENCE)})
+    target = tmp_path / f"groups.{format}"
+    plan = planned(client, format=format, target=str(target))
+    run = {"format": format, "target": str(target), "snapshot": plan["snapshot"]}
+    reply = client.post("/api/finish/run", json=run)
+    assert reply.status_code == 202, "the groups are still those of the plan"
+    workspace.session().refit()
+    fresh = {**run, "snapshot": planned(client, format=format, target=str(target))["snapshot"]}
+    again = client.post("/api/finish/run", json=fresh) if confirmed else None
+    done.set()
+    job = workspaces.jobs.wait(reply.json()["id"])
+    assert job.state == "failed"
+    assert job.words == "The groups have changed since the export was planned."
+    assert confirmed or not target.exists()
+    if again is not None:
+        job = workspaces.jobs.wait(again.json()["id"])
+        assert job.state == "finished" and target.exists(), "the new plan was confirmed"
 
 
 @pytest.mark.parametrize(

@@ -228,13 +228,17 @@ def submit_export(
     snapshot: int,
 ) -> Job:
     """Write an export in the background, if the groups are still those of the dry run."""
-    if session.clustering.snapshot != snapshot:
-        raise GroupsChanged("The groups have changed since the export was planned.")
+    _check_unchanged(session, snapshot)
 
     def work(context: JobContext) -> dict[str, Any]:
-        return _write(workspace, session, request, context)
+        return _write(workspace, session, request, snapshot, context)
 
-    spec = {"format": request.format, "mode": request.mode, "target": request.typed}
+    spec = {
+        "format": request.format,
+        "mode": request.mode,
+        "target": request.typed,
+        "snapshot": snapshot,  # confirmed again after a change, it is another job
+    }
     title = f"Export {session.name} to {request.typed}"
     return workspaces.jobs.submit(
         "export", title, work, pile=workspace.key, session=session.name, spec=spec
@@ -279,16 +283,33 @@ def printable(name: str) -> str:
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
+def _check_unchanged(session: Session, snapshot: int) -> None:
+    """Refuse to write other groups than those that the person saw in the dry run."""
+    if session.clustering.snapshot != snapshot:
+        raise GroupsChanged("The groups have changed since the export was planned.")
+
+
 def _write(
-    workspace: Workspace, session: Session, request: ExportRequest, context: JobContext
+    workspace: Workspace,
+    session: Session,
+    request: ExportRequest,
+    snapshot: int,
+    context: JobContext,
 ) -> dict[str, Any]:
-    """Write an export; if it is stopped or fails, what it made is removed again."""
+    """Write an export; if it is stopped or fails, what it made is removed again.
+
+    The groups are compared with those of the dry run once more when all of them have been read:
+    other jobs may have come first.
+    """
     from samekind.exports import run_export
 
     if request.format == "orientation":
-        size = orientation_file(workspace, session).save(request.target)
+        file = orientation_file(workspace, session)
+        _check_unchanged(session, snapshot)
+        size = file.save(request.target)
         return {"words": f"{request.typed} is written ({size / 1e6:.2f} MB).", "files": 1}
     planned = plan(session, request, _subgroups(workspace, session, request))
+    _check_unchanged(session, snapshot)
     if planned.conflicts:
         raise ExportError(" ".join(planned.conflicts))
     report = run_export(planned, context.progress("Wrote", "files"))
