@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from fastapi.testclient import TestClient
@@ -138,6 +139,33 @@ def test_tokens_are_never_logged(
     assert "a bug of ours" in caplog.text
     ours = [r.getMessage() for r in caplog.records if not r.name.startswith("httpx")]
     assert not any(token in text for token in TOKENS.values() for text in (*ours, repr(Guarded)))
+
+
+def test_only_who_gave_an_answer_lets_it_count_again(enter: Make) -> None:
+    people = enter()
+    her, him = people["anna"], people["ben"]
+    him.get("/api/question")  # Ben has a question of his own
+    while question(her)["kind"] != "same-pair":
+        tell(her, question(her)["number"], "unsure")
+    apart = question(her)
+    assert tell(her, apart["number"], "different").status_code == 200
+    places = [f"/api/items/{quote(item['id'], safe='')}/place" for item in apart["items"]]
+    items = [her.get(place).json()["item"]["position"] for place in places]
+    body = {"items": items, "set_aside": True}
+    assert "set aside" in her.post("/api/acts/together", json=body).json()["message"]
+
+    def is_aside() -> bool:
+        answers = him.get("/api/answers").json()["answers"]
+        return next(a["aside"] for a in answers if a["number"] == apart["number"]) != ""
+
+    address = f"/api/answers/{apart['number']}/restore"
+    assert is_aside()
+    refused = him.post(address, json={})
+    assert (refused.status_code, refused.json()["error"]["type"]) == (409, "not-your-answer")
+    assert "only anna can change the answer" in refused.json()["error"]["message"]
+    assert is_aside()
+    assert her.post(address, json={}).status_code == 200
+    assert not is_aside()
 
 
 Guarded = Addresses("http://127.0.0.1/", "secret", TOKENS)

@@ -13,7 +13,7 @@ from typing import Any
 from samekind.errors import AlreadyAnswered, AnsweredByOther, AnswerError, NotYourAnswer, Reserved
 from samekind.ledger.event_log import EventLog
 from samekind.ledger.fold import answer_data
-from samekind.questions import UNSURE, Question
+from samekind.questions import UNSURE, Answer, Question
 from samekind.session.people import Reservations
 
 Event = tuple[str, dict[str, Any]]
@@ -96,7 +96,7 @@ class Answering:
                 same = ledger.second[number, by].choice == choice
                 return None if same else ("told", {**data, "second": True})
             if own:
-                self._check_own(number, by)
+                check_own(ledger.answers[number], by)
             return None if ledger.answers[number].choice == choice else ("told", data)
 
         self._log.commit(decide)
@@ -117,7 +117,7 @@ class Answering:
                 raise AnswerError(f"Question {undone} has no answer to undo.")
             if by is None:
                 return "undone", {"number": undone}
-            self._check_own(undone, by)
+            check_own(ledger.answers[undone], by)
             return "undone", {"number": undone, "for": by}
 
         self._log.commit(decide)
@@ -158,10 +158,11 @@ class Answering:
                 "long ago. Your answer was not saved. Continue with the next question."
             )
 
-    def _check_own(self, number: int, by: str) -> None:
-        answer = self._log.ledger.answers[number]
-        if answer.by != by:
-            raise NotYourAnswer(
-                f"Question {number} was answered by {answer.by}, and only {answer.by} can change "
-                "the answer. Nothing was changed."
-            )
+
+def check_own(answer: Answer, by: str) -> None:
+    """Refuse to decide on the answer of another person."""
+    if answer.by != by:
+        raise NotYourAnswer(
+            f"Question {answer.number} was answered by {answer.by}, and only {answer.by} can "
+            "change the answer. Nothing was changed."
+        )

@@ -18,6 +18,7 @@ from samekind.constraints.closure import Closure
 from samekind.errors import AnswerError
 from samekind.ledger.event_log import EventLog
 from samekind.questions import YES, Answer, Belongs, ByHand, Link, Question
+from samekind.session.answering import check_own
 
 Aside = Mapping[int, frozenset[Link]]
 """By the number of an answer, those of its links that are set aside."""
@@ -64,16 +65,19 @@ class Precedence:
         with self.lock:
             return self.log.ledger.aside.get(number, {})
 
-    def restore(self, number: int) -> None:
+    def restore(self, number: int, *, by: str | None = None) -> None:
         """Let an answer count again that changes by hand have set aside.
 
-        The answer was given first, so a change that contradicts it becomes a conflict.
+        With `by`, only one of this person, who alone can change or undo it as well. The answer was
+        given first, so a change that contradicts it becomes a conflict.
         """
         ledger = self.log.ledger
 
         def decide() -> tuple[str, dict[str, Any]] | None:
             if number not in ledger.answers:
                 raise AnswerError(f"Question {number} has no answer to restore.")
+            if by is not None:
+                check_own(ledger.answers[number], by)
             return ("restored", {"number": number}) if ledger.set_aside(number) else None
 
         with self.lock:

@@ -326,11 +326,11 @@ class Workspace:
         self.refitter.nudge(session, at_once=by_hand)
         return undone
 
-    def restore(self, session: Session, number: int) -> None:
-        """Let an answer count again that a change by hand has set aside."""
+    def restore(self, session: Session, number: int, by: str | None = None) -> None:
+        """Let an answer count again that a change by hand has set aside; with `by` one's own."""
         with self._acting:
             self.answered(session, number)
-            session.precedence.restore(number)
+            session.precedence.restore(number, by=by)
         self.refitter.nudge(session, at_once=True)
 
     def skip(self, session: Session, number: int, by: str | None = None) -> None:

@@ -157,7 +157,7 @@ def restore_answer(
     person: CurrentPerson,
 ) -> core.AnswerResult:
     """Let an answer count again that a change by hand has set aside."""
-    workspace.restore(session, number)
+    workspace.restore(session, number, person)
     return core.AnswerResult(number=number, now=open_question_view(workspace, session, person))
 
 
