@@ -168,6 +168,30 @@ def test_only_who_gave_an_answer_lets_it_count_again(enter: Make) -> None:
     assert not is_aside()
 
 
+@pytest.mark.parametrize("hidden", [False, True])
+def test_an_item_says_who_answered_about_it_unless_answers_are_hidden(
+    enter: Make, hidden: bool
+) -> None:
+    people = enter(hidden=hidden)
+    her, him = people["anna"], people["ben"]
+    while question(her)["kind"] != "same-pair":
+        tell(her, question(her)["number"], "unsure")
+    number, item = question(her)["number"], question(her)["items"][0]["id"]
+    assert tell(her, number, "different").status_code == 200
+    others = him.get("/api/question").json()["question"]["items"] + question(her)["items"]
+    assert item not in {other["id"] for other in others}, "nobody is asked about it right now"
+    place = f"/api/items/{quote(item, safe='')}/place"
+    to_her, to_him = her.get(place).json(), him.get(place).json()
+    assert to_her["words"] == f"You answered about it yourself (answer {number})."
+    assert to_her["answer"] == number
+    if hidden:
+        assert to_him["answer"] is None and "anna" not in to_him["words"]
+        assert not to_him["words"].startswith("You answered")
+    else:
+        assert to_him["words"] == f"anna answered about it (answer {number})."
+        assert to_him["answer"] == number
+
+
 Guarded = Addresses("http://127.0.0.1/", "secret", TOKENS)
 
 

@@ -35,7 +35,7 @@ def get_place(
         return places.ItemPlace(
             item=item, group=None, name="", place=None, words=words, examples=[], answer=None
         )
-    found = reason_for(session, position)
+    found = reason_for(session, position, person)
     return places.ItemPlace(
         item=placed_view(workspace, position),
         group=found.group,
