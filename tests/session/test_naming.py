@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from at_once import just_before
 from breeds import KINDS, breeds, until_all_groups
-from samekind.errors import AnswerError
+from samekind.errors import AnswerError, NameTaken
 from samekind.ledger.store import MemoryStore
 from samekind.questions import WhichGroup
 from samekind.session import Session
@@ -79,3 +80,28 @@ def test_a_name_is_refused_where_no_group_is_meant_or_another_group_has_it() -> 
         session.tell(number, "none", name="beagles")
     session.tell(number, "none", name="Pugs")
     assert [a.number for a in session.answers][-1] == number
+
+
+def test_of_two_servers_that_give_two_groups_one_name_the_second_is_refused() -> None:
+    store = MemoryStore()
+    here, there = breeds(store), breeds(store)
+    first, second = here.clustering.numbers[:2]
+    just_before(store, "named", lambda: there.rename(first, "hounds"))
+    with pytest.raises(NameTaken, match="There is a group “Hounds” already"):
+        here.naming.name_group(second, " Hounds ", free=True)
+    here.catch_up()
+    assert here.clustering.names == there.clustering.names | {first: "hounds"}
+    here.rename(second, "hounds")  # a program may
+    assert here.clustering.names == {first: "hounds", second: "hounds"}
+
+
+def test_a_new_group_is_not_named_as_one_that_was_named_on_another_server_meanwhile() -> None:
+    store = MemoryStore()
+    here, there = breeds(store), breeds(store)
+    number, question = next_question(here, new=True)
+    there.catch_up()
+    other = question.groups[2][0]
+    just_before(store, "told", lambda: there.naming.name_kind(other, "Beagles"))
+    with pytest.raises(AnswerError, match="There is a group 'Beagles' already"):
+        here.tell(number, "none", name="beagles")
+    assert number not in {answer.number for answer in here.answers}, "nothing was saved"

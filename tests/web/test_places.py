@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from at_once import at_once
 from samekind.items import Collection
 from samekind.session.review_queue import review
 from samekind.simulation.loop import run
@@ -71,6 +73,19 @@ def test_a_name_that_another_group_has_is_refused_and_offers_to_merge(client: Te
     assert refused.status_code == 409 and refused.json()["error"]["type"] == "name-taken"
     assert "Merge the two?" in refused.json()["error"]["message"]
     assert client.get("/api/groups").json()["groups"][1]["name"] == "Group 2"
+
+
+def test_of_several_groups_that_are_given_one_name_at_once_one_has_it(
+    client: TestClient, live: Workspace
+) -> None:
+    groups = live.session().clustering.numbers
+    for k in range(20):
+        name = {"name": f"Red {k}"}
+        calls = [partial(client.put, f"/api/groups/{group}", json=name) for group in groups]
+        statuses = [reply.status_code for reply in at_once(calls)]
+        assert sorted(statuses) == [200, *[409] * (len(groups) - 1)]
+    names = [group["name"] for group in client.get("/api/groups").json()["groups"]]
+    assert len(set(names)) == len(groups)
 
 
 def test_an_item_says_why_it_is_where_it_is_unless_it_is_asked_about(

@@ -33,13 +33,14 @@ class Answering:
         self._log, self._reservations = log, reservations
 
     def tell(
-        self, number: int, choice: str, by: str, seconds: float | None, name: str = ""
+        self, number: int, choice: str, by: str, seconds: float | None, name: Callable[[], str]
     ) -> None:
         """Store an answer, unless the same person has given the same one already.
 
         Parameters
         ----------
-        name : of the group that the answer puts an item into; undone together with the answer.
+        name : returns that of the group that the answer puts an item into, which is undone
+            together with the answer; raises if another group has it by now.
         """
         ledger = self._log.ledger
 
@@ -49,7 +50,8 @@ class Answering:
             earlier = ledger.answers.get(number)
             if earlier is None:
                 self._check_free(number, by)
-                return "told", {**data, "name": name} if name else data
+                given = name()
+                return "told", {**data, "name": given} if given else data
             if earlier.by != by:
                 second = ledger.second.get((number, by))
                 if second is None and self._reservations(by).was_mine(number):

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
-from samekind.errors import AnswerError
+from samekind.errors import AnswerError, NameTaken
 from samekind.ledger.event_log import EventLog
-from samekind.ledger.fold import Asked
 from samekind.ledger.names import Name
 from samekind.questions import NONE
 from samekind.session.refit import with_names
@@ -55,16 +54,36 @@ class Naming:
         self._clustering, self._learnt_from = clustering, learnt_from
         return self.named()
 
-    def name_group(self, group: int, name: str) -> None:
-        """Store the name of a group; an empty one removes it."""
-        self._clustering.named(group, clean(name))
-        self.log.append("named", {"group": group, "name": clean(name)})
+    def name_group(self, group: int, name: str, *, free: bool = False) -> None:
+        """Store the name of a group; an empty one removes it.
 
-    def name_kind(self, item: int, name: str) -> None:
-        """Name the kind of an item, which may not be a group yet; an empty name removes it."""
+        With `free`, one that another group has is refused: :class:`~samekind.errors.NameTaken`.
+        """
+        text = clean(name)
+
+        def decide() -> tuple[str, dict[str, Any]]:
+            self._clustering.named(group, text)
+            if free:
+                self._check_free(text, but=group)
+            return "named", {"group": group, "name": text}
+
         with self.lock:
-            id = self.log.positions.name(item)
-            self.log.append("named", {"item": id, "name": clean(name)})
+            self.log.commit(decide)
+
+    def name_kind(self, item: int, name: str, *, free: bool = False) -> None:
+        """Name the kind of an item, which may not be a group yet; an empty name removes it.
+
+        With `free`, one that another group has is refused: :class:`~samekind.errors.NameTaken`.
+        """
+        id, text = self.log.positions.name(item), clean(name)
+
+        def decide() -> tuple[str, dict[str, Any]]:
+            if free and self.of_kind(item) != text:
+                self._check_free(text)
+            return "named", {"item": id, "name": text}
+
+        with self.lock:
+            self.log.commit(decide)
 
     def named(self) -> Clustering:
         """The groups with their names."""
@@ -101,15 +120,20 @@ class Naming:
         names = self._clustering.names.items()
         return next((k for k, text in names if k != but and text.casefold() == wanted), None)
 
-    def checked(self, asked: Asked, choice: str, name: str) -> str:
+    def _check_free(self, name: str, *, but: int | None = None) -> None:
+        self.named()  # also as others have named them since
+        if self.group_called(name, but=but) is not None:
+            raise NameTaken(f"There is a group “{name}” already. Merge the two?")
+
+    def checked(self, number: int, choice: str, name: str) -> str:
         """The name as it is stored with an answer.
 
         Raises :class:`AnswerError` if the answer names no group, or if another group has the name.
         """
         name = clean(name)
-        if name in ("", self.with_answer(asked.number)):  # sent again
+        if name in ("", self.with_answer(number)):  # sent again
             return name
-        if asked.question.placed_item(choice) is None:
+        if self.log.ledger.asked[number].question.placed_item(choice) is None:
             raise AnswerError(
                 f"Expected a name only with an answer that puts an item into a group, got "
                 f"{name!r} with {choice!r}. Answer without a name."

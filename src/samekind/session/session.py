@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from threading import RLock
 from typing import Any
 
@@ -144,8 +145,8 @@ class Session(Results):
         `name` for the group that it puts an item into; both are undone together.
         """
         with self._lock:
-            name = self.naming.checked(self.asked(number), choice, name) if name else ""
-            self._answering.tell(number, choice, by, seconds, name)
+            given = partial(self.naming.checked, number, choice, name)
+            self._answering.tell(number, choice, by, seconds, given)
 
     def volunteer(
         self, question: Question, choice: str, *, by: str = "me", aside: Aside | None = None

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from samekind.errors import (
     AlreadyAnswered,
     AnswerError,
-    NameTaken,
     SamekindError,
     SetsAside,
     StateError,
@@ -284,8 +283,8 @@ class Workspace:
 
     def rename(self, session: Session, group: int, name: str) -> None:
         """Name a group; an empty name removes it. A name that another group has is refused."""
-        _check_free_name(session.naming.group_called(name, but=group), name)
-        session.rename(group, name)
+        session.naming.name_group(group, name, free=True)
+        session.catch_up()
 
     def name_choice(self, session: Session, number: int, choice: str, name: str) -> None:
         """Name the group that a choice of a question stands for; an empty name removes it."""
@@ -297,9 +296,7 @@ class Workspace:
                 f"{choice!r} of question {number} stands for no group, so it has no name. Choose "
                 "the number of a group."
             )
-        if session.naming.of_kind(exemplars[0]) != name.strip():
-            _check_free_name(session.naming.group_called(name), name)
-        session.naming.name_kind(exemplars[0], name)
+        session.naming.name_kind(exemplars[0], name, free=True)
 
     def change(self, session: Session, number: int, choice: str, by: str | None = None) -> None:
         """Change an earlier answer, with `by` only one of this person."""
@@ -388,11 +385,6 @@ class Workspace:
 def _is_behind(session: Session) -> bool:
     """Whether there are answers that the groups are not learnt from."""
     return bool(session.progress()["until_refit"] < session.refit_every)
-
-
-def _check_free_name(other: int | None, name: str) -> None:
-    if other is not None:
-        raise NameTaken(f"There is a group “{name.strip()}” already. Merge the two?")
 
 
 def find(session: Session, number: int) -> Answer | None:
