@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from at_once import at_once
 from samekind.clustering import Clustering
 from samekind.ledger.store import MemoryStore
 from samekind.workspace.comparison import MAX_SHOWN_GROUPS
@@ -116,3 +118,20 @@ def test_orientations_are_listed_with_their_answers_without_being_opened(
     assert [(one["name"], one["answers"]) for one in found] == [("main", 0), ("by form", 2)]
     assert found[1]["began"] <= found[1]["latest"]
     assert workspace._sessions == {}
+
+
+def test_of_requests_at_once_one_begins_a_grouping_and_the_last_one_is_never_deleted(
+    client: TestClient, workspace: Workspace
+) -> None:
+    assert client.get("/api/session").status_code == 200
+    for k in range(10):
+        begin = partial(client.post, "/api/orientations", json={"name": f"Colour {k}"})
+        replies = at_once([begin] * 8)
+        assert sorted(reply.status_code for reply in replies) == [201, *[409] * 7]
+        types = {reply.json().get("error", {}).get("type") for reply in replies}
+        assert types == {None, "orientation-exists"}
+        change = partial(client.put, json={"deleted": True})
+        deletions = [partial(change, f"/api/orientations/{name}") for name in workspace.names()]
+        assert sorted(reply.status_code for reply in at_once(deletions)) == [200, 409]
+        for route in ("session", "question", "groups"):
+            assert client.get(f"/api/{route}").status_code == 200

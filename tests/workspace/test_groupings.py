@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from at_once import at_once, just_before
 from grouped_photos import write_photos
 from samekind.errors import InputError, OrientationExists, StateError, UnknownOrientation
 from samekind.workspace import groupings, starts
@@ -156,3 +158,108 @@ def test_the_items_of_one_group_are_grouped_by_themselves_also_after_a_restart(
 def test_an_unknown_part_is_not_open(workspaces: Workspaces, workspace: Workspace) -> None:
     assert workspaces.find(f"{workspace.key}~main") is None
     assert workspaces.find("nothing~main") is None
+
+
+def outcome(act: Callable[[], object]) -> type[Exception] | None:
+    """The class of the error that an act is refused with; None: it was done."""
+    try:
+        act()
+    except StateError as refused:
+        return type(refused)
+    return None
+
+
+@pytest.fixture
+def elsewhere(request_: Request, workspace: Workspace) -> Iterator[Workspace]:
+    """The same pile on another server, with the same ledger."""
+    workspace.begin("Colour")
+    server = opened(request_)
+    found = server.find(None)
+    assert found is not None and found.names() == ["main", "Colour"]
+    yield found
+    server.close()
+
+
+def test_of_two_deletions_at_once_the_last_grouping_is_refused(workspace: Workspace) -> None:
+    workspace.begin("Colour")
+    for _ in range(20):
+        acts = [partial(groupings.delete, workspace, name) for name in ("main", "Colour")]
+        outcomes = at_once([partial(outcome, act) for act in acts])
+        assert sorted(outcomes, key=bool) == [None, StateError]
+        (left,) = workspace.names()
+        assert workspace.session().name == left
+        groupings.restore(workspace, "main" if left == "Colour" else "Colour")
+
+
+def test_two_servers_cannot_delete_the_last_two_groupings(
+    workspace: Workspace, elsewhere: Workspace
+) -> None:
+    assert workspace.store is not None
+    just_before(workspace.store, "listed", lambda: groupings.delete(elsewhere, "Colour"))
+    with pytest.raises(StateError, match="only grouping"):
+        groupings.delete(workspace, "main")
+    assert workspace.names() == elsewhere.names() == ["main"]
+
+
+def test_two_servers_cannot_give_one_title_twice(
+    workspace: Workspace, elsewhere: Workspace
+) -> None:
+    assert workspace.store is not None
+    just_before(workspace.store, "listed", lambda: groupings.rename(elsewhere, "Colour", "mood"))
+    with pytest.raises(OrientationExists):
+        groupings.rename(workspace, "main", "Mood")
+    assert workspace.listing("main").title == "main"
+    just_before(workspace.store, "listed", lambda: elsewhere.begin("by form"))
+    with pytest.raises(OrientationExists):
+        workspace.begin("by form")
+    just_before(workspace.store, "listed", lambda: groupings.rename(elsewhere, "main", "by time"))
+    with pytest.raises(OrientationExists):
+        workspace.begin("By time")
+    titles = {workspace.listing(name).title for name in workspace.names()}
+    assert titles == {"by time", "mood", "by form"} and len(workspace.names()) == 3
+
+
+def test_of_several_that_begin_a_grouping_of_one_name_at_once_one_does(
+    workspace: Workspace,
+) -> None:
+    for k in range(3):
+        begin = partial(workspace.begin, f"Colour {k}")
+        outcomes = at_once([partial(outcome, begin)] * 8)
+        assert sorted(outcomes, key=bool) == [None, *[OrientationExists] * 7]
+    assert workspace.names() == ["main", "Colour 0", "Colour 1", "Colour 2"]
+
+
+def test_two_groups_that_are_sorted_by_themselves_at_once_never_share_a_grouping(
+    workspace: Workspace, elsewhere: Workspace
+) -> None:
+    session, _ = starts.begin_from(workspace, "folders", starts.folders_of(workspace))
+    one, other = session.clustering.numbers[:2]
+    begun = []
+
+    def begin() -> None:
+        session = elsewhere.session("folders")
+        begun.append(groupings.begin_within(elsewhere, session, other, "inner"))
+
+    assert workspace.store is not None
+    just_before(workspace.store, "listed", begin)
+    begun.append(groupings.begin_within(workspace, session, one, "inner"))
+    assert [listing.name for listing in begun] == ["inner", "inner 2"]
+    now = [workspace.listing(listing.name).items for listing in begun]
+    assert now == [listing.items for listing in begun] and not set(now[0]) & set(now[1])
+
+
+def test_a_grouping_is_changed_only_where_it_is_listed(
+    workspaces: Workspaces, workspace: Workspace
+) -> None:
+    session, _ = starts.begin_from(workspace, "folders", starts.folders_of(workspace))
+    begun = groupings.begin_within(workspace, session, session.clustering.numbers[0], "inner")
+    part = workspaces.find(groupings.part_key(workspace, begun.name))
+    assert part is not None and part.names() == ["inner"]
+    for act in (groupings.delete, groupings.restore, partial(groupings.rename, title="x")):
+        with pytest.raises(UnknownOrientation, match="no grouping 'main'"):
+            act(part, "main")
+    with pytest.raises(StateError, match="only grouping"):
+        groupings.delete(part, "inner")
+    assert workspace.names() == ["main", "folders"] and part.session().name == "inner"
+    groupings.delete(workspace, "inner")
+    assert workspace.listing("inner").deleted

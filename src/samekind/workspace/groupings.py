@@ -8,13 +8,20 @@ items of a single group is nested: it has a workspace of its own, in the same le
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from samekind.errors import InputError, OrientationExists, StateError, UnknownOrientation
+from samekind.errors import (
+    InputError,
+    OrientationExists,
+    StaleWrite,
+    StateError,
+    UnknownOrientation,
+)
 from samekind.protocols import Event
 
 if TYPE_CHECKING:
@@ -82,9 +89,18 @@ class Groupings:
         return listing
 
 
-def list_orientation(store: Store, name: str, **data: Any) -> None:
+def list_orientation(store: Store, name: str, *, after: int | None = None, **data: Any) -> None:
     """Store how an orientation is listed from now on."""
-    store.append(name, Event("listed", data, time.time()))
+    store.append(name, Event("listed", data, time.time()), after=after)
+
+
+def claim(store: Store, name: str, **data: Any) -> bool:
+    """Store how a new orientation is listed; False: somebody else has begun one of this name."""
+    try:
+        list_orientation(store, name, after=0, **data)
+    except StaleWrite:
+        return False
+    return True
 
 
 def find_name(store: Store, wanted: str) -> str:
@@ -116,19 +132,56 @@ def visible_names(workspace: Workspace) -> list[str]:
     return sorted(known, key=lambda name: (name != first, name))
 
 
+def is_listed(workspace: Workspace, listing: Listing) -> bool:
+    """Whether an orientation sorts these items, or those of a group of them; deleted or not."""
+    return listing.root == workspace.root or (listing.nested and listing.inside == workspace.root)
+
+
 def new_name(workspace: Workspace, title: str) -> str:
-    """Return the name of a new orientation with this title, and note what else is to be known."""
-    check_title(workspace, title)
-    name = free_name(title, workspace.all_names())
-    if workspace.store is not None and (name != title or workspace.root):
-        list_orientation(workspace.store, name, title=title, root=workspace.root)
+    """Return the name of a new orientation with this title, which nobody else gets any more.
+
+    To be called with the lock of the workspace.
+    """
+    store, root = workspace.store, workspace.root
+    while True:
+        check_title(workspace, title)
+        name = free_name(title, workspace.all_names())
+        if store is None:
+            return name
+        if claim(store, name, title=title, root=root):
+            break
+    try:
+        check_title(workspace, title, but=name)
+    except OrientationExists:  # another server has given this title to another one meanwhile
+        list_orientation(store, name, deleted=True)
+        raise
     return name
+
+
+def change(workspace: Workspace, name: str, check: Callable[[], None], **data: Any) -> None:
+    """Store how an orientation is listed, unless `check` refuses it.
+
+    Another server may change another orientation at the same moment, which the number of an event
+    does not show. So the newest listings are checked again afterwards, and if they refuse the
+    change then, it is taken back.
+    """
+    if name not in workspace.all_names() or not is_listed(workspace, workspace.listing(name)):
+        raise UnknownOrientation(f"There is no grouping {name!r}.")
+    store = workspace.store_of(name)
+    with workspace.opening:
+        before = workspace.listing(name)
+        check()
+        list_orientation(store, name, **data)
+        try:
+            check()
+        except StateError:
+            list_orientation(store, name, **{key: getattr(before, key) for key in data})
+            raise
 
 
 def rename(workspace: Workspace, name: str, title: str) -> None:
     """Give an orientation another title."""
-    check_title(workspace, title, but=name)
-    list_orientation(workspace.store_of(name), name, title=title)
+    change(workspace, name, partial(check_title, workspace, title, but=name), title=title)
 
 
 def check_title(workspace: Workspace, title: str, *, but: str = "") -> None:
@@ -140,21 +193,24 @@ def check_title(workspace: Workspace, title: str, *, but: str = "") -> None:
 
 def delete(workspace: Workspace, name: str) -> None:
     """Mark an orientation as deleted; its answers are kept."""
-    left = [known for known in workspace.names() if known != name]
-    if not workspace.listing(name).nested and not left:
-        raise StateError(
-            "This is the only grouping, so it cannot be deleted. Create another first."
-        )
-    list_orientation(workspace.store_of(name), name, deleted=True)
+
+    def check() -> None:
+        others = set(workspace.names()) - {name}
+        if workspace.listing(name).root == workspace.root and not others:
+            raise StateError(
+                "This is the only grouping, so it cannot be deleted. Create another first."
+            )
+
+    change(workspace, name, check, deleted=True)
     workspace.forget(name)
 
 
 def restore(workspace: Workspace, name: str) -> None:
     """List a deleted orientation again; another one may have its title by now."""
-    listing = workspace.listing(name)
-    titles = (workspace.listing(known).title for known in workspace.names() if known != name)
-    title = free_name(listing.title, titles)
-    list_orientation(workspace.store_of(name), name, deleted=False, title=title)
+    others = (workspace.listing(known) for known in workspace.names() if known != name)
+    title = free_name(workspace.listing(name).title, (one.title for one in others))
+    check = partial(check_title, workspace, title, but=name)
+    change(workspace, name, check, deleted=False, title=title)
 
 
 def begin_within(workspace: Workspace, session: Session, group: int, title: str) -> Listing:
@@ -170,17 +226,16 @@ def begin_within(workspace: Workspace, session: Session, group: int, title: str)
     if len(members) < 2:
         raise InputError(f"{clustering.name(group)} has a single item. Choose a larger group.")
     store = workspace.store
+    about = {
+        "title": title,
+        "inside": workspace.root,
+        "of": session.name,
+        "group": clustering.name(group),
+        "items": [workspace.collection.id(int(i)) for i in members],
+    }
     name = free_name(title, store.sessions())
-    list_orientation(
-        store,
-        name,
-        title=title,
-        root=name,
-        inside=workspace.root,
-        of=session.name,
-        group=clustering.name(group),
-        items=[workspace.collection.id(int(i)) for i in members],
-    )
+    while not claim(store, name, root=name, **about):
+        name = free_name(title, store.sessions())
     return workspace.listing(name)
 
 

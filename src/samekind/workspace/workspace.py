@@ -93,7 +93,8 @@ class Workspace:
         self._closed = False
         self._open_session = open_session
         self._sessions: dict[str, Session] = {}
-        self._opening = threading.Lock()
+        self.opening = threading.Lock()
+        """Held while a grouping is opened, and while one is begun, renamed, deleted or restored."""
         self._acting = threading.Lock()
         self.people = ALONE
         """How several people share the questions; to be set before a session is opened."""
@@ -191,7 +192,7 @@ class Workspace:
 
     def forget(self, name: str) -> None:
         """Close the session of an orientation that was deleted."""
-        with self._opening:
+        with self.opening:
             self._sessions.pop(name, None)
 
     def session(self, name: str | None = None) -> Session:
@@ -211,7 +212,8 @@ class Workspace:
 
     def begin(self, name: str) -> Session:
         """Start a new orientation of the same collection."""
-        return self._opened(new_name(self, name))
+        with self.opening:
+            return self._open(new_name(self, name))
 
     def ask(self, session: Session, by: str | None = None) -> Asked | None:
         """Return the open question; if there is none, refit from answers not yet learnt from.
@@ -368,11 +370,11 @@ class Workspace:
 
     def reopen(self, name: str) -> Session:
         """Open an orientation again, after its settings have changed in the ledger."""
-        with self._opening:
+        with self.opening:
             return self._open(name)
 
     def _opened(self, name: str) -> Session:
-        with self._opening:
+        with self.opening:
             return self._sessions.get(name) or self._open(name)
 
     def _open(self, name: str) -> Session:

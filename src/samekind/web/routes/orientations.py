@@ -7,7 +7,6 @@ from typing import Annotated
 import numpy as np
 from fastapi import APIRouter, Query
 
-from samekind.errors import UnknownOrientation
 from samekind.session import Session
 from samekind.web.dependencies import CurrentPerson, CurrentSession, CurrentWorkspace
 from samekind.web.rendering import item_view, representative_views, session_view
@@ -44,9 +43,7 @@ def list_orientations(workspace: CurrentWorkspace) -> groups.OrientationList:
     return groups.OrientationList(
         orientations=[_listed(workspace, workspace.listing(name)) for name in workspace.names()],
         nested=[_listed(workspace, one) for one in nested if not one.deleted],
-        deleted=[
-            _listed(workspace, one) for one in gone if one in nested or one.root == workspace.root
-        ],
+        deleted=[_listed(workspace, one) for one in gone if groupings.is_listed(workspace, one)],
         whole=_whole(workspace),
     )
 
@@ -56,8 +53,6 @@ def change_orientation(
     name: str, change: groups.OrientationChange, workspace: CurrentWorkspace
 ) -> groups.OrientationList:
     """Rename, delete or restore an orientation; its answers are kept."""
-    if name not in workspace.all_names():
-        raise UnknownOrientation(f"There is no grouping {name!r}.")
     if change.deleted:
         groupings.delete(workspace, name)
     elif change.deleted is False:
