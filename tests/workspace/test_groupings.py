@@ -263,3 +263,21 @@ def test_a_grouping_is_changed_only_where_it_is_listed(
     assert workspace.names() == ["main", "folders"] and part.session().name == "inner"
     groupings.delete(workspace, "inner")
     assert workspace.listing("inner").deleted
+
+
+def test_a_ledger_without_any_grouping_left_opens_with_the_first_one_and_its_answers(
+    workspace: Workspace, request_: Request
+) -> None:
+    asked = workspace.session().ask()
+    assert asked is not None and workspace.store is not None
+    workspace.session().tell(asked.number, asked.question.choices()[0])
+    workspace.begin("Colour")
+    for name in workspace.names():  # as an earlier version could
+        groupings.list_orientation(workspace.store, name, deleted=True)
+    again = opened(request_)
+    found = again.find(None)
+    assert found is not None and found.names() == ["main"]
+    assert len(found.session().answers) == 1
+    groupings.restore(found, "Colour")
+    assert found.session("Colour").name == "Colour"
+    again.close()

@@ -25,6 +25,7 @@ from samekind.questions import UNSURE
 from samekind.questions.wording import plural
 from samekind.session.people import ALONE, People
 from samekind.workspace.groupings import Groupings, Listing, new_name, visible_names
+from samekind.workspace.groupings import restore as restore_grouping
 from samekind.workspace.known_items import News
 from samekind.workspace.refitter import EventBus, Refitter
 
@@ -202,8 +203,11 @@ class Workspace:
         if session is not None:
             return session
         names = self.names()
-        if name == self.first and name not in names and names:  # it was deleted
-            self.first = names[0]
+        if name == self.first and name not in names and (names or not self.root):
+            if names:  # it was deleted
+                self.first = names[0]
+            else:  # by an earlier version, which could delete all of them
+                restore_grouping(self, name)
             return self.session()
         if name not in names:
             known = ", ".join(names)
