@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from samekind.errors import InputError
 from samekind.ledger.fold import LedgerState
 from samekind.ledger.records import Reservation
 from samekind.questions import Question
+
+if TYPE_CHECKING:
+    from samekind.session.session import Session
 
 HOLD_SECONDS = 300.0
 """Seconds for which a question is reserved for the person who sees it."""
@@ -61,6 +66,12 @@ class People:
 
 ALONE = People()
 """One person, or several that are not told apart."""
+
+
+def ledger_key(session: Session, person: str | None) -> str:
+    """A name for the ledger of a session as one person uses it; the same after reopening."""
+    key = f"{session.name}\0{session._ledger.begun!r}\0{person or ''}"
+    return sha256(key.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def subject(question: Question) -> frozenset[int]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from threading import RLock
 from typing import Any
 
@@ -145,8 +144,9 @@ class Session(Results):
         `name` for the group that it puts an item into; both are undone together.
         """
         with self._lock:
-            given = partial(self.naming.checked, number, choice, name)
-            self._answering.tell(number, choice, by, seconds, given)
+            self._answering.tell(
+                number, choice, by, seconds, lambda: self.naming.checked(number, choice, name)
+            )
 
     def volunteer(
         self, question: Question, choice: str, *, by: str = "me", aside: Aside | None = None
@@ -244,11 +244,6 @@ class Session(Results):
                 self._fit_again()
         self._prefetcher.prefetch_again()
         return self.clustering
-
-    @property
-    def begun(self) -> float:
-        """When the session was begun, in seconds of UTC; it stays when it is opened again."""
-        return self._ledger.begun
 
     @property
     def is_stale(self) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import Annotated
 
 from fastapi import Depends, Query, Request, Response
 
 from samekind.session import Session
+from samekind.session.people import ledger_key
 from samekind.web.errors import ApiError
 from samekind.web.security import PERSON, PHONE
 from samekind.workspace.workspace import Workspace
@@ -81,12 +81,6 @@ def check_ledger(request: Request, workspaces: OpenWorkspaces) -> None:
             "Reload the page. An answer that was not sent is sent when its pile is open here "
             "again.",
         )
-
-
-def ledger_key(session: Session, person: str | None) -> str:
-    """A name for the ledger of a session, as one person uses it."""
-    key = f"{session.name}\0{session.begun!r}\0{person or ''}"
-    return sha256(key.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def is_phone(request: Request) -> bool:
