@@ -54,7 +54,7 @@ function Located({ items }: { items: readonly LocatedItem[] }) {
           <Item item={item} size="medium" />
           <span>
             {item.place !== null && <Swatch slot={item.place} />} {item.name}
-            {item.answered && <span title="You answered about it"> ✓</span>}
+            {item.answered && <span title="Answered"> ✓</span>}
           </span>
         </li>
       ))}
@@ -102,7 +102,7 @@ export function Why({ place, close }: { place: ItemPlace; close: () => void }) {
       </div>
       {place.examples.length > 0 && (
         <>
-          <h3>The most similar items that you answered about</h3>
+          <h3>The most similar items with an answer</h3>
           <Located items={place.examples} />
         </>
       )}
