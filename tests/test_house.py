@@ -18,7 +18,7 @@ ROOT = Path(samekind.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 GROUND = {
     "errors", "items", "questions", "constraints", "clustering", "protocols", "compute",
-    "atomic_files", "superinstances", "evaluation", "registry", "neighbours",
+    "atomic_files", "characters", "superinstances", "evaluation", "registry", "neighbours",
     "parameters",
 }  # fmt: skip
 SHELVES = {"sources", "encoders", "clusterers", "strategies", "exports", "training", "objectives"}

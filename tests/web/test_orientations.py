@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -12,6 +13,10 @@ from fastapi.testclient import TestClient
 from at_once import at_once
 from samekind.clustering import Clustering
 from samekind.ledger.store import MemoryStore
+from samekind.protocols import Event
+from samekind.questions import YES, OneKind
+from samekind.session.naming import clean
+from samekind.web.schemas.core import Rename
 from samekind.workspace.comparison import MAX_SHOWN_GROUPS
 from samekind.workspace.workspace import Workspace
 
@@ -135,3 +140,74 @@ def test_of_requests_at_once_one_begins_a_grouping_and_the_last_one_is_never_del
         assert sorted(reply.status_code for reply in at_once(deletions)) == [200, 409]
         for route in ("session", "question", "groups"):
             assert client.get(f"/api/{route}").status_code == 200
+
+
+def label_files(ids: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """The same labels in three formats, with all but ASCII written as escapes."""
+    rows = [{"id": id, "label": name} for id, name in zip(ids, names, strict=True)]
+    numbers = range(len(ids))
+    coco = {
+        "images": [{"id": k, "file_name": ids[k]} for k in numbers],
+        "categories": [{"id": k, "name": names[k]} for k in numbers],
+        "annotations": [{"image_id": k, "category_id": k} for k in numbers],
+    }
+    lines = "\n".join(json.dumps(row) for row in rows)
+    return {"json": json.dumps(rows), "lines": lines, "coco": json.dumps(coco)}
+
+
+@pytest.mark.parametrize("format", ["json", "lines", "coco"])
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ("\ud800 fox", "\N{REPLACEMENT CHARACTER} fox"),
+        ("n\x00ul\x1b[31m\u2028", "n ul [31m"),
+        ("x" * 200, "x" * 80),
+    ],
+)
+def test_names_in_a_label_file_become_as_those_typed_on_the_page(
+    workspace: Workspace, client: TestClient, format: str, given: str, stored: str
+) -> None:
+    ids = [workspace.collection.id(k) for k in range(3)]
+    text = label_files(ids, [given, "hare", "hare"])[format]
+    new = {"name": "animals", "kind": "csv", "text": text}
+    assert client.post("/api/orientations/from", json=new).status_code == 201
+    session = workspace.session("animals")
+    assert {session.naming.of_kind(k) for k in range(3)} == {stored, "hare"}
+    for address in ("groups", "question", "answers"):
+        reply = client.get(f"/api/{address}", params={"session": "animals"})
+        assert reply.status_code == 200, reply.text
+
+
+def test_names_that_would_be_cut_to_the_same_are_refused(
+    workspace: Workspace, client: TestClient
+) -> None:
+    ids = [workspace.collection.id(k) for k in range(3)]
+    text = label_files(ids, ["x" * 80 + "a", "x" * 80 + "b", "hare"])["json"]
+    reply = client.post("/api/orientations/from", json={"name": "a", "kind": "csv", "text": text})
+    assert reply.status_code == 422
+    assert "differ in their first 80 characters" in reply.json()["error"]["message"]
+    assert workspace.names() == ["main"]
+
+
+def test_a_grouping_whose_ledger_holds_half_a_character_opens_again(
+    make_workspace: Callable[..., Workspace], client_for: Callable[[Workspace], TestClient]
+) -> None:
+    store = MemoryStore()
+    before = make_workspace(store=store)
+    question = OneKind(((0,), (4,)), why="You began with the group \ud800.")
+    before.session("main").volunteer(question, YES)
+    named = {"item": before.collection.id(0), "name": "\ud800 fox"}
+    store.append("main", Event("named", named))
+    store.append("main", Event("named", {"group": 2, "name": "\ud800"}))
+    client = client_for(make_workspace(store=store))
+    for address in ("groups", "question", "answers"):
+        reply = client.get(f"/api/{address}")
+        assert reply.status_code == 200, reply.text
+        assert "\N{REPLACEMENT CHARACTER}" in reply.text or address == "question"
+
+
+def test_whatever_is_named_elsewhere_is_a_name_that_the_page_would_take() -> None:
+    for number in range(0x3000):
+        name = clean(f"a{chr(number)}b{chr(0xD800 + number % 0x800)}")
+        assert Rename(name=name).name == name
+    assert Rename(name=clean("x" * 1_000)).name == "x" * 80

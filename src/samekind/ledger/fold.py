@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
 
+from samekind.characters import whole_characters
 from samekind.errors import AnswerError, CorruptedLedger
 from samekind.ledger.names import Name, Names
 from samekind.ledger.places import following_places
@@ -162,7 +163,7 @@ class LedgerState:
         self.answers[number] = self._with_aside(answer)
         self.told_at.setdefault(number, seq)
         item = answer.question.placed_item(answer.choice)
-        self.names.told(number, item, data.get("name", ""), seq)
+        self.names.told(number, item, whole_characters(data.get("name", "")), seq)
         (self.unsure.discard if answer.links else self.unsure.add)(number)
         self._set_aside_by(number)
         if answer.question.many and answer.links:
@@ -231,7 +232,7 @@ class LedgerState:
         self.used_places = self.used_places.union(self.places.values())
 
     def _named(self, data: Mapping[str, Any], seq: int) -> None:
-        name = Name(seq, str(data["name"]))
+        name = Name(seq, whole_characters(str(data["name"])))
         if "item" in data:
             self.names.by_item[self.position(data["item"])] = name
         else:

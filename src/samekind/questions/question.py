@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
+from samekind.characters import whole_characters
 from samekind.errors import AnswerError
 
 UNSURE = "unsure"
@@ -166,7 +167,7 @@ def read_remarks(data: Mapping[str, Any]) -> dict[str, Any]:
     """Read the remarks from the JSON of a question."""
     expected = data.get("expected")
     return {
-        "why": data.get("why", ""),
+        "why": whole_characters(data.get("why", "")),
         "at_random": bool(data.get("at_random")),
         "expected": None if expected is None else Expectation(str(expected[0]), float(expected[1])),
     }

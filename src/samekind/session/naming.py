@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.characters import one_line
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
 from samekind.errors import AnswerError, NameTaken
@@ -22,13 +23,14 @@ from samekind.ledger.names import Name
 from samekind.questions import NONE
 from samekind.session.refit import with_names
 
-MAX_NAME_LENGTH = 200
+MAX_NAME_LENGTH = 80
+"""Characters of a name, as many as the page takes."""
 UNNAMED = Name(-1, "")
 
 
 def clean(name: str) -> str:
-    """A name on one line, without surplus spaces."""
-    return " ".join(name.split())[:MAX_NAME_LENGTH]
+    """A name as it is stored, wherever it comes from: one line, not too long, and printable."""
+    return one_line(name)[:MAX_NAME_LENGTH].rstrip()
 
 
 @dataclass

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from samekind.characters import one_line
 from samekind.errors import InputError, SamekindError, SourceError, StateError
 from samekind.questions import YES, OneKind
 from samekind.questions.by_hand import SeparateKinds
 from samekind.questions.wording import plural
+from samekind.session.naming import MAX_NAME_LENGTH, clean
 from samekind.workspace.label_files import Labels, read_labels
 
 if TYPE_CHECKING:
@@ -82,7 +84,7 @@ def labels_of(workspace: Workspace, kind: Kind, name: str, text: str) -> Labels:
 
 def begin_from(workspace: Workspace, title: str, labels: Labels) -> tuple[Session, str]:
     """Begin a grouping from labels; returns its session, and what was done in words."""
-    _check_count(labels)
+    labels = _checked(labels)
     session = workspace.begin(title)
     return session, tell_labels(session, labels)
 
@@ -104,8 +106,7 @@ def import_labels(session: Session, source: LabelSource) -> str:
         labels = read_labels(rows, session.collection)
     else:
         labels = _by_position(list(source), len(session.collection))
-    _check_count(labels)
-    return tell_labels(session, labels)
+    return tell_labels(session, _checked(labels))
 
 
 def _by_position(labels: Sequence[object], n_items: int) -> Labels:
@@ -134,13 +135,28 @@ def tell_labels(session: Session, labels: Labels) -> str:
     return words
 
 
-def _check_count(labels: Labels) -> None:
-    n_groups = len(set(labels.values()))
+def _checked(labels: Labels) -> Labels:
+    """Return the labels as names that can be stored; refuse too few, too many, or lookalikes."""
+    lines = {label: one_line(label) for label in set(labels.values())}
+    _check_names(set(lines.values()) - {""})
+    return {item: clean(lines[label]) for item, label in labels.items() if lines[label]}
+
+
+def _check_names(names: set[str]) -> None:
+    n_groups = len(names)
     if not 2 <= n_groups <= MAX_GROUPS:
         raise InputError(
             f"Expected from 2 to {MAX_GROUPS:,} groups to begin from, got {n_groups:,}. Choose "
             "other folders, another column or another file."
         )
+    seen: set[str] = set()
+    for name in sorted(names):
+        if clean(name) in seen:
+            raise InputError(
+                f"Expected names that differ in their first {MAX_NAME_LENGTH} characters, got "
+                f"two groups whose names begin with {clean(name)!r}. Shorten these names."
+            )
+        seen.add(clean(name))
 
 
 def check_label_file(source: str | Path) -> str:
