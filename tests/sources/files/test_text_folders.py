@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,25 @@ def test_a_binary_file_of_lines_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_bytes(b"\0\1\2" * 100)
     with pytest.raises(SourceError, match="is binary"):
         open_source(tmp_path / "x.txt")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_text_replaced_by_a_link_or_a_pipe_is_not_read(tmp_path: Path) -> None:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (folder / name).write_text("some words")
+    linked, piped, whole = open_source(folder)
+    (tmp_path / "secret.txt").write_text("a secret")
+    (folder / "a.txt").unlink()
+    (folder / "a.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "b.txt").unlink()
+    os.mkfifo(folder / "b.txt")
+    with pytest.raises(SourceError, match="leads out of the folder"):
+        linked.load()
+    keeper = os.open(folder / "b.txt", os.O_RDWR | os.O_NONBLOCK)  # nobody waits for a writer
+    os.write(keeper, b"from a pipe\n")
+    with pytest.raises(SourceError, match="not a regular file"):
+        piped.load()
+    os.close(keeper)
+    assert whole.load() == "some words"

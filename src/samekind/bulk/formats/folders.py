@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -40,7 +41,8 @@ class FolderReader:
 
     def items(self, entries: Sequence[Entry]) -> list[Item | Skipped]:
         if self.lazy:
-            return [ImageItem(*entry) for entry in entries]
+            root = os.path.realpath(self.source) if os.path.isdir(self.source) else ""
+            return [ImageItem(*entry, root) for entry in entries]
         found = read_parts([Part(entry.place) for entry in entries])
         return [
             item_of_content(self.kind, entry, data)

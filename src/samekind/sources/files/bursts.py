@@ -132,7 +132,7 @@ class _Finder:
 
     def _digest(self, k: int) -> str:
         try:
-            with open(self.items[k].path, "rb") as file:
+            with self.items[k].open_file() as file:
                 return hashlib.file_digest(file, "blake2b").hexdigest()
         except OSError:
             return f"unreadable {k}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from io import BufferedReader
 from pathlib import Path
 from typing import Protocol
 
@@ -157,6 +159,41 @@ def natural(id: str) -> tuple[tuple[tuple[int, int, str], ...], ...]:
         for part in id.split("/")
     ]
     return (*parts, ((2, 0, id),))
+
+
+def open_file(path: str, root: str = "") -> BufferedReader:
+    """Open the file of an item, which may have been replaced since its folder was listed.
+
+    A pipe would never end, and a link could lead to any file of this machine.
+
+    Parameters
+    ----------
+    root : the folder without links that the file has to be in; empty: it may be anywhere.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened, is not a regular file, or is outside of `root`.
+    """
+    flags = ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY")  # what the platform has of them
+    handle = os.open(path, os.O_RDONLY | sum(getattr(os, flag, 0) for flag in flags))
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file any more")
+        if root and not _is_below(path, root, status):
+            raise OSError(errno.EXDEV, "it is a link that leads out of the folder now")
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def _is_below(path: str, root: str, opened: os.stat_result) -> bool:
+    """Whether the file that was opened is in a folder, wherever links led to."""
+    real = os.path.realpath(path)
+    inside = os.path.commonpath([real, root]) == root
+    return inside and os.path.samestat(os.lstat(real), opened)
 
 
 def _walk(folder: str, skipped: list[Skipped], cut: int) -> Iterator[os.DirEntry[str]]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 from abc import abstractmethod
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from samekind.errors import SourceError
 from samekind.items import Collection, Item, Preview, Skipped
 from samekind.sources.files.capture import Capture, read_capture
-from samekind.sources.files.folders import Found, collect_files, list_folder
+from samekind.sources.files.folders import Found, collect_files, list_folder, open_file
 from samekind.sources.files.iso_boxes import boxes_end, is_iso_media
 from samekind.sources.files.picture_formats import (
     RAW_SUFFIXES,
@@ -142,17 +143,28 @@ def _in_8_bits(deep: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 class ImageItem(Picture):
-    """One picture file. Its id is the path within the folder."""
+    """One picture file. Its id is the path within the folder, `root` that folder without links."""
 
-    def __init__(self, id: str, path: str, stamp: str) -> None:
-        self.id, self.path, self._stamp = id, path, stamp
+    def __init__(self, id: str, path: str, stamp: str, root: str = "") -> None:
+        self.id, self.path, self._stamp, self._root = id, path, stamp, root
 
     @property
     def stamp(self) -> str:
         return self._stamp
 
     def open(self) -> Image:
-        return open_picture(self.path, raw=self.path.lower().endswith(RAW_SUFFIXES))
+        with ExitStack() as opened:
+            stream = opened.enter_context(self.open_file())
+            raw = self.path.lower().endswith(RAW_SUFFIXES)
+            image = open_picture(stream, raw=raw)
+            if not raw:  # Pillow closes the stream together with the picture
+                image._exclusive_fp = True  # type: ignore[attr-defined]
+                opened.pop_all()
+            return image
+
+    def open_file(self) -> io.BufferedReader:
+        """The file, if it is still a regular one in its folder; OSError otherwise."""
+        return open_file(self.path, self._root)
 
 
 def open_images(folder: str | Path) -> Collection:
@@ -167,8 +179,9 @@ def open_images(folder: str | Path) -> Collection:
 
 def collect(folder: Path, found: Sequence[Found], skipped: Sequence[Skipped] = ()) -> Collection:
     """The pictures among the files of a folder; their sidecars are not listed as skipped."""
+    root = os.path.realpath(folder)
     collection = collect_files(
-        folder, found, skipped, _fault_of_file, lambda f: ImageItem(f.id, f.path, f.stamp)
+        folder, found, skipped, _fault_of_file, lambda f: ImageItem(f.id, f.path, f.stamp, root)
     )
     left_out = (file for file in collection.skipped if not file.id.lower().endswith(".xmp"))
     return replace(collection, skipped=tuple(left_out))
@@ -178,7 +191,7 @@ def _fault_of_file(file: Found) -> str:
     if file.suffix not in SUFFIXES:
         return f"is a {file.suffix or 'suffixless'} file, not a picture that samekind can read"
     try:
-        with open(file.path, "rb") as stream:
+        with open_file(file.path) as stream:
             return fault(stream, file.size, raw=file.suffix in RAW_SUFFIXES)
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"

@@ -56,32 +56,25 @@ def _register() -> None:
         register_heif_opener()
 
 
-def open_picture(file: str | BinaryIO, *, raw: bool = False) -> Image:
+def open_picture(file: BinaryIO, *, raw: bool = False) -> Image:
     """Open a picture, not yet decoded. Of several frames or pages it is the first.
 
     Parameters
     ----------
-    file : a path or a seekable stream.
+    file : a seekable stream.
     raw : whether it is a raw file of a camera: its preview is opened.
     """
     from PIL import Image
 
     _register()
-    if not raw:
-        _check_size(file)
-        return Image.open(file, formats=tuple(FORMATS))
-    if isinstance(file, str):
-        with open(file, "rb") as stream:
-            return _open_preview(stream)
-    return _open_preview(file)
+    if raw:
+        return _open_preview(file)
+    _check_size(file)
+    return Image.open(file, formats=tuple(FORMATS))
 
 
-def _check_size(file: str | BinaryIO) -> None:
+def _check_size(file: BinaryIO) -> None:
     """Refuse a HEIC or AVIF file that is too large: its decoder reads all of it at once."""
-    if isinstance(file, str):
-        with open(file, "rb") as stream:
-            _check_size(stream)
-        return
     if is_iso_media(file.read(8)) and (size := file.seek(0, io.SEEK_END)) > MAX_AT_ONCE:
         raise ValueError(f"it has {size:,} bytes; the limit is {MAX_AT_ONCE:,}")
     file.seek(0)

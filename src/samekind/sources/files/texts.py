@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import ClassVar
 
 from samekind.errors import SourceError
 from samekind.items import Collection, Item, Preview, Skipped
-from samekind.sources.files.folders import Found, collect_files
+from samekind.sources.files.folders import Found, collect_files, open_file
 from samekind.sources.files.plain_text import HEAD, decode, looks_binary, read_text
 
 SUFFIXES = frozenset({".txt", ".md"})
@@ -22,14 +23,20 @@ MEMORY_PER_BYTE = 12
 
 
 class TextItem(Item):
-    """One text, in a file (read when needed) or in memory."""
+    """One text, in a file below `root` (read when needed) or in memory."""
 
     kind: ClassVar[str] = "text"
 
     def __init__(
-        self, id: str, *, path: str | None = None, text: str = "", stamp: str = ""
+        self,
+        id: str,
+        *,
+        path: str | None = None,
+        text: str = "",
+        stamp: str = "",
+        root: str = "",
     ) -> None:
-        self.id, self.path, self._text, self._stamp = id, path, text, stamp
+        self.id, self.path, self._text, self._stamp, self._root = id, path, text, stamp, root
 
     @property
     def stamp(self) -> str:
@@ -40,7 +47,8 @@ class TextItem(Item):
         if self.path is None:
             return self._text
         try:
-            return decode(Path(self.path).read_bytes())
+            with open_file(self.path, self._root) as file:
+                return decode(file.read())
         except OSError as error:
             raise SourceError(
                 f"{self.id!r} can no longer be read ({error.strerror}). Open the folder again."
@@ -55,9 +63,12 @@ class TextItem(Item):
 
 def collect(folder: Path, found: Sequence[Found], skipped: Sequence[Skipped] = ()) -> Collection:
     """The texts among the files of a folder."""
-    return collect_files(
-        folder, found, skipped, _fault, lambda f: TextItem(f.id, path=f.path, stamp=f.stamp)
-    )
+    root = os.path.realpath(folder)
+
+    def item(file: Found) -> TextItem:
+        return TextItem(file.id, path=file.path, stamp=file.stamp, root=root)
+
+    return collect_files(folder, found, skipped, _fault, item)
 
 
 def open_lines(path: str | Path, exclude: Sequence[str] = ()) -> Collection:
@@ -90,7 +101,7 @@ def _fault(file: Found) -> str:
     if file.size > MAX_BYTES:
         return f"has {file.size:,} bytes; the limit is {MAX_BYTES:,}"
     try:
-        with open(file.path, "rb") as stream:
+        with open_file(file.path) as stream:
             head = stream.read(HEAD)
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"

@@ -6,6 +6,7 @@ Each change by hand (merge, split, move, out, together) is one answer in the led
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Response
@@ -193,9 +194,14 @@ def get_preview(id: str, workspace: CurrentWorkspace) -> Response:
         position = workspace.collection.position(id)
     except KeyError:
         raise ApiError(404, "unknown-item", "There is no such item in the collection.") from None
+    return shown(id, workspace.collection[position].preview)
+
+
+def shown(id: str, decode: Callable[[], Preview]) -> Response:
+    """Send what a person sees of an item, of which few are decoded at a time."""
     try:
         with DECODERS:
-            preview = workspace.collection[position].preview()
+            preview = decode()
     except OSError as fault:
         raise SourceError(
             f"The item {id!r} cannot be read any more. Put the file back, or open the collection "

@@ -12,6 +12,7 @@ from samekind.items import Item
 from samekind.web.dependencies import CurrentWorkspace
 from samekind.web.errors import ApiError
 from samekind.web.rendering import RUN
+from samekind.web.routes.groups import shown
 from samekind.web.schemas import core, items
 from samekind.workspace.workspace import Workspace
 
@@ -43,9 +44,7 @@ def get_member(
     members = find_item(workspace, id).members
     if number >= len(members):
         raise ApiError(404, "unknown-item", "There is no such picture.")
-    preview = members[number].preview()
-    headers = {"Cache-Control": "private, max-age=3600"}
-    return Response(preview.data, media_type=preview.mime, headers=headers)
+    return shown(members[number].id, members[number].preview)
 
 
 def find_item(workspace: Workspace, id: str) -> Item:

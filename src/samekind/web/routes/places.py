@@ -8,14 +8,13 @@ from typing import Annotated
 import numpy as np
 from fastapi import APIRouter, Query, Response
 
-from samekind.errors import SourceError
-from samekind.items import Preview
+from samekind.items import Item, Preview
 from samekind.session import Session
 from samekind.session.reasons import reason_for, similar_items
 from samekind.web.dependencies import CurrentPerson, CurrentSession, CurrentWorkspace
 from samekind.web.errors import ApiError
 from samekind.web.rendering import placed_view
-from samekind.web.routes.groups import DECODERS, preview_response
+from samekind.web.routes.groups import shown
 from samekind.web.schemas import core, places
 from samekind.workspace.workspace import Workspace
 
@@ -68,20 +67,16 @@ def list_similar(
 def get_full(id: str, workspace: CurrentWorkspace) -> Response:
     """Return an item at full resolution: a picture, or the preview of anything else."""
     item = workspace.collection[find_position(workspace, id)]
-    try:
-        with DECODERS:
-            if item.kind != "image":
-                return preview_response(item.preview())
-            buffer = io.BytesIO()
-            image = item.load()
-            tiny = max(image.size) <= 256
-            image.save(buffer, "PNG" if tiny else "JPEG", quality=JPEG_QUALITY)
-    except OSError as fault:
-        raise SourceError(
-            f"The item {id!r} cannot be read any more. Put the file back, or open the collection "
-            "again."
-        ) from fault
-    return preview_response(Preview("image/png" if tiny else "image/jpeg", buffer.getvalue()))
+    return shown(id, item.preview if item.kind != "image" else lambda: full_picture(item))
+
+
+def full_picture(item: Item) -> Preview:
+    """Encode a picture again, at full resolution."""
+    buffer = io.BytesIO()
+    image = item.load()
+    tiny = max(image.size) <= 256
+    image.save(buffer, "PNG" if tiny else "JPEG", quality=JPEG_QUALITY)
+    return Preview("image/png" if tiny else "image/jpeg", buffer.getvalue())
 
 
 def find_position(workspace: Workspace, id: str) -> int:
