@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, overload
 
+from samekind.characters import whole_characters
 from samekind.errors import SourceError
 
 
@@ -77,6 +78,7 @@ class Collection(Sequence[Item]):
     _positions: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", whole_characters(self.name))  # a file may be called so
         if len(self.items) and not self.kind:
             raise SourceError(f"The items of {self.name!r} have no kind. Set Item.kind.")
 

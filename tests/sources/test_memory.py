@@ -70,3 +70,28 @@ def test_nodes_of_a_graph_are_items() -> None:
 def test_anything_else_is_refused_with_what_is_expected(given: Any) -> None:
     with pytest.raises(SourceError, match="Expected"):
         open_data(given)
+
+
+HALF = "x\ud800"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pd.DataFrame({"a": [1, 2, 3], "kind": pd.Series([HALF, "y", "y"], dtype=object)}),
+        pd.DataFrame({"a": [1, 2, 3], "id": pd.Series([HALF, "y", "z"], dtype=object)}),
+        pd.DataFrame({"a": [1, 2, 3]}, index=pd.Index([HALF, "y", "z"], dtype=object)),
+        pd.DataFrame([[1, 2], [3, 4]], columns=pd.Index([HALF, "a"], dtype=object)),
+        [f"some {HALF} words", "more words"],
+        nx.Graph([(HALF, "b"), ("b", "c")]),
+    ],
+    ids=["cells", "ids", "index", "columns", "texts", "graph"],
+)
+def test_half_a_character_is_replaced_wherever_it_is(data: Any) -> None:
+    items = open_data(data, name=HALF)
+    assert items.name == "x\N{REPLACEMENT CHARACTER}"
+    shown = [items.fingerprint, *items.ids(), *getattr(items, "columns", ())]
+    shown += [item.preview().data.decode() for item in items]
+    shown += [item.load() for item in items if item.kind == "text"]
+    assert "\N{REPLACEMENT CHARACTER}" in "".join(shown)
+    "".join(shown).encode()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.characters import whole_characters
 from samekind.errors import InputError, SourceError
 from samekind.items import Collection, Item, Skipped
 from samekind.sources.files.arrays import vectors_collection
@@ -128,7 +129,7 @@ def _table(frame: Any, name: str) -> Collection:
     index = frame.index
     keys = None
     if type(index).__name__ != "RangeIndex" and index.is_unique:
-        keys = [str(key) for key in index]
+        keys = [whole_characters(str(key)) for key in index]
         keys = keys if len(set(keys)) == len(keys) else None
     return collect_rows(Path(name), columns, shown=shown, keys=keys)
 
@@ -138,7 +139,7 @@ def _columns(frame: Any) -> tuple[Columns, dict[str, list[str]]]:
     columns: Columns = {}
     shown: dict[str, list[str]] = {}
     for label in frame.columns:
-        name, column = str(label), frame[label]
+        name, column = whole_characters(str(label)), frame[label]
         if getattr(column, "ndim", 1) != 1 or name in columns:
             raise SourceError(f"Expected unique names of columns, got {name!r} twice.")
         kind = getattr(column.dtype, "kind", "O")
@@ -210,7 +211,7 @@ def _pictures(paths: Sequence[Path], name: str) -> Collection:
     found: list[Item] = []
     seen: Counter[str] = Counter()
     for path in paths:
-        id = str(path)
+        id = whole_characters(str(path))
         seen[id] += 1
         try:
             status = path.stat()
@@ -238,7 +239,7 @@ def _texts(texts: Sequence[str]) -> list[Item]:
         key = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=6).hexdigest()
         seen[key] += 1
         id = f"text-{key}" if seen[key] == 1 else f"text-{key}-{seen[key]}"
-        items.append(TextItem(id, text=text))
+        items.append(TextItem(id, text=whole_characters(text)))
     return items
 
 

@@ -95,3 +95,14 @@ def test_a_graphml_file_is_read(tmp_path: Path) -> None:
     known = open_labelled(tmp_path / "pair.graphml")
     assert known.orientations["side"].tolist() == [1, 2]
     assert opened(tmp_path / "pair.graphml").matrix.tolist() == [[0, 2], [2, 0]]
+
+
+def test_half_a_character_in_a_gml_file_is_replaced(tmp_path: Path) -> None:
+    text = (GML % 0).replace("anna", "anna&#55296;").replace('kind "a"', 'kind "a&#57343;"')
+    path = written(tmp_path, "people.gml", text)
+    found = open_labelled(path)
+    pile = open_source(path)
+    assert list(pile.ids()) == ["anna\N{REPLACEMENT CHARACTER}", "ben", "carla"]
+    assert len(pile.fingerprint) == 16
+    assert "node: anna\N{REPLACEMENT CHARACTER}" in pile[0].preview().data.decode()
+    assert next(iter(found.orientations["kind"])) == "a\N{REPLACEMENT CHARACTER}"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.characters import whole_characters
 from samekind.errors import InputError, SourceError, VectorError
 from samekind.items import Skipped
 from samekind.sources.files.rows import RowCollection, Rows, show
@@ -26,8 +27,8 @@ Columns = dict[str, Column]
 
 
 def as_text(cells: Iterable[Any], missing: Some[str] = frozenset()) -> list[str]:
-    """Cells as texts; None and words in `missing` become empty."""
-    texts = ("" if cell is None else str(cell) for cell in cells)
+    """Cells as texts that can be stored; None and words in `missing` become empty."""
+    texts = ("" if cell is None else whole_characters(str(cell)) for cell in cells)
     return ["" if text.lower() in missing else text for text in texts]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.characters import whole_characters
 from samekind.errors import SourceError
 from samekind.items import Skipped
 from samekind.sources.files.archives import UNREADABLE
@@ -65,11 +66,13 @@ def collect_graph(
     `path` names the graph in the collection and in errors.
     """
     nodes = list(graph.nodes(data=True))
-    names = [str(node) for node, _ in nodes]
+    names = [whole_characters(str(node)) for node, _ in nodes]
     if len(set(names)) < len(names):
         raise SourceError(f"Expected unique names of nodes in {str(path)!r}, got one twice.")
+    name_of = dict(zip(graph, names, strict=True))
     edges = [
-        (str(a), str(b), _weight(w, path)) for a, b, w in graph.edges(data="weight", default=1)
+        (name_of[a], name_of[b], _weight(w, path))
+        for a, b, w in graph.edges(data="weight", default=1)
     ]
     notes = []
     if graph.is_directed():
@@ -187,4 +190,11 @@ def _attributes(nodes: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
     """Attributes with one plain value for every node, as label columns."""
     names = [name for name in (nodes[0] if nodes else ()) if all(name in node for node in nodes)]
     plain = [n for n in names if all(isinstance(node[n], str | int | float) for node in nodes)]
-    return {name: np.asarray([node[name] for node in nodes]) for name in plain}
+    return {
+        whole_characters(str(name)): np.asarray([_whole(node[name]) for node in nodes])
+        for name in plain
+    }
+
+
+def _whole(value: Any) -> Any:
+    return whole_characters(value) if isinstance(value, str) else value
