@@ -151,3 +151,14 @@ def test_a_store_that_nobody_closes_leaves_neither_log_nor_note(ledger: Path) ->
     del store
     gc.collect()
     assert [file.name for file in ledger.parent.iterdir()] == [ledger.name]
+
+
+def test_an_empty_file_with_a_note_says_which_events_are_missing(killed: Path) -> None:
+    os.truncate(killed, 0)
+    with pytest.raises(CorruptedLedger, match=r"empty.* 12 events .* 1 to 12 of 'main'.*repair"):
+        SqlStore(killed)
+    assert repair(killed).path.exists()  # the log holds some of them
+    killed.with_name("killed.repaired.samekind").unlink()
+    log_of(killed).unlink()
+    with pytest.raises(CorruptedLedger, match="backup"):
+        repair(killed)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -278,3 +279,54 @@ def test_a_read_only_file_or_folder_is_reported(plain_user_folder: Path) -> None
         assert os.listdir(sub) == ["me.samekind"]
     finally:
         sub.chmod(0o755)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="open files cannot be removed on Windows")
+@pytest.mark.parametrize("suffixes", [("-wal",), ("-shm",), ("-wal", "-shm")])
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_log_that_is_removed_while_open_is_noticed_and_closing_saves_what_it_held(
+    path: Path, suffixes: tuple[str, ...], replaced: bool
+) -> None:
+    with SqlStore(path) as store:
+        for _ in range(5):
+            store.append("main", Event("told"))
+        for suffix in suffixes:
+            beside = path.with_name(f"{path.name}{suffix}")
+            content = beside.read_bytes()
+            beside.unlink()
+            if replaced:
+                beside.write_bytes(content)
+        for _ in range(2):
+            with pytest.raises(StoreError, match=r"was removed or replaced while .* Ctrl\+C"):
+                store.append("main", Event("told"))
+    with SqlStore(path) as store:
+        assert [event.seq for event in store.read("main")] == [1, 2, 3, 4, 5]
+        assert store.append("main", Event("told")) == 6
+
+
+@pytest.mark.parametrize("size", [0, 4096])
+def test_a_ledger_that_is_cut_off_while_open_is_noticed(path: Path, size: int) -> None:
+    store = SqlStore(path)
+    store.append("main", Event("told"))
+    os.truncate(path, size)
+    with pytest.raises(StoreError, match="was cut off while it was open"):
+        store.append("main", Event("told"))
+
+
+def test_checkpoints_and_other_processes_are_no_removed_log(path: Path) -> None:
+    append = (
+        "import sys; from samekind.ledger.sql import SqlStore; from samekind.protocols import Event"
+        "\nwith SqlStore(sys.argv[1]) as store: print(store.append('main', Event('told')))"
+    )
+    with SqlStore(path) as store:
+        assert store.append("main", Event("told")) == 1
+        for k in range(3):
+            done = subprocess.run([sys.executable, "-c", append, path], capture_output=True)
+            assert int(done.stdout) == 2 * k + 2, done.stderr
+            with closing(sqlite3.connect(path)) as other:
+                other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            assert store.append("main", Event("told")) == 2 * k + 3
+        store.close()  # the log is removed
+        assert not path.with_name(f"{path.name}-wal").exists()
+        assert store.append("main", Event("told")) == 8
+        assert store.append("main", Event("told")) == 9

@@ -18,6 +18,7 @@ from samekind.errors import CorruptedLedger, MissingExtra, StoreError
 from samekind.ledger import sqlite_file as ledgerfile
 from samekind.ledger.checksums import Row, stored_row
 from samekind.ledger.last_events import note_last, note_of, remove_note
+from samekind.ledger.open_files import OpenFiles
 from samekind.ledger.store import check_after, check_last, check_session, to_row
 from samekind.ledger.watching import CHANNEL, Wake, watch_file, watch_postgres
 from samekind.protocols import Event
@@ -53,7 +54,7 @@ class SqlStore:
         self._process = os.getpid()
         self._lock = threading.Lock()  # threads queue here instead of polling SQLite's own lock
         self._path: Path | None = None
-        self._identity: tuple[int, int] | None = None
+        self._files: OpenFiles | None = None
         address = str(target)
         if isinstance(target, str) and "://" in target and not target.startswith("sqlite:///"):
             self._secrets, url = open_postgres(target)
@@ -152,6 +153,8 @@ class SqlStore:
     def close(self) -> None:
         """Close the connections. The store opens new ones when it is used again."""
         _close(self._engine, self._path, self._process)
+        if self._files is not None:
+            self._files.forget_log()
 
     def __enter__(self) -> Self:
         return self
@@ -217,8 +220,7 @@ class SqlStore:
             with self._translated():
                 self._check_intact(engine, path)
                 self._migrate(engine)
-            status = path.stat()
-            self._identity = (status.st_dev, status.st_ino)
+            self._files = OpenFiles(path)
         except BaseException as error:
             if engine is not None:
                 engine.dispose()
@@ -278,8 +280,8 @@ class SqlStore:
                 yield connection
 
     def _check_still_there(self) -> None:
-        """Refuse to write to a removed or replaced file: events would be lost without an error."""
-        if self._path is None:
+        """Refuse to write to files that are gone: events would be lost without an error."""
+        if self._files is None:
             return
         if os.getpid() != self._process:  # it would believe that it holds locks, and has none
             raise StoreError(
@@ -287,16 +289,7 @@ class SqlStore:
                 "could lose answers then, so the last change was not stored. Open it only in the "
                 "new process, or start that with multiprocessing.get_context('spawn')."
             )
-        try:
-            status = self._path.stat()
-            same = (status.st_dev, status.st_ino) == self._identity
-        except OSError:
-            same = False
-        if not same:
-            raise StoreError(
-                f"The ledger {self._path} was moved, removed or replaced while it was open, so "
-                "the last change was not stored. Put the file back, or open the session again."
-            )
+        self._files.check()
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

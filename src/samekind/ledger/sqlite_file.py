@@ -9,10 +9,11 @@ import sqlite3
 import threading
 import time
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 
 from samekind.errors import CorruptedLedger, ForeignFile, NoSpace, StoreError
-from samekind.ledger.last_events import missing_events, note_of
+from samekind.ledger.last_events import missing_events, note_of, read_note
 from samekind.ledger.write_ahead_log import log_of, read_log
 from samekind.questions.wording import plural
 
@@ -36,6 +37,9 @@ def check_owner(path: Path) -> None:
         header = read_file(path, 100)
     except OSError as error:
         raise from_system(error, path) from error
+    if not header and (confirmed := read_note(path)):
+        missing = {name: (1, last) for name, last in confirmed.items()}
+        raise damaged(path, f"it is empty, and lacks {_confirmed(missing)}")
     if not header:
         raise ForeignFile(
             f"Expected a ledger, got the empty file {path}. Remove it or choose another name."
@@ -139,12 +143,15 @@ def check_end(path: Path) -> None:
     """Refuse a file whose last confirmed events are missing, before SQLite tidies up the log."""
     missing = missing_events(path)
     if missing:
-        which = ", ".join(
-            f"{first} to {last} of {name!r}" for name, (first, last) in missing.items()
-        )
-        number = sum(last - first + 1 for first, last in missing.values())
-        what = f"{plural(number, 'event')} at its end that had been confirmed: {which}"
-        raise damaged(path, f"it lacks {what}. If it is an older copy, remove {note_of(path)}")
+        what = f"it lacks {_confirmed(missing)}"
+        raise damaged(path, f"{what}. If it is an older copy, remove {note_of(path)}")
+
+
+def _confirmed(missing: Mapping[str, tuple[int, int]]) -> str:
+    """Events that had been confirmed, in words, by session with the first and the last one."""
+    which = ", ".join(f"{first} to {last} of {name!r}" for name, (first, last) in missing.items())
+    number = sum(last - first + 1 for first, last in missing.values())
+    return f"{plural(number, 'event')} at its end that had been confirmed: {which}"
 
 
 def check_schema(connection: sqlite3.Connection, path: Path) -> None:
