@@ -85,6 +85,7 @@ class Made:
             not all(isinstance(text, str) for text in texts)
             or not isinstance(made.size, int)
             or made.kind not in ("folder", "file", "link")
+            or "\0" in made.source
             or any(part in ("", ".", "..") or ":" in part or "\0" in part for part in parts)
         ):
             raise ValueError(f"{made.path!r} is not something that an export creates")
