@@ -90,7 +90,8 @@ class Results:
     def save(self, path: str | Path) -> None:
         """Write everything into one file, from which :meth:`load` goes on.
 
-        An older file of that name is replaced once the new one is complete.
+        A session saved under that name before is replaced once the new one is complete; anything
+        else there is left alone, and the name refused.
         """
         import_module("samekind.workspace.saved_session").save(self, path)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from samekind import __version__
-from samekind.atomic_files import draft_name
+from samekind.atomic_files import draft_name, put_in_place
 from samekind.errors import InputError, SamekindError, SourceError
 from samekind.items import Collection, Item
+from samekind.ledger.sqlite_file import _kept_open
 from samekind.ledger.store import MemoryStore
 from samekind.protocols import Event
 from samekind.sources import (
@@ -46,6 +48,8 @@ BYTES_PER_JSON_BYTE = 30
 BYTES_PER_ITEM = 100
 """Memory that a session takes for each item, besides its vector."""
 _GIVE_ANOTHER = "Give another file."
+_BEGINNING = json.dumps({"format": FORMAT})[:-1].encode()
+"""How the facts of a session begin, in every version."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,15 @@ class SavedEncoder:
 
 
 def save(session: Session, path: str | Path) -> None:
-    """Write a session atomically."""
+    """Write a session atomically, as a new file or in place of one that was written before.
+
+    Raises
+    ------
+    InputError
+        If anything else has that name. It is left as it is.
+    """
     final = Path(path).expanduser().absolute()
+    _check_free(final)
     facts: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -80,13 +91,45 @@ def save(session: Session, path: str | Path) -> None:
             )
             file.writestr("events.jsonl", "\n".join(lines))
             file.writestr("session.json", json.dumps(facts))
-        os.replace(draft, final)
+        if is_saved_session(final):
+            os.replace(draft, final)
+        else:
+            put_in_place(draft, final)
+    except FileExistsError:  # something has appeared meanwhile
+        raise InputError(_taken(final)) from None
     except OSError as error:
         raise InputError(
             f"{str(path)!r} cannot be written: {error.strerror or error}. Choose another path."
         ) from error
     finally:
         draft.unlink(missing_ok=True)
+
+
+def is_saved_session(path: Path) -> bool:
+    """Whether a regular file begins as those that :func:`save` writes; it is read no further.
+
+    A ledger that this process has opened is not looked at: closing it would give up the locks on
+    it, see :func:`samekind.ledger.sqlite_file.read_file`.
+    """
+    try:
+        found = path.lstat()
+        if not stat.S_ISREG(found.st_mode) or (found.st_dev, found.st_ino) in _kept_open:
+            return False
+        with ZipFile(path) as file, file.open("session.json") as facts:
+            return facts.read(len(_BEGINNING)) == _BEGINNING
+    except Exception:  # any file may be there, also a damaged archive
+        return False
+
+
+def _check_free(final: Path) -> None:
+    """Refuse a name that something else has than a saved session, before anything is written."""
+    if os.path.lexists(final) and not is_saved_session(final):
+        raise InputError(_taken(final))
+
+
+def _taken(final: Path) -> str:
+    what = "a link" if final.is_symlink() else "no saved session"
+    return f"{str(final)!r} exists already and is {what}. It was not changed. Choose another name."
 
 
 def load(cls: type[S], path: str | Path, clusterer: Any = None, strategy: Any = None) -> S:
