@@ -13,7 +13,10 @@ from samekind.bulk.vector_store import MANIFEST, VectorStore, as_matrix, key_of
 from samekind.errors import InputError, SourceError
 from samekind.sources import is_vector_store
 
-pytest.importorskip("lance", reason="needs the extra cluster: pip install 'samekind[cluster]'")
+lance = pytest.importorskip(
+    "lance", reason="needs the extra cluster: pip install 'samekind[cluster]'"
+)
+pa = pytest.importorskip("pyarrow")
 
 STATE = {"mean": np.arange(3, dtype=np.float32), "normalise": True}
 MANIFEST_OF_ROWS = Manifest(
@@ -90,3 +93,21 @@ def test_clear_errors(store: VectorStore, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="damaged"):
         VectorStore.open(store.path)
     assert is_vector_store("s3://bucket/v.lance/")
+
+
+def test_a_dataset_of_another_program_is_not_overwritten_and_an_unfinished_store_is(
+    store: VectorStore, tmp_path: Path
+) -> None:
+    mine = str(tmp_path / "mine.lance")
+    lance.write_dataset(pa.table({"title": ["a", "b"]}), mine)
+    (tmp_path / "file.lance").write_text("mine")
+    for place in (mine, tmp_path / "file.lance"):
+        with pytest.raises(InputError, match="holds no vectors of samekind"):
+            VectorStore.create(place, MANIFEST_OF_ROWS)
+    assert lance.dataset(mine).count_rows() == 2
+    (Path(store.path) / MANIFEST).unlink()  # it has rows, so nobody was killed while creating it
+    with pytest.raises(InputError, match="holds no vectors of samekind"):
+        VectorStore.create(store.path, MANIFEST_OF_ROWS)
+    empty = VectorStore.create(tmp_path / "killed.lance", MANIFEST_OF_ROWS)
+    (Path(empty.path) / MANIFEST).unlink()
+    assert len(VectorStore.create(empty.path, MANIFEST_OF_ROWS)) == 0

@@ -232,3 +232,11 @@ def test_the_commit_of_another_project_is_not_taken_for_ours(
     (tmp_path / "__init__.py").write_text("")
     monkeypatch.setattr(surroundings, "PACKAGE", tmp_path / "__init__.py")
     assert surroundings.commit() == "unknown"
+
+
+@pytest.mark.parametrize("content", ["my novel\n", "[1, 2]", "a,b\n1,2\n"])
+def test_nothing_is_appended_to_a_file_of_another_kind(cli: Cli, file: Path, content: str) -> None:
+    Path("mine.txt").write_text(content)
+    done = cli("bench", file, "--rows", "mine.txt", "--limit-seconds", "0")
+    assert done.code == 14 and "Choose another name with --rows" in done.err
+    assert Path("mine.txt").read_text() == content

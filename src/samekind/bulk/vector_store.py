@@ -53,14 +53,19 @@ class VectorStore:
 
     @classmethod
     def create(cls, path: str | Path, manifest: Manifest) -> VectorStore:
-        """Begin an empty store; an existing one is an error."""
+        """Begin an empty store; an existing one, or any other dataset there, is an error."""
         place = store_path(path)
         if _exists(place):
             raise InputError(f"{place!r} exists already. Choose another name, or continue it.")
         schema = schema_of(manifest.width)
         try:
             lance().write_dataset(schema.empty_table(), place, schema=schema)
-        except (OSError, ValueError):  # a process was killed before it wrote the manifest
+        except (OSError, ValueError) as problem:
+            if not _is_unfinished(place, schema):
+                raise InputError(
+                    f"{place!r} exists already and holds no vectors of samekind, or cannot be "
+                    "written. Nothing was changed. Choose another name."
+                ) from problem
             lance().write_dataset(schema.empty_table(), place, schema=schema, mode="overwrite")
         _write(f"{place}/{MANIFEST}", manifest.to_bytes())  # from now on the store exists
         return cls(place, manifest)
@@ -226,6 +231,15 @@ def _exists(place: str) -> bool:
 
     files, path = url_to_fs(f"{place}/{MANIFEST}")
     return bool(files.exists(path))
+
+
+def _is_unfinished(place: str, schema: Any) -> bool:
+    """Whether a dataset is ours and empty: a process was killed before it wrote the manifest."""
+    try:
+        found = lance().dataset(place)
+        return bool(found.schema.names == schema.names and found.count_rows() == 0)
+    except (OSError, ValueError):
+        return False
 
 
 def _write(place: str, data: bytes) -> None:

@@ -94,12 +94,14 @@ def _carried_out(
     """
     from samekind.simulation.provenance import command_line
     from samekind.simulation.provenance import commit as current_commit
-    from samekind.simulation.rows import append_row, finished, read_rows
+    from samekind.simulation.rows import append_row, check_rows_file, finished, read_rows
     from samekind.simulation.workers import outcomes, prepared
 
     kept = read_rows(file) if file.exists() else None
-    if kept is not None and kept.problem:
-        note(kept.problem)
+    if kept is not None:
+        check_rows_file(kept)
+        if kept.problem:
+            note(kept.problem)
     done = finished(kept.rows if kept is not None else [])
     todo = [run for run in every if run.name not in done]
     before = len(every) - len(todo)

@@ -99,13 +99,18 @@ def check_folder(folder: Path) -> None:
         raise ExportError(f"{folder} is not a folder. Choose another name.")
     index = folder / "index.html"
     if index.exists():
-        ours = index.read_bytes()[: len(MARK)] == MARK.encode()
+        ours = index.is_file() and _begins(index, MARK.encode())
     else:
         ours = not any((folder / name).exists() for name in ("report.md", "tables"))
     if not ours:
         raise ExportError(
             f"{folder} holds files that are not a samekind report. Choose another folder."
         )
+
+
+def _begins(path: Path, mark: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(mark)) == mark
 
 
 def _csv(sheet: Sheet) -> str:

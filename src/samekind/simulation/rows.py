@@ -47,7 +47,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from samekind.errors import SourceError
+from samekind.errors import ExportError, SourceError
 
 SCHEMA = 3
 FAST_LEARNER = "SimCLR + head + FixMatch"
@@ -102,6 +102,20 @@ def read_rows(path: str | Path) -> RowFile:
                 broken.append(number)
     rows = [{**upgraded(row), "file": file.name} for row in objects if isinstance(row, dict)]
     return RowFile(file, rows, broken)
+
+
+def check_rows_file(found: RowFile) -> None:
+    """Raise unless rows may be appended to a file: it has rows, or one that was cut off, or none.
+
+    Nothing is appended to a text or a table that somebody named by mistake.
+    """
+    with found.path.open("rb") as file:
+        begin = file.read(1)
+    if begin not in (b"", b"{") and not found.rows:
+        raise ExportError(
+            f"Expected a file of rows that `samekind bench` has written, or a new name, got "
+            f"{found.path}. It was not changed. Choose another name with --rows."
+        )
 
 
 def read_runs(paths: Iterable[str | Path]) -> list[dict[str, Any]]:
