@@ -19,7 +19,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 GROUND = {
     "errors", "items", "questions", "constraints", "clustering", "protocols", "compute",
     "atomic_files", "characters", "superinstances", "evaluation", "registry", "neighbours",
-    "parameters",
+    "parameters", "user_paths",
 }  # fmt: skip
 SHELVES = {"sources", "encoders", "clusterers", "strategies", "exports", "training", "objectives"}
 SESSION = {"session", "ledger"}

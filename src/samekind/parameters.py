@@ -14,6 +14,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from samekind.errors import InputError, did_you_mean
 from samekind.registry import find, first_line, strategy_of, strategy_words
+from samekind.user_paths import expanded, is_regular_file
 
 KINDS: dict[type, str] = {
     bool: "true or false",
@@ -79,8 +80,8 @@ class Parameter:
 
     def _found(self, value: str) -> str:
         """Return the path of a file that exists, also one that begins with ~."""
-        path = Path(value).expanduser()
-        if not path.is_file():
+        path = expanded(value)
+        if not is_regular_file(path, InputError):
             raise InputError(
                 f"Expected {self.name} to be {self.words}, found no file at {value!r}. Check the "
                 "path."

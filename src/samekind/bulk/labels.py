@@ -27,6 +27,7 @@ from samekind.bulk.files import is_url
 from samekind.bulk.manifest import FOLDER
 from samekind.bulk.vector_store import lance
 from samekind.errors import ExportError, InputError, SourceError
+from samekind.user_paths import expanded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -284,7 +285,7 @@ def address(path: str | Path) -> str:
         raise InputError(
             f"Expected a name for the labels that ends in .parquet or .lance, got {place!r}."
         )
-    return place if is_url(place) else str(Path(place).expanduser().absolute())
+    return place if is_url(place) else str(expanded(place).absolute())
 
 
 def _kind(place: str) -> type[Labels]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from samekind.bulk.manifest import FOLDER, Manifest
 from samekind.errors import InputError, MissingExtra, SourceError
 from samekind.sources import STORE_SUFFIX, is_vector_store
+from samekind.user_paths import expanded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -222,7 +223,7 @@ def store_path(path: str | Path) -> str:
     place = str(path).rstrip("/")
     if not is_vector_store(place):
         raise InputError(f"Expected a name that ends in {STORE_SUFFIX}, got {place!r}.")
-    return place if "://" in place else str(Path(place).expanduser().absolute())
+    return place if "://" in place else str(expanded(place).absolute())
 
 
 def _exists(place: str) -> bool:

@@ -16,6 +16,7 @@ from samekind.cli.console import note, progress_bar, say, screen, show_json, sho
 from samekind.cli.export import NoFormulas
 from samekind.errors import InputError
 from samekind.questions.wording import plural
+from samekind.user_paths import expanded, is_regular_file
 
 if TYPE_CHECKING:
     from samekind.exports.orientation_file import OrientationFile
@@ -128,10 +129,10 @@ def is_orientation(path: str) -> bool:
     """Whether a path is, or is named like, an orientation file."""
     from samekind.exports.orientation_file import SUFFIX
 
-    place = Path(path).expanduser()
+    place = expanded(path)
     if place.suffix.lower() == SUFFIX:
         return not place.is_dir()
-    return place.is_file() and place.suffix.lower() not in PILE_SUFFIXES
+    return is_regular_file(place) and place.suffix.lower() not in PILE_SUFFIXES
 
 
 def place_by_session(

@@ -10,6 +10,7 @@ import typer
 
 from samekind.cli import options
 from samekind.cli.console import say, show_json, waiting
+from samekind.user_paths import is_there
 
 
 def repair(
@@ -20,7 +21,7 @@ def repair(
     as_json: options.Json = False,
 ) -> None:
     """Save all whole answers of a damaged ledger to a new file, and say what is missing."""
-    from samekind.errors import InputError
+    from samekind.errors import InputError, StoreError
     from samekind.ledger.repair import repair as save
 
     if "://" in ledger:
@@ -28,6 +29,9 @@ def repair(
             "Expected a ledger file, got the address of a database. Restore a backup of the "
             "database with the tools of PostgreSQL."
         )
+    is_there(ledger, StoreError)  # what cannot be looked at is said first
+    if to is not None:
+        is_there(to, StoreError)
     with waiting("Reading"):
         saved = save(ledger, to)
     if as_json:

@@ -10,6 +10,7 @@ import typer
 from samekind.cli import options
 from samekind.cli.console import note, say, show_json, waiting
 from samekind.questions.wording import plural
+from samekind.user_paths import expanded
 
 
 def report(
@@ -37,7 +38,7 @@ def report(
     from samekind.reports.study import Study
 
     new_figure(1, 1)  # a missing package fails early, before any long work
-    check_folder(out.expanduser())
+    check_folder(expanded(out))
     found = read_results(rows).only(systems or [], sets or []).scored(metric)
     for line in found.notes:
         note(line)

@@ -28,6 +28,8 @@ from typing import IO, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from samekind.user_paths import as_bytes, expanded
+
 FORMAT = 1
 QUIET_SECONDS = 3600.0
 """A segment unchanged for this long has no writer any more and may be merged."""
@@ -76,7 +78,7 @@ class FeatureCache:
     @classmethod
     def at(cls, cache: Path, collection: str, *, fingerprint: str, width: int) -> Self:
         """The cache of a collection, given by its location or name, below a cache folder."""
-        key = hashlib.sha256(f"{collection}\0{fingerprint}".encode()).hexdigest()[:16]
+        key = hashlib.sha256(as_bytes(f"{collection}\0{fingerprint}")).hexdigest()[:16]
         words = re.sub(r"[^A-Za-z0-9]+", "-", Path(collection).name).strip("-")[:40] or "items"
         return cls(cache / "vectors" / f"{words}-{key}", fingerprint=fingerprint, width=width)
 
@@ -258,7 +260,7 @@ def default_cache() -> Path:
     """
     home = os.environ.get("SAMEKIND_HOME")
     if home:
-        return Path(home).expanduser() / "cache"
+        return expanded(home) / "cache"
     try:
         from platformdirs import user_cache_dir
     except ImportError:

@@ -19,6 +19,7 @@ import numpy as np
 from samekind.errors import SourceError
 from samekind.exports.placements import export_file
 from samekind.questions.wording import plural
+from samekind.user_paths import expanded
 
 FORMAT = "samekind-orientation"
 VERSION = 1
@@ -95,7 +96,7 @@ class OrientationFile:
             facts[part + "_facts"] = {k: v for k, v in state.items() if k not in found}
         facts["sha256"] = _checksum(arrays)
         data = save(arrays, {FORMAT: json.dumps(facts, allow_nan=False, sort_keys=True)})
-        final = Path(path).expanduser().absolute()
+        final = expanded(path).absolute()
         with export_file(final) as draft:
             draft.write_bytes(data)
         return len(data)
@@ -103,7 +104,7 @@ class OrientationFile:
     @classmethod
     def load(cls, path: str | Path) -> OrientationFile:
         """Read a file; raises :class:`SourceError` if it is not one, damaged or too new."""
-        place = Path(path).expanduser()
+        place = expanded(path)
         try:
             if place.stat().st_size > MAX_BYTES:
                 raise SourceError(_foreign(place, "it is far too large"))

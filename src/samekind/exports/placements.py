@@ -18,6 +18,7 @@ from samekind.clustering import Clustering
 from samekind.errors import ExportError
 from samekind.exports.tables import formula_note, table_row
 from samekind.items import Skipped
+from samekind.user_paths import expanded, is_there
 
 NOWHERE = "Fits no group"
 COLUMNS = ("id", "group", "name", "confidence", "fits", "strangeness")
@@ -108,9 +109,10 @@ class Placements:
 
 def check_new(paths: Sequence[str | Path | None]) -> None:
     """Fail early, before any long work, if a file exists or is named twice."""
-    places = [Path(path).expanduser().absolute() for path in paths if path is not None]
+    places = [expanded(path).absolute() for path in paths if path is not None]
     for place in places:
-        if os.path.lexists(place) and not (place.is_dir() and not any(place.iterdir())):
+        there = is_there(place, ExportError) or os.path.islink(place)
+        if there and not (place.is_dir() and not any(place.iterdir())):
             raise ExportError(f"{place} exists already. Choose another name.")
         if not place.parent.is_dir():
             raise ExportError(f"The folder {place.parent} does not exist. Create it first.")
@@ -130,7 +132,7 @@ def check_table(path: str | Path | None) -> None:
 def _new_text(path: str | Path, write: Callable[[TextIO], None]) -> None:
     """Write a new text file atomically; invalid Unicode in ids is written as \\udcff."""
     with (
-        export_file(Path(path).expanduser().absolute()) as draft,
+        export_file(expanded(path).absolute()) as draft,
         draft.open("x", encoding="utf-8", errors="backslashreplace", newline="") as file,
     ):
         write(file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection as Group
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ from samekind.clustering import Clustering
 from samekind.errors import InputError, UnknownName
 from samekind.items import Collection, Item
 from samekind.questions.wording import plural
+from samekind.user_paths import expanded
 
 FORMATS = (
     *("csv", "folders", "json", "parquet", "coco", "label-studio", "fiftyone", "xmp", "albums"),
@@ -120,7 +122,7 @@ def plan_export(
     """
     from samekind.exports.planners import PLANNERS, plan_file
 
-    target = Path(target).expanduser().absolute()
+    target = expanded(target).absolute()
     format = format_of(target, format)
     if mode not in MODES:
         raise UnknownName("export mode", mode, MODES)
@@ -181,7 +183,7 @@ def format_of(target: Path, format: str | None) -> str:
 
 def resolved(place: str) -> Path:
     """The folder of a collection, without links."""
-    return Path(place).expanduser().resolve()
+    return Path(os.path.realpath(expanded(place)))
 
 
 def source_of(item: Item) -> Path | None:

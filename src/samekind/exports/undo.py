@@ -10,6 +10,7 @@ from pathlib import Path
 
 from samekind.errors import ExportError
 from samekind.exports.manifest import LOG, MANIFEST, Made, Manifest, Report
+from samekind.user_paths import expanded, is_there
 
 MAX_LINKS = 40
 """Links in a row that are followed, as by Linux."""
@@ -25,8 +26,8 @@ def undo_export(manifest: str | Path) -> Report:
     ----------
     manifest : the ``samekind-export.json`` in the exported folder, or that folder.
     """
-    path = Path(manifest).expanduser().absolute()
-    path = path / MANIFEST if path.is_dir() else path
+    path = expanded(manifest).absolute()
+    path = path / MANIFEST if is_there(path, ExportError) and path.is_dir() else path
     record = Manifest.load(path)
     try:
         return _undo(record)

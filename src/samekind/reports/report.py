@@ -27,6 +27,7 @@ from samekind.reports.sections.reaching import reach_section
 from samekind.reports.sections.waiting import waiting_section
 from samekind.reports.sheets import NAMES, sheets
 from samekind.reports.study import Study
+from samekind.user_paths import expanded, is_there
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,7 @@ class Report:
 
         A folder that holds an earlier report is written over; any other page there is not.
         """
-        out = Path(folder).expanduser()
+        out = expanded(folder)
         check_folder(out)
         text = page(self.title, self.sections)
         try:
@@ -95,7 +96,7 @@ class Report:
 
 def check_folder(folder: Path) -> None:
     """Raise an error if the folder holds other files than a report; fails early."""
-    if folder.exists() and not folder.is_dir():
+    if is_there(folder, ExportError) and not folder.is_dir():
         raise ExportError(f"{folder} is not a folder. Choose another name.")
     index = folder / "index.html"
     if index.exists():

@@ -48,6 +48,7 @@ from pathlib import Path
 from typing import Any
 
 from samekind.errors import ExportError, SourceError
+from samekind.user_paths import expanded
 
 SCHEMA = 3
 FAST_LEARNER = "SimCLR + head + FixMatch"
@@ -85,7 +86,7 @@ def read_rows(path: str | Path) -> RowFile:
 
     Each row gets the name of its ``file``. A line that was cut off by a kill is left out.
     """
-    file = Path(path).expanduser()
+    file = expanded(path)
     try:
         text = file.read_text("utf-8", "replace")
     except OSError as problem:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from samekind.errors import NotAllowed, SourceError
 from samekind.sources import SUFFIXES_OF_KINDS, is_set, natural, openable_suffixes
+from samekind.user_paths import expanded
 
 ROOTS_VARIABLE = "SAMEKIND_ROOTS"
 MAX_LISTED = 1000
@@ -58,7 +59,7 @@ class Roots:
         """The home folder, those named in SAMEKIND_ROOTS, and some more."""
         named = os.environ.get(ROOTS_VARIABLE, "").split(os.pathsep)
         wanted = [Path.home(), *(Path(one) for one in named if one), *map(Path, more)]
-        found = dict.fromkeys(os.path.realpath(one.expanduser()) for one in wanted)
+        found = dict.fromkeys(os.path.realpath(expanded(one)) for one in wanted)
         outer = [one for one in found if not any(_is_within(one, o) for o in found if o != one)]
         return cls(tuple(map(Path, outer)))
 
@@ -87,7 +88,7 @@ class Roots:
         if not path and len(self.folders) != 1:
             roots = [Folder(str(root), str(root)) for root in self.folders if root.is_dir()]
             return Listing("", None, roots)
-        place = Path(self.check(path) if path else self.folders[0]).expanduser()
+        place = expanded(self.check(path) if path else self.folders[0])
         place = Path(os.path.realpath(place))
         try:
             with os.scandir(place) as entries:

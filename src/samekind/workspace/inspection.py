@@ -8,12 +8,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from samekind.bulk.sampled_pile import SampledCollection
 from samekind.errors import InputError, SourceError, StoreError, UnknownName
+from samekind.user_paths import expanded
 
 if TYPE_CHECKING:
     from samekind.encoders.learned.weights import Kept
@@ -56,7 +56,7 @@ def items_at(path: str) -> Collection:
 
     if path in SETS:
         return open_source(path)
-    place = Path(path).expanduser()
+    place = expanded(path)
     try:
         there = place.exists()
     except OSError as problem:

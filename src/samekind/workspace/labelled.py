@@ -12,6 +12,7 @@ import numpy as np
 from samekind.bulk.sampled_pile import open_sampled
 from samekind.errors import InputError, SourceError
 from samekind.sources import is_vector_store
+from samekind.user_paths import expanded
 from samekind.workspace.pile import check_source
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def read_map(file: Path) -> dict[str, Any]:
     """Read a JSON file {label: group}, which makes an orientation out of a label column."""
     advice = 'Give a JSON object such as {"cat": "animal", "rose": "plant"}.'
     try:
-        mapping = json.loads(file.expanduser().read_text(encoding="utf-8"))
+        mapping = json.loads(expanded(file).read_text(encoding="utf-8"))
     except OSError as problem:
         raise InputError(
             f"The map {str(file)!r} cannot be read: {problem.strerror}. {advice}"

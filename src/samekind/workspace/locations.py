@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
 from pathlib import Path
 
 from samekind.encoders import default_cache
+from samekind.errors import StoreError
 from samekind.sources import is_set
+from samekind.user_paths import as_bytes, expanded, is_there
+
+MAX_NAME_BYTES = 229
+"""Of the visible part of a ledger's name: with key, suffix and that of its journal, 255."""
+SHORT_NAME_BYTES = 100
+"""What is left of a longer one."""
 
 
 def cache_folder() -> Path:
@@ -19,10 +27,30 @@ def cache_folder() -> Path:
 def ledger_file(source: str | Path) -> Path:
     """Default ledger of a path: one file for all orientations, in the user's data folder."""
     text = str(source)
-    place = text if is_set(text) or "://" in text else str(Path(text).expanduser().resolve())
+    place = text if is_set(text) or "://" in text else os.path.realpath(expanded(text))
     name = re.sub(r"[^\w.-]+", "-", Path(place).name).strip("-.") or "pile"
-    key = hashlib.sha256(place.encode()).hexdigest()[:8]
+    if len(name.encode()) > MAX_NAME_BYTES:
+        name = name.encode()[:SHORT_NAME_BYTES].decode(errors="ignore")
+    key = hashlib.sha256(as_bytes(place)).hexdigest()[:8]
     return data_folder() / f"{name}-{key}.samekind"
+
+
+def ledger_path(target: str) -> Path:
+    """The file of a ledger; StoreError if no ledger can have that name.
+
+    SQLite puts further files beside it, with longer names.
+    """
+    file = expanded(target.removeprefix("sqlite:///"))
+    if is_there(file.parent, StoreError) and not is_there(file, StoreError):
+        try:
+            os.lstat(f"{file}-journal")
+        except OSError as problem:
+            if problem.errno == errno.ENAMETOOLONG:
+                raise StoreError(
+                    f"Expected a shorter name for a ledger, got one of {len(file.name)} "
+                    "characters. Choose a name of at most 200 with --ledger."
+                ) from problem
+    return file
 
 
 def data_folder() -> Path:

@@ -28,7 +28,7 @@ from samekind.encoders import (
     named_encoder,
 )
 from samekind.encoders.encoding import outside_limit
-from samekind.errors import InputError, SourceError
+from samekind.errors import InputError, SourceError, StoreError
 from samekind.items import Collection
 from samekind.ledger.fold import last_header
 from samekind.parameters import read_parameters
@@ -43,8 +43,9 @@ from samekind.registry import (
     with_blocks,
 )
 from samekind.sources import SETS, collapse, is_vector_store, open_source
+from samekind.user_paths import is_there
 from samekind.workspace.groupings import find_name, sorted_part
-from samekind.workspace.locations import cache_folder, ledger_file
+from samekind.workspace.locations import cache_folder, ledger_file, ledger_path
 from samekind.workspace.notices import change_notices, skipped_notices
 
 if TYPE_CHECKING:
@@ -315,8 +316,7 @@ class Request:
         return "://" in self.target and not self.target.startswith("sqlite:///")
 
     def has_ledger(self) -> bool:
-        file = Path(self.target.removeprefix("sqlite:///")).expanduser()
-        return self._in_database() or file.exists()
+        return self._in_database() or is_there(ledger_path(self.target), StoreError)
 
 
 def chosen_names(
@@ -350,7 +350,7 @@ def check_names(method: str, strategy: str, encoder: str | None) -> None:
 
 def check_source(path: str) -> None:
     """Raise when neither a path nor a set has this name but a set has a similar one."""
-    if path in SETS or Path(path).expanduser().exists():
+    if path in SETS or is_there(path):
         return
     close = get_close_matches(path, SETS, n=1)
     if close:

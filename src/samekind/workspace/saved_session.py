@@ -36,6 +36,7 @@ from samekind.sources import (
     saved_item,
     saved_picture,
 )
+from samekind.user_paths import expanded
 
 if TYPE_CHECKING:
     from samekind.session import Session
@@ -70,7 +71,7 @@ def save(session: Session, path: str | Path) -> None:
     InputError
         If anything else has that name. It is left as it is.
     """
-    final = Path(path).expanduser().absolute()
+    final = expanded(path).absolute()
     _check_free(final)
     facts: dict[str, Any] = {
         "format": FORMAT,
@@ -145,7 +146,7 @@ def load(cls: type[S], path: str | Path, clusterer: Any = None, strategy: Any = 
     SamekindError
         If it is not a saved session, damaged, or written by a newer samekind.
     """
-    place = Path(path).expanduser()
+    place = expanded(path)
     try:
         with ZipFile(place) as file:
             found = _read(place, file)

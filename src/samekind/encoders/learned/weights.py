@@ -27,6 +27,7 @@ from samekind.atomic_files import draft_name
 from samekind.encoders.feature_cache import default_cache
 from samekind.errors import InputError, SamekindError
 from samekind.items import Collection
+from samekind.user_paths import expanded, is_there
 
 FORMAT = 1
 
@@ -113,8 +114,8 @@ def place_of(collection: Collection) -> str:
 
 def resolved(place: str) -> str:
     """A path without links and dots; a URL, a pattern or the name of a set stays as it is."""
-    path = Path(place).expanduser()
-    return str(path.resolve()) if path.exists() else place
+    path = expanded(place)
+    return os.path.realpath(path) if is_there(path) else place
 
 
 def find_kept(encoder: str, collection: Collection) -> Kept | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from samekind.atomic_files import draft_name, put_in_place
 from samekind.errors import ExportError, InputError, MissingExtra
+from samekind.user_paths import expanded, is_there
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,11 +79,11 @@ def style_panel(axes: Axes) -> None:
 
 def check_picture(path: str | Path) -> Path:
     """The path of a picture, if it can be written; fails early, before any long work."""
-    final = Path(path).expanduser()
+    final = expanded(path)
     if final.suffix.lower().lstrip(".") not in FORMATS:
         known = ", ".join(f".{name}" for name in FORMATS)
         raise InputError(f"Expected a picture file ending in {known}, got {final.name!r}.")
-    if final.exists():
+    if is_there(final, ExportError):
         raise ExportError(f"{final} exists already. Choose another name.")
     if not final.parent.is_dir():
         raise ExportError(f"There is no folder {str(final.parent)!r}. Make it, or choose another.")

@@ -35,6 +35,7 @@ from samekind.atomic_files import draft_name, put_in_place
 from samekind.clustering import Clustering
 from samekind.errors import ExportError, InputError, SourceError, UnknownName
 from samekind.evaluation import acc
+from samekind.user_paths import expanded
 
 FORMAT = "samekind-snapshots-1"
 _FLOATS = (np.float16, np.float32)
@@ -137,7 +138,7 @@ class Snapshots:
 
     def save(self, path: str | Path, *, half: bool = True) -> None:
         """Write a new file. `half` keeps vectors as float16: enough for a picture."""
-        final = Path(path).expanduser()
+        final = expanded(path)
         columns: dict[str, ArrayLike] = {
             "format": FORMAT,
             "name": self.name,
@@ -170,7 +171,7 @@ class Snapshots:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a file that :meth:`save` wrote; pickles inside it are refused."""
-        place = Path(path).expanduser()
+        place = expanded(path)
         advice = "Give a file that `samekind plot evolution --save FILE` wrote."
         try:
             with np.load(place, allow_pickle=False) as file:
