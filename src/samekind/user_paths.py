@@ -42,6 +42,16 @@ def is_regular_file(path: str | Path, error: type[SamekindError] = SourceError) 
     return found is not None and stat.S_ISREG(found.st_mode)
 
 
+def check_no_pipe(path: str | Path, error: type[SamekindError] = SourceError) -> None:
+    """Refuse pipes, devices and sockets, which may never end, or be read only once."""
+    found = _status(expanded(path), error)
+    if found is not None and not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+        raise error(
+            f"Expected a regular file, got {str(path)!r}, which is a pipe or device. Write its "
+            "content to a file first, and name that."
+        )
+
+
 def _status(path: Path, error: type[SamekindError]) -> os.stat_result | None:
     try:
         return path.stat()

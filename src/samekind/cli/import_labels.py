@@ -9,6 +9,7 @@ import typer
 
 from samekind.cli import options
 from samekind.cli.console import note, progress_bar, say, show_json, waiting
+from samekind.user_paths import check_no_pipe
 
 
 def import_labels(
@@ -33,6 +34,7 @@ def import_labels(
     from samekind.workspace.starts import check_label_file
     from samekind.workspace.starts import import_labels as begin
 
+    check_no_pipe(labels)
     check_label_file(labels)
     request = Request(path, orientation, encoder, method, strategy, None, None, ledger, note)
     request = request.remembered()

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from samekind.atomic_files import draft_name, new_file
 from samekind.errors import ExportError
 from samekind.questions.wording import plural
+from samekind.user_paths import check_no_pipe
 
 MANIFEST = "samekind-export.json"
 LOG = "samekind-export.log"
@@ -170,7 +171,10 @@ class Manifest:
     def load(cls, path: Path) -> Manifest:
         """Read a manifest, and the log of an export that did not finish."""
         try:
+            check_no_pipe(path, ExportError)
             content = json.loads(path.read_text(encoding="utf-8"))
+        except ExportError:
+            raise
         except (OSError, ValueError) as error:
             raise ExportError(
                 f"{path} cannot be read as a manifest ({error}). "

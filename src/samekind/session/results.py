@@ -17,6 +17,7 @@ from samekind.clustering import Clustering, Labels
 from samekind.errors import MissingExtra
 from samekind.questions.wording import plural
 from samekind.session.refit import check_vectors
+from samekind.user_paths import check_no_pipe
 
 if TYPE_CHECKING:
     from samekind.protocols import Clusterer, QueryStrategy
@@ -133,6 +134,8 @@ class Results:
             cleanlab, a folder of Hugging Face datasets, groups by the ids of items, or a label
             for each item, None where it is not known.
         """
+        if isinstance(source, str | Path):
+            check_no_pipe(source)
         words: str = import_module("samekind.workspace.starts").import_labels(self, source)
         return words
 
