@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import csv
 import json
+import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -182,6 +185,51 @@ def test_files_that_other_tools_wrote_are_read(photos: Collection, text: str) ->
 def test_other_files_are_refused_with_a_sentence(photos: Collection, text: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
         read_labels(text, photos)  # x.jpg is the name of two pictures
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "read"),
+    [
+        ("a\n" * 200_000, "two columns", 1_000),
+        ("a,b\n" * 200_000, "at most 100,100 rows", 101_101),
+        ("{}\n" * 200_000, "at most 100,100 rows", 0),
+        ("[{}" + ",{}" * 200_000 + "]", "at most 100,100 rows", 0),
+    ],
+)
+def test_a_file_of_too_many_rows_is_refused_without_reading_all_of_them(
+    photos: Collection, monkeypatch: pytest.MonkeyPatch, text: str, words: str, read: int
+) -> None:
+    seen = 0
+    reader = csv.reader
+
+    def counted(*given: Any, **named: Any) -> Iterator[list[str]]:
+        nonlocal seen
+        for row in reader(*given, **named):
+            seen += 1
+            yield row
+
+    monkeypatch.setattr("samekind.workspace.label_files.csv.reader", counted)
+    with pytest.raises(InputError, match=words):
+        read_labels(text, photos)
+    assert seen <= read
+
+
+def test_records_with_other_keys_each_take_no_more_than_they_are_long(photos: Collection) -> None:
+    records = [{"id": IDS[0], "kind": "star"}, {"id": IDS[4], "kind": "moon"}]
+    text = json.dumps([*records, *({f"key {k}": "x"} for k in range(3_000))])
+    tracemalloc.start()
+    assert read_labels(text, photos) == {0: "star", 4: "moon"}
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20_000_000  # as a table: 9 million cells
+
+
+def test_paths_that_are_deeper_than_those_of_the_items_are_found_by_their_ends(
+    photos: Collection,
+) -> None:
+    far = "a/" * 1_500
+    rows = [f"{far}/b/deep/猫.jpg,moon", f"//{far}./two.jpg,star", f"{far * 2}two.jpg,far"]
+    assert read_labels("file,kind\n" + "\n".join(rows), photos) == {2: "moon", 4: "star"}
 
 
 def test_a_session_begins_from_labels_once_and_goes_on_with_answers() -> None:

@@ -12,6 +12,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -30,6 +31,13 @@ HEADINGS = frozenset(
 """Headings, in lower case, of the column that names the items of a table."""
 GROUPS = ("name", "group name", "label", "kind", "class", "category", "group", "choice")
 """Headings of the column that names the groups, the best first."""
+TELLING = HEADINGS.union(GROUPS)
+SPARE_ROWS, ROWS_PER_ITEM = 100_000, 20
+"""Rows that a file may have: so many, and so many more for each item of the pile."""
+ROWS_TO_JUDGE = 1_000
+"""Rows at the beginning that say whether a file is a table."""
+MAX_PATH = 4_000
+"""Characters of a path or an address that may name an item."""
 MAX_MATCHED_TEXTS = 50_000
 """Texts up to which an item may be named by its whole text."""
 _UPLOADED = re.compile(r"^[0-9a-f]{8}-")
@@ -42,27 +50,29 @@ def read_labels(text: str, collection: Collection) -> Labels:
     An item is named by its id, by the end of its path, by its file name with or without suffix if
     that is unique, or, in piles of texts, by its text.
     """
-    known = _by_name(collection)
+    known = Places(collection)
     labels: Labels = {}
     n_rows, example = 0, ""
     for names, group in _named(text.removeprefix("\ufeff"), list(collection.ids()), known):
         n_rows, example = n_rows + 1, example or (names[0] if names else "")
-        where = next((at for name in names if (at := _place(name, known)) is not None), None)
+        where = next((at for name in names if (at := known.find(name)) is not None), None)
         if where is not None and group:
             labels[where] = group
     if not labels:
         raise InputError(
             f"None of {plural(n_rows, 'row')} names one of these items: expected names such as "
-            f"{collection.id(0)!r}, got {example!r}. Correct the names, or choose another file."
+            f"{collection.id(0)!r}, got {example[:100]!r}. Correct the names, or choose another "
+            "file."
         )
     return labels
 
 
-def _named(text: str, ids: Sequence[str], known: Mapping[str, int | None]) -> Named:
+def _named(text: str, ids: Sequence[str], known: Places) -> Named:
     """The items that a file names, and their groups."""
-    content = _parsed(text)
+    limit = SPARE_ROWS + ROWS_PER_ITEM * len(ids)
+    content = _parsed(text, limit)
     if content is None:
-        return _of_table(text, ids, known)
+        return _of_table(text, ids, known, limit)
     if isinstance(content, dict) and "annotations" in content and "categories" in content:
         return _of_coco(content)
     if isinstance(content, dict) and {"classes", "labels"} <= content.keys():
@@ -70,6 +80,7 @@ def _named(text: str, ids: Sequence[str], known: Mapping[str, int | None]) -> Na
     if isinstance(content, dict):
         content = content.get("samples", content.get("items"))
     if isinstance(content, list) and content and all(isinstance(one, dict) for one in content):
+        _check_rows(len(content), limit)
         return _of_records(content)
     raise InputError(
         "Expected a table with a column of items and one of groups, or JSON of Label Studio, "
@@ -77,8 +88,16 @@ def _named(text: str, ids: Sequence[str], known: Mapping[str, int | None]) -> Na
     )
 
 
-def _parsed(text: str) -> Any:
-    """Return JSON or lines of JSON; None if it is neither."""
+def _check_rows(n_rows: int, limit: int) -> None:
+    if n_rows > limit:
+        raise InputError(
+            f"Expected at most {limit:,} rows for these items, got more. Leave out the rows of "
+            "other items."
+        )
+
+
+def _parsed(text: str, limit: int) -> Any:
+    """Return JSON or lines of JSON, not many more than `limit`; None if it is neither."""
     begin = text.lstrip()[:1]
     if begin not in ("{", "["):
         return None
@@ -87,7 +106,8 @@ def _parsed(text: str) -> Any:
     except (ValueError, RecursionError):
         pass
     try:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        lines = (line for line in io.StringIO(text) if line.strip())
+        return [json.loads(line) for line in islice(lines, limit + 1)]
     except (ValueError, RecursionError) as problem:
         raise InputError(
             f"Expected JSON, as the file begins with {begin!r}, got something else: {problem}. "
@@ -124,9 +144,16 @@ def _of_records(records: list[dict[str, Any]]) -> Named:
         found = [(_names_in(one), group) for one in records if (group := group_in(one))]
         if found:
             return found
-    table = [{key: str(value) for key, value in one.items()} for one in records]
-    heads = list(dict.fromkeys(key for one in table for key in one))
-    return _of_rows([heads, *([one.get(key, "") for key in heads] for one in table)], True)
+    first = (key for one in records[:ROWS_TO_JUDGE] for key in one)
+    telling = (key for one in records for key in one if key.casefold() in TELLING)
+    heads = list(dict.fromkeys([*first, *telling]))
+    if not heads:
+        return []
+    naming, column = _columns([heads], has_heading=True)
+    return [
+        (tuple(str(one.get(heads[k], "")) for k in naming), str(one.get(heads[column], "")))
+        for one in records
+    ]
 
 
 def _said_in(one: Mapping[str, Any]) -> str:
@@ -170,13 +197,17 @@ def _names_in(one: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(name) for name in found if isinstance(name, str | int) and str(name))
 
 
-def _of_table(text: str, ids: Sequence[str], known: Mapping[str, int | None]) -> Named:
+def _of_table(text: str, ids: Sequence[str], known: Places, limit: int) -> Named:
+    read = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    filled = ([cell.strip() for cell in row] for row in read if any(cell.strip() for cell in row))
     try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)))
+        rows = list(islice(filled, ROWS_TO_JUDGE))
+        if max(map(len, rows), default=0) >= 2:
+            rows += islice(filled, limit)
     except csv.Error as problem:
         raise InputError(f"Expected a CSV table, got a file with a {problem}.") from problem
-    rows = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
-    if not rows or max(map(len, rows)) < 2:
+    _check_rows(len(rows), limit)
+    if max(map(len, rows), default=0) < 2:
         raise InputError(
             "Expected a table with two columns, one that names the items and one that names their "
             "groups. Save it as CSV."
@@ -185,7 +216,7 @@ def _of_table(text: str, ids: Sequence[str], known: Mapping[str, int | None]) ->
     if "given_label" in heads:
         return _of_issues(heads, rows[1:], ids)
     first = _name_column(rows[0])
-    return _of_rows(rows, has_heading=_place(rows[0][first], known) is None)
+    return _of_rows(rows, has_heading=known.find(rows[0][first]) is None)
 
 
 def _of_issues(heads: list[str], rows: list[list[str]], ids: Sequence[str]) -> Named:
@@ -209,15 +240,20 @@ def _of_issues(heads: list[str], rows: list[list[str]], ids: Sequence[str]) -> N
 
 
 def _of_rows(rows: list[list[str]], has_heading: bool) -> Named:
-    """Rows with columns that name items, an id before others, and one that names groups."""
-    first = _name_column(rows[0])
-    column = _group_column(rows, first, has_heading=has_heading)
-    heads = [cell.casefold() for cell in rows[0]] if has_heading else []
-    others = [k for k, head in enumerate(heads) if head in HEADINGS and k not in (first, column)]
-    naming = sorted([first, *others], key=lambda k: bool(heads) and heads[k] != "id")
+    naming, column = _columns(rows, has_heading=has_heading)
     for row in rows[1:] if has_heading else rows:
         if len(row) > max(*naming, column):
             yield tuple(row[k] for k in naming), row[column]
+
+
+def _columns(rows: list[list[str]], *, has_heading: bool) -> tuple[list[int], int]:
+    """The columns that name items, an id before others, and the one that names groups."""
+    first = _name_column(rows[0])
+    column = _group_column(rows, first, has_heading=has_heading)
+    heads = [cell.casefold() for cell in rows[0]] if has_heading else []
+    others = sorted(heads.index(head) for head in HEADINGS.intersection(heads))
+    naming = [first, *(k for k in others if k not in (first, column))]
+    return sorted(naming, key=lambda k: bool(heads) and heads[k] != "id"), column
 
 
 def _name_column(heads: list[str]) -> int:
@@ -262,14 +298,29 @@ def _by_name(collection: Collection) -> dict[str, int | None]:
     return texts | stems | ends | {id: position for position, id in enumerate(collection.ids())}
 
 
-def _place(name: str, known: Mapping[str, int | None]) -> int | None:
-    """Return the position of the item with this name; a longer path or an address may name it."""
-    if (found := known.get(name.strip())) is not None:
-        return found
-    parts = PurePosixPath(_path_in(name).replace("\\", "/")).parts
-    ends = ["/".join(parts[k:]) for k in range(len(parts))]
-    ends += [_UPLOADED.sub("", parts[-1])] if parts else []
-    return next((known[end] for end in ends if known.get(end) is not None), None)
+class Places:
+    """Positions of items by all the names that a file may have for them."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._known = _by_name(collection)
+        self._depth = max((id.count("/") + 1 for id in collection.ids()), default=1)
+        self._found: dict[str, int | None] = {}
+
+    def find(self, name: str) -> int | None:
+        """Return the position of the item with this name; a longer path may name it."""
+        if name not in self._found:
+            self._found[name] = self._find(name)
+        return self._found[name]
+
+    def _find(self, name: str) -> int | None:
+        known = self._known
+        if (found := known.get(name.strip())) is not None or len(name) > MAX_PATH:
+            return found
+        parts = [p for p in _path_in(name).replace("\\", "/").split("/") if p not in ("", ".")]
+        parts = parts[-self._depth :]  # no longer end is that of an item
+        ends = ["/".join(parts[k:]) for k in range(len(parts))]
+        ends += [_UPLOADED.sub("", parts[-1])] if parts else []
+        return next((known[end] for end in ends if known.get(end) is not None), None)
 
 
 def _path_in(name: str) -> str:
