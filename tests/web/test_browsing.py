@@ -171,6 +171,18 @@ def test_dropped_files_become_a_pile_that_can_be_opened(client: TestClient, root
     assert client.post("/api/start/look", json={"path": str(folder)}).json()["items"] == 3
 
 
+def test_a_file_below_the_name_of_another_file_is_refused(client: TestClient, root: Path) -> None:
+    id = client.post("/api/uploads", json={"name": "x", "size": 10}).json()["id"]
+    assert put(client, id, "a.png", picture(9)) == 200
+    for name in ("a.png/b.png", "a.png/deep/b.png"):
+        assert put(client, id, name, picture(90)) == 422
+        with pytest.raises(InputError, match="one of its folders has the name of a file"):
+            client.app.state.workspaces.uploads.add(id, name, 0, b"x", last=True)
+    assert put(client, id, "b/c.png", picture(9)) == 200
+    assert put(client, id, "b.png/c.png", picture(9)) == 200
+    assert put(client, id, "b.png", picture(9)) == 200  # beside the folder, with a number
+
+
 def test_a_second_drop_of_the_same_name_gets_a_folder_of_its_own(root: Path) -> None:
     uploads = Uploads()
     first, second = uploads.begin("cats", 0), uploads.begin("cats", 0)

@@ -164,3 +164,22 @@ def test_a_near_duplicate_is_sent_like_any_other_picture(
     for name in ("3.png", "3 (1).png"):
         (folder / name).unlink()
     assert client.get(address).status_code == 404
+
+
+@pytest.mark.parametrize("content", [b"no picture", None])
+def test_a_picture_that_cannot_be_read_any_more_is_named_without_its_path(
+    folder: Path,
+    make_workspace: Make,
+    client_for: Callable[[Workspace], TestClient],
+    content: bytes | None,
+) -> None:
+    client = client_for(make_workspace(collection=open_source(folder)))
+    (folder / "3.png").unlink()
+    if content is not None:
+        (folder / "3.png").write_bytes(content)
+    for address in ("preview", "full"):
+        reply = client.get(f"/api/items/3.png/{address}")
+        assert reply.status_code == 404
+        assert (
+            "'3.png'" in reply.text and str(folder) not in reply.text and "<_io" not in reply.text
+        )

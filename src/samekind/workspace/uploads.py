@@ -135,6 +135,11 @@ class Uploads:
                 )
             try:
                 return self._append(upload, name, offset, piece, last=last)
+            except (FileExistsError, NotADirectoryError) as problem:
+                raise InputError(
+                    f"{name[:200]!r} could not be stored: one of its folders has the name of a "
+                    "file that has arrived before. Rename one of them."
+                ) from problem
             except OSError as problem:
                 reason = problem.strerror or str(problem)
                 raise NoSpace(f"{name[:200]!r} could not be stored: {reason}.") from problem

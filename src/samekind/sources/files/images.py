@@ -76,7 +76,8 @@ class Picture(Item):
             raise
         except Exception as error:  # Pillow raises many types on damaged files
             raise SourceError(
-                f"{self.id!r} cannot be decoded ({error}). Replace or remove it, and open again."
+                f"{self.id!r} cannot be decoded ({_reason(error)}). Replace or remove it, and open "
+                "again."
             ) from error
 
     def capture(self) -> Capture:
@@ -93,6 +94,15 @@ class Picture(Item):
         image = self.load(PREVIEW_SIDE)
         image.thumbnail((PREVIEW_SIDE, PREVIEW_SIDE))
         return encoded(image)
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong with a picture, in words that name no path: others may read them."""
+    from PIL import UnidentifiedImageError
+
+    if isinstance(error, UnidentifiedImageError):
+        return "it is not a picture that samekind can read"
+    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def encoded(image: Image) -> Preview:
