@@ -179,6 +179,8 @@ def test_files_that_other_tools_wrote_are_read(photos: Collection, text: str) ->
         ("[1, 2]", "other JSON"),
         ('{"classes": [], "labels": []}', "by image"),
         ('{"annotations": [{}], "categories": [], "images": []}', "is missing"),
+        ('{"annotations": [], "categories": [{"id": [], "name": 1}], "images": []}', "'id' and 'n"),
+        ('{"annotations": [], "categories": 3, "images": "x"}', "Expected COCO, with 'id'"),
         ("file,kind\nx.jpg,star\n", "None of 1 row .* got 'x.jpg'"),
     ],
 )

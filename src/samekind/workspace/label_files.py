@@ -121,8 +121,16 @@ def _of_coco(content: Mapping[str, Any]) -> Named:
         names = {category["id"]: str(category["name"]) for category in content["categories"]}
         pairs = [(one["image_id"], one["category_id"]) for one in content["annotations"]]
         return [((files[image],), names[category]) for image, category in pairs]
-    except (KeyError, TypeError) as problem:
-        raise InputError(f"Expected COCO, got a file in which {problem} is missing.") from problem
+    except KeyError as problem:
+        raise InputError(
+            f"Expected COCO, got a file in which {problem} is missing. Export it again."
+        ) from problem
+    except TypeError as problem:  # such as a list in the place of a number
+        raise InputError(
+            "Expected COCO, with 'id' and 'file_name' of each image, 'id' and 'name' of each "
+            "category, and 'image_id' and 'category_id' of each annotation, got something else in "
+            "their place. Export it again."
+        ) from problem
 
 
 def _of_classes(content: Mapping[str, Any]) -> Named:
