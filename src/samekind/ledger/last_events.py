@@ -91,10 +91,10 @@ def missing_events(path: Path) -> dict[str, tuple[int, int]]:
     return {name: (found[name] + 1, seq) for name, seq in noted.items() if seq > found[name]}
 
 
-def is_table(connection: sqlite3.Connection, name: str) -> bool:
+def is_table(connection: sqlite3.Connection, name: str, schema: str = "main") -> bool:
     """Whether a name is that of a table; a stranger's view may take for ever."""
     connection.execute("PRAGMA trusted_schema=OFF")
-    query = "SELECT count(*) FROM sqlite_master WHERE name = ? AND type = 'table'"
+    query = f"SELECT count(*) FROM {schema}.sqlite_master WHERE name = ? AND type = 'table'"
     return bool(connection.execute(query, (name,)).fetchone()[0])
 
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from samekind.ledger.checksums import Row
-from samekind.ledger.write_ahead_log import log_of
 
 _LEAF, _INTERIOR = 0x0A, 0x02
 _OTHER_TREES = (0x05, 0x0D)
@@ -20,14 +18,9 @@ _PAGE_SIZE = 4096
 """The size that ledgers are created with."""
 
 
-def scan_pages(path: Path) -> Iterator[Row]:
+def scan_pages(file: bytes, log: bytes = b"") -> Iterator[Row]:
     """All whole events in the pages of a file and of its write-ahead log, in any order."""
-    file = path.read_bytes()
-    log = log_of(path).read_bytes() if log_of(path).exists() else b""
-    pages = {
-        number: file[start : start + _PAGE_SIZE]
-        for number, start in enumerate(range(0, len(file), _PAGE_SIZE), start=1)
-    }
+    pages = _numbered(file)
     step = _FRAME_HEADER + _PAGE_SIZE
     written = [
         (int.from_bytes(log[start : start + 4], "big"), log[start + _FRAME_HEADER : start + step])
@@ -36,6 +29,21 @@ def scan_pages(path: Path) -> Iterator[Row]:
     newest = pages | dict(written)
     for number, page in [*pages.items(), *written]:
         yield from _Page(page, number, newest, pages).rows()
+
+
+def scan_log(file: bytes, written: dict[int, bytes]) -> Iterator[Row]:
+    """All whole events in the pages that a log has written."""
+    pages = _numbered(file)
+    newest = pages | written
+    for number, page in written.items():
+        yield from _Page(page, number, newest, pages).rows()
+
+
+def _numbered(file: bytes) -> dict[int, bytes]:
+    return {
+        number: file[start : start + _PAGE_SIZE]
+        for number, start in enumerate(range(0, len(file), _PAGE_SIZE), start=1)
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from shutil import copyfile
 
 from samekind.atomic_files import new_file, sync_folder
 from samekind.errors import CorruptedLedger, InputError, SamekindError, StoreError
 from samekind.ledger import sqlite_file as ledgerfile
 from samekind.ledger.checksums import LOST, Row, n_questions, stored_row
+from samekind.ledger.database_image import opened, with_log
 from samekind.ledger.fold import LedgerState
 from samekind.ledger.folded_constraints import ANSWER_KINDS
+from samekind.ledger.foreign_log import misfit_of
 from samekind.ledger.last_events import is_table, read_note
 from samekind.ledger.pages import scan_pages
+from samekind.ledger.write_ahead_log import committed, is_log, log_of
 from samekind.protocols import Event
 from samekind.questions.wording import plural
 
@@ -67,6 +69,8 @@ class Repaired:
 
     path: Path
     sessions: tuple[SavedSession, ...]
+    left_out: Path | None = None
+    """A write-ahead log beside the ledger that belongs to another one."""
 
     @property
     def is_complete(self) -> bool:
@@ -84,6 +88,11 @@ class Repaired:
             lines += _describe_gaps(saved)
         if self.is_complete:
             lines.append("Up to the last event that was found, nothing is missing.")
+        if self.left_out is not None:
+            lines.append(
+                f"The log {self.left_out} belongs to another ledger, or to another state of this "
+                f"one. To save its events too: samekind repair {shlex.quote(str(self.left_out))}"
+            )
         return lines
 
 
@@ -107,16 +116,18 @@ def repair(path: str | Path, target: str | Path | None = None) -> Repaired:
 
     Parameters
     ----------
-    path : a ledger file, damaged or not.
+    path : a ledger file, damaged or not, or a write-ahead log (``NAME-wal``) alone.
     target : the new file; None: ``NAME.repaired.samekind`` beside it. Must not exist yet.
     """
     path = Path(path).expanduser()
     if target is None:
-        target = path.with_name(f"{path.stem}.repaired{path.suffix or '.samekind'}")
+        is_alone = path.name.endswith("-wal")
+        stem, suffix = (path.name, "") if is_alone else (path.stem, path.suffix)
+        target = path.with_name(f"{stem}.repaired{suffix or '.samekind'}")
     target = Path(target).expanduser()
     if os.path.lexists(target):
         raise StoreError(f"{target} exists already. Choose another name with --to.")
-    found = whole_rows(path)
+    found, left_out = _found(path)
     if not any(found.values()):
         raise CorruptedLedger(
             f"Expected a ledger with events, but no whole event was found in {path}. It was not "
@@ -124,7 +135,7 @@ def repair(path: str | Path, target: str | Path | None = None) -> Repaired:
         )
     from samekind.ledger.sql import SqlStore
 
-    sessions, confirmed = [], read_note(path)
+    sessions, confirmed = [], {} if left_out else read_note(path)
     try:
         with new_file(target) as draft:
             try:
@@ -142,7 +153,7 @@ def repair(path: str | Path, target: str | Path | None = None) -> Repaired:
             raise
         raise ledgerfile.from_system(problem, target) from problem
     sync_folder(target.parent)
-    return Repaired(target, tuple(sessions))
+    return Repaired(target, tuple(sessions), log_of(path) if left_out else None)
 
 
 def salvage(path: str | Path) -> dict[str, list[Event]]:
@@ -155,24 +166,40 @@ def salvage(path: str | Path) -> dict[str, list[Event]]:
 
 def whole_rows(path: Path) -> dict[str, list[Row]]:
     """All whole events of a file by session, in order."""
+    return _found(path)[0]
+
+
+def _found(path: Path) -> tuple[dict[str, list[Row]], bool]:
+    """The whole events of a file, and whether its log was left out because it is of another."""
     path = path.expanduser()
     if not path.is_file():
         raise InputError(f"Expected a damaged ledger, but there is no file {path}.")
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "damaged"
-        copy.write_bytes(ledgerfile.read_file(path))
-        if os.path.exists(f"{path}-wal"):
-            copyfile(f"{path}-wal", f"{copy}-wal")
-        scanned = list(scan_pages(copy))
-        with closing(sqlite3.connect(copy)) as connection:
-            read = list(_read_rows(connection)) if _has_events(connection) else []
+    file, log = ledgerfile.read_file(path), b""
+    left_out = False
+    if is_log(file):  # one that was moved away, or whose ledger is gone
+        file, log = b"", file
+    elif log_of(path).exists():
+        log = log_of(path).read_bytes()
+        misfit = misfit_of(path)
+        left_out = misfit is not None and not misfit.is_damage
+    log = b"" if left_out else log
     found: dict[tuple[str, int], Row] = {}
-    for row in (*read, *scanned):  # what the database itself finds was committed
+    for row in (*_read(file, log), *scan_pages(file, log)):  # what SQLite finds was committed
         found.setdefault((row.session, row.seq), row)
     by_session: dict[str, list[Row]] = {}
     for key in sorted(found):
         by_session.setdefault(key[0], []).append(found[key])
-    return by_session
+    return by_session, left_out
+
+
+def _read(file: bytes, log: bytes) -> list[Row]:
+    """Rows that SQLite itself can read from a file with its log."""
+    changes = committed(log)
+    try:
+        with closing(opened(file if changes is None else with_log(file, changes))) as connection:
+            return list(_read_rows(connection)) if _has_events(connection) else []
+    except (sqlite3.Error, UnicodeDecodeError):
+        return []
 
 
 def _complete(name: str, rows: Sequence[Row], confirmed: int) -> tuple[list[Event], SavedSession]:

@@ -17,6 +17,7 @@ from samekind.atomic_files import new_file, sync_folder
 from samekind.errors import CorruptedLedger, MissingExtra, StoreError
 from samekind.ledger import sqlite_file as ledgerfile
 from samekind.ledger.checksums import Row, stored_row
+from samekind.ledger.foreign_log import check_belongs, check_no_log, check_same, identity_of
 from samekind.ledger.last_events import note_last, note_of, remove_note
 from samekind.ledger.open_files import OpenFiles
 from samekind.ledger.store import check_after, check_last, check_session, to_row
@@ -214,9 +215,11 @@ class SqlStore:
             if not path.exists():
                 self._make_file(path)
             ledgerfile.check_owner(path)
+            self._identity = identity_of(path)
             ledgerfile.check_log(path)
+            check_belongs(path)
             ledgerfile.check_end(path)
-            engine = _sqlite_engine(path, self._timeout)
+            engine = _sqlite_engine(path, self._timeout, identity=self._identity)
             with self._translated():
                 self._check_intact(engine, path)
                 self._migrate(engine)
@@ -231,6 +234,7 @@ class SqlStore:
 
     def _make_file(self, path: Path) -> None:
         """Create the ledger atomically: nobody ever sees an unfinished file under its name."""
+        check_no_log(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         note_of(path).unlink(missing_ok=True)  # of a ledger that is no longer there
         with suppress(FileExistsError):  # another process was quicker; its ledger is as good
@@ -321,11 +325,26 @@ def _close(engine: sa.Engine, path: Path | None, process: int) -> None:
         remove_note(path)
 
 
-def _sqlite_engine(path: Path, timeout: float, *, journal: str = "WAL") -> sa.Engine:
-    """An engine whose writers take the write lock at once, so that events are numbered in turn."""
+def _sqlite_engine(
+    path: Path,
+    timeout: float,
+    *,
+    journal: str = "WAL",
+    identity: tuple[int, int] | None = None,
+) -> sa.Engine:
+    """An engine whose writers take the write lock at once, so that events are numbered in turn.
+
+    With `identity`, it connects only to that file.
+    """
+
+    def connect() -> sqlite3.Connection:
+        if identity is not None:
+            check_same(path, identity)
+        return ledgerfile.connect(path, timeout, journal=journal)
+
     engine = sa.create_engine(
         "sqlite+pysqlite://",
-        creator=lambda: ledgerfile.connect(path, timeout, journal=journal),
+        creator=connect,
         poolclass=sa.pool.QueuePool,
         hide_parameters=True,
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from samekind.errors import CorruptedLedger, ForeignFile, NoSpace, StoreError
 from samekind.ledger.last_events import missing_events, note_of, read_note
-from samekind.ledger.write_ahead_log import log_of, read_log
+from samekind.ledger.write_ahead_log import has_changes, log_of, read_log
 from samekind.questions.wording import plural
 
 APPLICATION_ID = 0x53616D65  # "Same", in the header of every ledger file
@@ -73,6 +73,17 @@ def read_file(path: Path, size: int | None = None) -> bytes:
     if not hasattr(os, "pread"):  # Windows has no such locks
         with path.open("rb") as file:
             return file.read(-1 if size is None else size)
+    handle = kept_open(path)
+    wanted = os.fstat(handle).st_size if size is None else size
+    parts, got = [], 0
+    while got < wanted and (part := os.pread(handle, wanted - got, got)):
+        parts.append(part)
+        got += len(part)
+    return b"".join(parts)
+
+
+def kept_open(path: Path) -> int:
+    """A descriptor of a file that stays open until the process ends, so that no lock is lost."""
     with _opening:
         status = path.stat()
         handle = _kept_open.get((status.st_dev, status.st_ino))
@@ -80,12 +91,7 @@ def read_file(path: Path, size: int | None = None) -> bytes:
             handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             status = os.fstat(handle)
             _kept_open[status.st_dev, status.st_ino] = handle
-    wanted = status.st_size if size is None else size
-    parts, got = [], 0
-    while got < wanted and (part := os.pread(handle, wanted - got, got)):
-        parts.append(part)
-        got += len(part)
-    return b"".join(parts)
+    return handle
 
 
 def connect(path: Path, timeout: float, *, journal: str = "WAL") -> sqlite3.Connection:
@@ -182,9 +188,11 @@ def check_intact(connection: sqlite3.Connection, path: Path) -> None:
 
 def damaged(path: Path, what: str) -> CorruptedLedger:
     """The error for a damaged file."""
+    log = log_of(path)
+    first = f" (first move {log.name} to another folder)" if has_changes(log) else ""
     return CorruptedLedger(
         f"The ledger {path} is damaged: {what}. No answer in it was changed. Put a backup in its "
-        "place, or save what can still be read to a new file: "
+        f"place{first}, or save what can still be read to a new file: "
         f"samekind repair {shlex.quote(str(path))}"
     )
 

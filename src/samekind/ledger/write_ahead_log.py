@@ -40,6 +40,19 @@ def log_of(path: Path) -> Path:
     return path.with_name(path.name + "-wal")
 
 
+def is_log(content: bytes) -> bool:
+    """Whether a file begins like a log."""
+    return int.from_bytes(content[:4], "big") & ~1 == _MAGIC
+
+
+def has_changes(log: Path) -> bool:
+    """Whether a log may hold any change."""
+    try:
+        return log.stat().st_size > _HEADER + _FRAME
+    except OSError:
+        return False
+
+
 def read_log(log: Path) -> LogState:
     """Look for changes that SQLite would not take in; reads the file and changes nothing."""
     try:
@@ -51,12 +64,47 @@ def read_log(log: Path) -> LogState:
     size, sums = _header(content[:_HEADER])
     if size == 0:  # without its header nothing in it can be read
         return LogState(lost=1)
-    frames = [
+    frames = _frames(content, size)
+    valid = _n_valid(content[:_HEADER], frames, sums)
+    return _beyond(frames[valid:], content[16:24])
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The changes of a log that SQLite would take in.
+
+    Parameters
+    ----------
+    page_size : bytes of a page. n_pages : pages of the database after the last change.
+    pages : their newest content, by number from 1 on.
+    """
+
+    page_size: int
+    n_pages: int
+    pages: dict[int, bytes]
+
+
+def committed(content: bytes) -> Committed | None:
+    """The changes of a log that SQLite would take in; None if there are none."""
+    if len(content) <= _HEADER + _FRAME:
+        return None
+    size, sums = _header(content[:_HEADER])
+    frames = _frames(content, size) if size else []
+    frames = frames[: _n_valid(content[:_HEADER], frames, sums)]
+    n_pages = [int.from_bytes(frame[4:8], "big") for frame in frames]
+    end = max((position for position, n in enumerate(n_pages) if n), default=None)
+    if end is None:  # the first change was not complete
+        return None
+    whole = frames[: end + 1]
+    pages = {int.from_bytes(frame[:4], "big"): frame[_FRAME:] for frame in whole}
+    return Committed(size, n_pages[end], pages)
+
+
+def _frames(content: bytes, size: int) -> list[bytes]:
+    return [
         content[start : start + _FRAME + size]
         for start in range(_HEADER, len(content) - _FRAME - size + 1, _FRAME + size)
     ]
-    valid = _n_valid(content[:_HEADER], frames, sums)
-    return _beyond(frames[valid:], content[16:24])
 
 
 def _header(header: bytes) -> tuple[int, Sums]:
