@@ -74,6 +74,7 @@ def missing_events(path: Path) -> dict[str, tuple[int, int]]:
 
     The file is opened for reading only, so that SQLite leaves the log for a repair.
     """
+    path = Path(os.path.realpath(path))  # as SQLite does
     noted = read_note(path)
     if not noted:
         return {}

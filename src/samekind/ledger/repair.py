@@ -127,6 +127,7 @@ def repair(path: str | Path, target: str | Path | None = None) -> Repaired:
     target = Path(target).expanduser()
     if os.path.lexists(target):
         raise StoreError(f"{target} exists already. Choose another name with --to.")
+    path = ledgerfile.resolved(path)
     found, left_out = _found(path)
     if not any(found.values()):
         raise CorruptedLedger(
@@ -171,7 +172,7 @@ def whole_rows(path: Path) -> dict[str, list[Row]]:
 
 def _found(path: Path) -> tuple[dict[str, list[Row]], bool]:
     """The whole events of a file, and whether its log was left out because it is of another."""
-    path = path.expanduser()
+    path = ledgerfile.resolved(path)
     if not path.is_file():
         raise InputError(f"Expected a damaged ledger, but there is no file {path}.")
     file, log = ledgerfile.read_file(path), b""

@@ -76,8 +76,9 @@ class SqlStore:
                 raise
         else:
             self._secrets = ()
-            self._path = Path(address.removeprefix("sqlite:///")).expanduser()
-            self._where = str(self._path)
+            typed = Path(address.removeprefix("sqlite:///")).expanduser()
+            self._path = ledgerfile.resolved(typed)
+            self._where = str(typed)
             self._engine = self._open_file(self._path)
         # Also when nobody closes the store: at the end of the process, or when it is let go.
         weakref.finalize(self, _close, self._engine, self._path, self._process)

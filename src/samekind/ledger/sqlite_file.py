@@ -25,6 +25,15 @@ LOG_LOOKS = 6
 """How often a log is read again whose last change is not complete."""
 
 
+def resolved(path: Path) -> Path:
+    """The file that a symbolic link stands for; any other path as it is.
+
+    SQLite keeps its log beside the file itself, so everything else has to be looked for there too.
+    """
+    path = path.expanduser()
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
 def check_owner(path: Path) -> None:
     """Refuse a file that is not a ledger; reads its first 100 bytes and writes nothing.
 
