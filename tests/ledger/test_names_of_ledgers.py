@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -94,3 +95,14 @@ def test_a_link_to_itself_is_refused(tmp_path: Path) -> None:
     link.symlink_to(link)
     with pytest.raises(StoreError, match="cannot be used"):
         SqlStore(link)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+@pytest.mark.parametrize("suffix", ["", "-wal", "-last"])
+def test_a_pipe_is_refused_at_once(killed: Path, suffix: str) -> None:
+    pipe = killed.with_name(killed.name + suffix)
+    pipe.unlink()
+    os.mkfifo(pipe)
+    for opener in (SqlStore, repair):
+        with pytest.raises(StoreError, match=f"Expected a regular file, but {pipe} is a pipe"):
+            opener(killed)

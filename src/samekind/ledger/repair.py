@@ -173,6 +173,7 @@ def whole_rows(path: Path) -> dict[str, list[Row]]:
 def _found(path: Path) -> tuple[dict[str, list[Row]], bool]:
     """The whole events of a file, and whether its log was left out because it is of another."""
     path = ledgerfile.resolved(path)
+    ledgerfile.check_regular(path)
     if not path.is_file():
         raise InputError(f"Expected a damaged ledger, but there is no file {path}.")
     file, log = ledgerfile.read_file(path), b""

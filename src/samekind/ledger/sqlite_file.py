@@ -42,6 +42,7 @@ def check_owner(path: Path) -> None:
     """
     if path.is_dir():
         raise StoreError(f"{path} is a folder, not a ledger file. Give the name of a file.")
+    check_regular(path)
     try:
         header = read_file(path, 100)
     except OSError as error:
@@ -65,6 +66,16 @@ def check_owner(path: Path) -> None:
             f"Expected a ledger of samekind, but {path} is a database of another program. It was "
             "not changed. Choose another name."
         )
+
+
+def check_regular(path: Path) -> None:
+    """Refuse a pipe or device in the place of a ledger, its log or its note: it may never end."""
+    for file in (path, log_of(path), path.with_name(path.name + "-shm"), note_of(path)):
+        if file.exists() and not file.is_file() and not file.is_dir():
+            raise StoreError(
+                f"Expected a regular file, but {file} is a pipe, a socket or a device. It was not "
+                "opened. Move it away, or choose another name."
+            )
 
 
 _kept_open: dict[tuple[int, int], int] = {}
