@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from samekind.atomic_files import draft_name
 from samekind.errors import CorruptedLedger, StoreError
 from samekind.ledger.last_events import missing_events, note_of
 from samekind.ledger.repair import repair, salvage
@@ -106,3 +107,48 @@ def test_a_pipe_is_refused_at_once(killed: Path, suffix: str) -> None:
     for opener in (SqlStore, repair):
         with pytest.raises(StoreError, match=f"Expected a regular file, but {pipe} is a pipe"):
             opener(killed)
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_ledger_with_a_second_name_is_refused_and_its_answers_can_be_saved(
+    killed: Path, is_open: bool
+) -> None:
+    other = killed.with_name("other.samekind")
+    with SqlStore(killed) as store:
+        os.link(killed, other)
+        for path in (other, killed):
+            with pytest.raises(StoreError, match=rf"second name .*samekind repair {path}"):
+                SqlStore(path)
+        if is_open:  # what was opened before goes on with its log
+            store.append("main", Event("named", {"group": 1, "name": "b"}))
+    assert len(salvage(other)["main"]) == N_EVENTS + is_open
+    other.unlink()
+    assert len(numbers(killed)) == N_EVENTS + is_open
+
+
+def test_a_draft_that_was_left_behind_is_no_second_name(killed: Path) -> None:
+    """A process can be killed after it has given a new ledger its name."""
+    os.link(killed, draft_name(killed))
+    assert len(numbers(killed)) == N_EVENTS
+    assert [file.name for file in killed.parent.iterdir()] == [killed.name]
+
+
+def test_a_second_name_that_goes_away_is_waited_for(
+    killed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = killed.with_name("going")
+    os.link(killed, draft)
+    monkeypatch.setattr("samekind.ledger.sqlite_file.time.sleep", lambda _: draft.unlink())
+    assert len(numbers(killed)) == N_EVENTS
+
+
+def test_a_ledger_whose_draft_another_process_has_removed_is_as_good(
+    ledger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def link_only(draft: Path, final: Path) -> None:
+        os.link(draft, final)
+        draft.unlink()
+        draft.unlink()
+
+    monkeypatch.setattr("samekind.atomic_files.put_in_place", link_only)
+    assert numbers(ledger) == []

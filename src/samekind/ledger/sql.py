@@ -216,6 +216,7 @@ class SqlStore:
             if not path.exists():
                 self._make_file(path)
             ledgerfile.check_owner(path)
+            ledgerfile.check_names(path)
             self._identity = identity_of(path)
             ledgerfile.check_log(path)
             check_belongs(path)
@@ -238,7 +239,9 @@ class SqlStore:
         check_no_log(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         note_of(path).unlink(missing_ok=True)  # of a ledger that is no longer there
-        with suppress(FileExistsError):  # another process was quicker; its ledger is as good
+        # Another process was quicker, and its ledger is as good; or it has removed the draft, which
+        # is a second name of the ledger.
+        with suppress(FileExistsError, FileNotFoundError):
             with new_file(path) as draft:
                 draft.touch(exist_ok=False)
                 engine = _sqlite_engine(draft, self._timeout, journal="DELETE")

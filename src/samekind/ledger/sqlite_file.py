@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import shlex
 import sqlite3
@@ -10,8 +11,10 @@ import threading
 import time
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
+from samekind.atomic_files import draft_name
 from samekind.errors import CorruptedLedger, ForeignFile, NoSpace, StoreError
 from samekind.ledger.last_events import missing_events, note_of, read_note
 from samekind.ledger.write_ahead_log import has_changes, log_of, read_log
@@ -76,6 +79,29 @@ def check_regular(path: Path) -> None:
                 f"Expected a regular file, but {file} is a pipe, a socket or a device. It was not "
                 "opened. Move it away, or choose another name."
             )
+
+
+def check_names(path: Path) -> None:
+    """Refuse a file with a second name: SQLite keeps a log for each name, and mixes their pages.
+
+    A ledger that was just made has a second name for a moment, that of its draft, which is left
+    behind if its process is killed in that moment.
+    """
+    for _ in range(LOG_LOOKS):
+        if path.stat().st_nlink < 2:
+            return
+        time.sleep(0.05)
+    for draft in path.parent.glob(f"{glob.escape(draft_name(path).name[:-18])}*.part"):
+        with suppress(OSError):
+            if draft.samefile(path):
+                draft.unlink()
+    if path.stat().st_nlink > 1:
+        typed = shlex.quote(str(path))
+        raise StoreError(
+            f"The ledger {path} has a second name (a hard link), and SQLite would keep a log of "
+            "its own for each name, so that answers could be lost. Nothing was changed. Remove the "
+            f"other name, or save its answers to a new file: samekind repair {typed}"
+        )
 
 
 _kept_open: dict[tuple[int, int], int] = {}
