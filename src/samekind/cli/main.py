@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from contextlib import suppress
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -28,6 +28,7 @@ from samekind.cli.repair import repair
 from samekind.cli.report import report
 from samekind.cli.serve import demo, serve
 from samekind.cli.simulate import simulate
+from samekind.cli.streams import finish_output, from_system, prepare_streams
 from samekind.errors import MissingExtra, SamekindError
 
 INTERRUPTED = 130
@@ -91,22 +92,31 @@ def _options(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; errors are one sentence on stderr, with an exit code of their own."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # file names that are not Unicode must not stop a list
-            stream.reconfigure(errors="backslashreplace")
+    prepare_streams()
     with plain_warnings():
         try:
-            app(arguments, prog_name="samekind")
+            try:
+                app(arguments, prog_name="samekind")
+            finally:
+                finish_output()
         except SamekindError as problem:
-            complain(problem)
-            raise SystemExit(problem.exit_code) from None
+            fail(problem)
         except ModuleNotFoundError as problem:
             if problem.name != "torch":
                 raise
-            missing = MissingExtra("This", "train")
-            complain(missing)
-            raise SystemExit(missing.exit_code) from None
+            fail(MissingExtra("This", "train"))
+        except BrokenPipeError:  # `| head` has read enough
+            raise SystemExit(1) from None
+        except OSError as problem:
+            fail(from_system(problem))
         except SystemExit as end:
             if end.code == INTERRUPTED and not Commands.stopped:  # before a command had begun
                 note("\nStopped.")
             raise
+
+
+def fail(problem: SamekindError) -> NoReturn:
+    """Say what went wrong, and end with the exit code of the error."""
+    with suppress(OSError):  # nobody can be told
+        complain(problem)
+    raise SystemExit(problem.exit_code) from None
