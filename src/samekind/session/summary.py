@@ -38,11 +38,24 @@ def summarise(
         "items": len(session.collection),
         "snapshot": clustering.snapshot,
         "until_refit": max(0, session.refit_every - session.changes),
-        "gone": sorted(session.positions.gone),
+        "gone": missing_items(session),
         "renamed": dict(session.positions.renamed),
         "unseen": unseen_summary(session.model),
         **quality_summary(found, clustering, moved),
     }
+
+
+def missing_items(session: Session) -> list[str]:
+    """The ids of items with answers that are not in the collection.
+
+    Ids of which a refit remembers only the group are left out: they have no stamp by which a
+    renamed file could be recognised, so they may well be there, and no answer speaks of them.
+    """
+    gone = session.positions.gone
+    if not gone:
+        return []
+    answered = {i for answer in session.answers for i in answer.question.items()}
+    return sorted(id for id, place in gone.items() if place in answered)
 
 
 def header_of(session: Session) -> dict[str, Any]:
