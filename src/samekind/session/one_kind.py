@@ -30,9 +30,7 @@ MAX_TIED = 1_000
 
 
 def joined_by_answers(clustering: Clustering, constraints: Constraints) -> Clustering:
-    """Join the groups around the items of one kind, while no kinds have been told apart."""
-    if constraints.kinds:
-        return clustering
+    """Join the groups around the items of one kind, where no kinds have been told apart."""
     asked = np.setdiff1d(constraints.touched, constraints.picked)
     if len(asked) < MIN_TIED:
         return clustering
@@ -77,9 +75,4 @@ def _with_one(clustering: Clustering, joined: NDArray[np.intp]) -> Clustering:
         summed[:, numbers == first] = membership[:, inside].sum(axis=1, keepdims=True)
         membership = summed[:, ~inside | (numbers == first)]
     labels = np.where(np.isin(clustering.labels, joined), first, clustering.labels)
-    lineage: dict[int, dict[int, int]] = {}
-    for number, before in clustering.lineage.items():
-        counts = lineage.setdefault(first if number in joined else number, {})
-        for old, count in before.items():
-            counts[old] = counts.get(old, 0) + count
-    return replace(clustering, labels=labels, membership=membership, lineage=lineage)
+    return replace(clustering, labels=labels, membership=membership)

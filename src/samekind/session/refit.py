@@ -61,6 +61,17 @@ class FittedGroups(NamedTuple):
         membership = model.__dict__.pop("membership_", None)
         return cls(model.labels_, space, membership, views, getattr(model, "draws_", None))
 
+    def joined(self, constraints: Constraints) -> FittedGroups:
+        """The groups with those as one that hold items of one kind, while no kinds are told apart.
+
+        They are joined before they get numbers. So what numbers are inherited by, earlier groups
+        or the marks in a ledger, always meets the groups that the person sees.
+        """
+        if constraints.kinds:
+            return self
+        found = joined_by_answers(Clustering.first(*self), constraints)
+        return self._replace(labels=found.labels, space=found.space, membership=found.membership)
+
 
 class Snapshot(NamedTuple):
     """A clustering with everything that is slow to derive from it, ready to be installed."""
@@ -119,11 +130,11 @@ def following_groups(
 
     A new group is numbered by its place where that number is free: "Group 3" has the key 3.
     """
+    groups = groups.joined(constraints)
     if keep_numbers:
         found = previous.followed_by(*groups, weight=answered_weight(constraints))
     else:
         found = Clustering.first(*groups, snapshot=previous.snapshot + 1)
-    found = joined_by_answers(found, constraints)
     wanted = places.following(found, constraints, keep=bool(keep_numbers))
     kept = previous.numbers if keep_numbers else ()
     return renumbered(found, wanted, kept, previous.last_number if keep_numbers else 0)
@@ -197,8 +208,8 @@ def recognise_groups(
                 numbers[place], weight[place] = number, 1.0
     before = refit.snapshot - 1
     unmarked = Clustering(numbers, groups.space, snapshot=before, last_number=refit.last)
-    found = replace(unmarked.followed_by(*groups, weight=weight), lineage={})
-    return joined_by_answers(found, constraints)
+    joined = groups.joined(constraints)
+    return replace(unmarked.followed_by(*joined, weight=weight), lineage={})
 
 
 def share_moved(clustering: Clustering) -> float | None:
