@@ -111,11 +111,13 @@ class Collection(Sequence[Item]):
     def position(self, id: str) -> int:
         """The position of an item; raises KeyError if it is not in the collection."""
         if not self._positions:
-            self._positions.update({item.id: i for i, item in enumerate(self.items)})
-            if len(self._positions) != len(self.items):
+            found = {item.id: i for i, item in enumerate(self.items)}
+            if len(found) != len(self.items):
+                twice = next(item.id for i, item in enumerate(self.items) if found[item.id] != i)
                 raise SourceError(
-                    f"Expected unique ids in {self.name!r}, got one twice. Rename an item."
+                    f"Expected unique ids in {self.name!r}, got {twice!r} twice. Rename an item."
                 )
+            self._positions.update(found)
         return self._positions[id]
 
     @property

@@ -9,13 +9,13 @@ from typing import Any
 
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
-from samekind.errors import CorruptedLedger, SamekindError, StaleWrite
+from samekind.errors import CorruptedLedger, InputError, SamekindError, StaleWrite
 from samekind.items import Collection
 from samekind.ledger.fold import LedgerState
 from samekind.ledger.folded_constraints import FoldedConstraints, without_collection
 from samekind.ledger.positions import Positions
 from samekind.protocols import Event, Store
-from samekind.questions import Answer, Link, Question
+from samekind.questions import Answer, Link, Question, question_from_json
 
 FEW_EVENTS = 50
 """Events of other processes up to which the constraints are extended one answer at a time."""
@@ -133,18 +133,41 @@ class EventLog:
             str(number): [[name(a), name(b), same] for a, b, same in sorted(links)]
             for number, links in (aside or {}).items()
         }
+        forms = [self.readable(question) for question in questions]
         collection = self.positions.collection
         shown = {i for question in questions for i in question.items()}
         return {
             "snapshot": clustering.snapshot,
-            "questions": [question.to_json(name) for question in questions],
+            "questions": forms,
             "stamps": {collection.id(i): collection[i].stamp for i in sorted(shown)},
             **({"aside": found} if found else {}),
         }
 
+    def readable(self, question: Question) -> dict[str, Any]:
+        """The JSON of a question; InputError unless the same question can be read back from it.
+
+        What cannot be read would close the ledger for good, so it is never stored.
+        """
+        if not isinstance(question, Question):
+            raise InputError(f"Expected a question, such as SamePair(0, 3), got {question!r}.")
+        form = question.to_json(self.positions.name)
+        found = question_from_json(form, self.positions).items()
+        if found != question.items():
+            raise InputError(
+                f"Expected items with ids of their own, got a {question.kind!r} question about the "
+                f"items {question.items()}, whose ids belong to {found}. Rename an item."
+            )
+        return form
+
     def _fold(self, event: Event, *, refold: bool = True) -> None:
         if event.kind in ("proposed", "volunteered"):
             self.positions.remember(event.data.get("stamps", {}))
-        self.ledger.fold(event)
+        try:
+            self.ledger.fold(event)
+        except CorruptedLedger as problem:
+            raise CorruptedLedger(
+                f"{problem} Update samekind, or save all other events to a new file: samekind "
+                "repair LEDGER"
+            ) from problem
         if refold:
             self._folded.fold(event)

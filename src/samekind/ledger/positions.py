@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import index
 
+from samekind.errors import InputError
 from samekind.items import Collection
 
 
@@ -43,10 +45,23 @@ class Positions:
         return self.gone[id]
 
     def name(self, position: int) -> str:
-        """The id at a position, also of an item that is gone."""
-        if position < len(self.collection):
-            return self.collection.id(position)
-        return next(id for id, place in self.gone.items() if place == position)
+        """The id at a position, also of an item that is gone; InputError if there is none."""
+        place, n_items = self._checked(position), len(self.collection)
+        if place < n_items:
+            return self.collection.id(place)
+        return next(id for id, gone in self.gone.items() if gone == place)
+
+    def _checked(self, position: int) -> int:
+        try:
+            place = index(position)
+        except TypeError:
+            place = -1
+        if not 0 <= place < len(self.collection) + len(self.gone):
+            raise InputError(
+                f"Expected positions of items, whole numbers from 0 to {len(self.collection) - 1}, "
+                f"got {position!r}. Count from 0."
+            )
+        return place
 
     def _same_stamp(self, id: str) -> list[str]:
         stamp = self._stamps.get(id)

@@ -68,6 +68,8 @@ class Asking:
                 fresh = () if late.open_question() else late.worth_asking(questions)
             if not fresh:
                 return None
+            for question in fresh:  # a strategy may be anybody's
+                self._log.readable(question)
             expecting = with_expectations(fresh, now.clustering)
             data = self._log.question_data(expecting, now.clustering)
             return "proposed", data if by is None else {**data, "for": by}

@@ -32,6 +32,10 @@ class Items:
     X: Any
     encoded: Any = None
 
+    def __post_init__(self) -> None:
+        if len(self.collection):  # a ledger knows items by their ids alone: two must not share one
+            self.collection.position(self.collection.id(0))
+
     @classmethod
     def of(cls, data: Any, X: Any, clusterer: Any, encoded: Any = None) -> Items:
         """Take a collection with its vectors, a pile, or data in memory, which is encoded."""

@@ -8,7 +8,7 @@ state that an answer would lead to, and used only if the session has reached tha
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 
 from samekind.clustering import Clustering
 from samekind.constraints import Constraints
+from samekind.errors import InputError
 from samekind.ledger.fold import Asked, LedgerState, answer_data
 from samekind.protocols import Event, QueryStrategy, View
 from samekind.questions import UNSURE, Answer, Question
@@ -72,7 +73,14 @@ class SessionState:
 
     def proposals(self) -> tuple[Question, ...]:
         """The strategy's questions, without those that are implied or were passed on."""
-        return self.worth_asking(self.strategy.propose(self.view(), self.ahead))
+        proposed = self.strategy.propose(self.view(), self.ahead)
+        found = tuple(proposed) if isinstance(proposed, Iterable) else (proposed,)
+        if not all(isinstance(question, Question) for question in found):
+            raise InputError(
+                f"Expected a list of questions from propose of {type(self.strategy).__name__}, got "
+                f"{proposed!r:.200}. Return an empty list where nothing is worth asking."
+            )
+        return self.worth_asking(found)
 
     def search(self) -> Question | None:
         """The next question of a search that the person began, unless it is open already."""
