@@ -52,6 +52,20 @@ def test_unusable_links_are_refused_with_an_example(given: dict[str, Any]) -> No
         KMeans(3).fit(X, **given)
 
 
+@pytest.mark.parametrize("third", [-1, 2, "no", "different", "cannot-link", None, 0.5, np.nan])
+@pytest.mark.parametrize("make", [lambda t: t, lambda t: Constraints.from_links(60, t)])
+def test_only_true_and_false_say_whether_items_are_the_same_kind(make: Any, third: Any) -> None:
+    with pytest.raises(InputError, match="Expected True or False as third value, got"):
+        KMeans(3).fit(X, constraints=make([(0, 3, True), (0, 1, third)]))
+
+
+@pytest.mark.parametrize("third", [False, np.False_, 0, np.int8(0)])
+def test_a_zero_says_that_items_are_different(third: Any) -> None:
+    labels = KMeans(3, random_state=0).fit(X, constraints=[(0, 1, third)]).labels_
+    assert labels[0] != labels[1]
+    assert Constraints.from_links(60, [(0, 1, third)]).same(0, 1) is False
+
+
 def test_methods_work_in_pipelines_and_searches_and_give_tables() -> None:
     frame = pd.DataFrame(X, columns=["a", "b", "c"], index=[f"item {k}" for k in range(60)])
     pipe = make_pipeline(StandardScaler(), KMeans(3, random_state=0)).set_output(transform="pandas")

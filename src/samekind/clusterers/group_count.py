@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from samekind.clusterers.kmeans.centres import Blocks, assign_free, nearest, seed_centres, sums_by
 from samekind.constraints import Constraints
+from samekind.constraints.constraints import told_same
 from samekind.errors import InputError
 from samekind.questions import Answer, SamePair
 
@@ -69,7 +70,7 @@ def _links(given: Iterable[Any] | None, width: int, name: str, n: int) -> list[t
                 f"Expected {name} as {example}, with positions from 0 to {n - 1}, got {link!r} in "
                 "it."
             )
-        found.append((*places, *map(bool, link[2:])))
+        found.append((*places, *map(told_same, link[2:])))
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain
+from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,6 +17,20 @@ from samekind.constraints.omissions import Folded, SetAside, extended, holding, 
 from samekind.errors import InputError
 from samekind.questions import Answer, Link, SamePair
 from samekind.questions.wording import plural
+
+
+def told_same(value: object) -> bool:
+    """The third value of a link: True for the same kind, False for different kinds.
+
+    >>> told_same(True), told_same(0)
+    (True, False)
+    """
+    if isinstance(value, bool | np.bool_) or (isinstance(value, Integral) and value in (0, 1)):
+        return bool(value)
+    raise InputError(
+        f"Expected True or False as third value, got {value!r}. Write True for the same kind, and "
+        "False for different kinds."
+    )
 
 
 class Links(NamedTuple):
@@ -101,7 +116,7 @@ class Constraints:
     @classmethod
     def from_links(cls, n_items: int, links: Iterable[tuple[int, int, bool]]) -> Self:
         """Fold links, as if each were the answer to a pair question."""
-        pairs = [(int(a), int(b), "same" if same else "different") for a, b, same in links]
+        pairs = [(int(a), int(b), "same" if told_same(c) else "different") for a, b, c in links]
         return cls.from_answers(
             n_items,
             [Answer(k + 1, SamePair(a, b), choice) for k, (a, b, choice) in enumerate(pairs)],
