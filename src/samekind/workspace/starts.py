@@ -7,7 +7,7 @@ one small portion instead of a whole group.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
@@ -102,10 +102,16 @@ def import_labels(session: Session, source: LabelSource) -> str:
     if isinstance(source, str | Path):
         labels = read_labels(check_label_file(source), session.collection)
     elif isinstance(source, Mapping):
-        rows = json.dumps([{"id": id, "label": str(label)} for id, label in source.items()])
-        labels = read_labels(rows, session.collection)
-    else:
+        ids, texts = list(source), _texts(list(source.values()))
+        rows = [{"id": str(ids[k]), "label": text} for k, text in texts.items()]
+        labels = read_labels(json.dumps(rows), session.collection) if rows else {}
+    elif isinstance(source, Iterable):
         labels = _by_position(list(source), len(session.collection))
+    else:
+        raise InputError(
+            f"Expected a label file, groups by the ids of items, or a label for each item, got "
+            f"{source!r}. For example: import_labels('groups.csv')"
+        )
     return tell_labels(session, _checked(labels))
 
 
@@ -115,7 +121,33 @@ def _by_position(labels: Sequence[object], n_items: int) -> Labels:
             f"Expected a label for each of {n_items:,} items, None where it is not known, got "
             f"{len(labels):,}."
         )
-    return {k: str(label) for k, label in enumerate(labels) if label is not None}
+    return _texts(labels)
+
+
+def _texts(labels: Sequence[object]) -> Labels:
+    """Known labels as texts, by their index.
+
+    Tables turn whole numbers to floats to make room for gaps: those read as they were.
+    """
+    known = {k: label for k, label in enumerate(labels) if _is_known(label)}
+    floats = [x for x in known.values() if isinstance(x, float | np.floating)]
+    if len(known) < len(labels) and all(float(x).is_integer() for x in floats):
+        known |= {k: int(x) for k, x in known.items() if isinstance(x, float | np.floating)}
+    return {k: text for k, label in known.items() if (text := str(label)).strip()}
+
+
+def _is_known(label: object) -> bool:
+    """Whether it is a label, and not None, NaN, NaT or NA: the last two differ from themselves."""
+    if label is None:
+        return False
+    try:
+        return bool(label == label)
+    except TypeError:  # the NA of pandas is neither equal to itself nor different
+        return False
+    except ValueError:
+        raise InputError(
+            f"Expected one label for each item, got {label!r}. Give a text or a number for each."
+        ) from None
 
 
 def tell_labels(session: Session, labels: Labels) -> str:
