@@ -2,7 +2,8 @@
 
 A drawn pile has items with several attributes; the person groups them by one of them. Its vectors
 are a random nonlinear map of the attributes with noise, so that the wish may be easy to see, hidden
-among other differences, or hardly there at all. Kinds may be of very different sizes.
+among other differences, or hardly there at all. Kinds may be of very different sizes. Small piles
+are asked about to the end.
 """
 
 from __future__ import annotations
@@ -45,6 +46,20 @@ def drawn(seed: int) -> Pile:
     return Pile(f"drawn-{seed}", hidden.astype(np.float32), attributes[0])
 
 
+def small(seed: int) -> Pile:
+    """Draw a pile of 12 to 60 items, which can be asked about until nothing is left.
+
+    There are 2 to 6 kinds. In every second pile they cannot be seen in the vectors at all.
+    """
+    rng = np.random.default_rng((seed, 20261119))
+    n, width, n_kinds = (int(rng.integers(*ends)) for ends in ((12, 61), (2, 33), (2, 7)))
+    kinds = _attribute(rng, n, n_kinds, float(rng.choice([0.0, 0.7])))
+    distance = 0.0 if seed % 2 else rng.uniform(1.0, 8.0)
+    hidden = distance / np.sqrt(2 * width) * rng.normal(size=(n_kinds, width))[kinds]
+    hidden += rng.normal(size=(n, width))
+    return Pile(f"small-{seed}", hidden.astype(np.float32), kinds)
+
+
 def _attribute(rng: np.random.Generator, n: int, size: int, uneven: float) -> Ints:
     """(n,) values of an attribute; those of the first values are the commonest."""
     share = 1.0 / np.arange(1, size + 1) ** uneven
@@ -75,5 +90,7 @@ SHIPPED = ("iris", "wine", "cancer", "digits", "parity")
 
 
 def pile_named(name: str) -> Pile:
-    """A pile by its name: ``drawn-7``, ``wine``."""
-    return drawn(int(name.removeprefix("drawn-"))) if name.startswith("drawn-") else shipped(name)
+    """A pile by its name: ``drawn-7``, ``small-7``, ``wine``."""
+    sort, _, number = name.partition("-")
+    draw = {"drawn": drawn, "small": small}.get(sort)
+    return shipped(name) if draw is None else draw(int(number))

@@ -89,6 +89,9 @@ def simulate(name: str, person: str, seed: int) -> dict[str, Any]:
         if len(session.answers) % EVERY == 0:
             session.refit()
             points.append(point(session, pile))
+    if len(session.answers) % EVERY:  # nothing was left to ask
+        session.refit()
+        points.append(point(session, pile))
     return {"pile": name, "items": len(pile.X), "person": person, "seed": seed, "points": points}
 
 

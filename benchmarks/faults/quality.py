@@ -29,6 +29,8 @@ UNLIKELY = 0.05
 """Probability below which a promised share is taken for undercut, rather than for bad luck."""
 MIN_CAREFUL = 10
 """Careful people, of whom somebody should have been advised to stop."""
+EVERY_SMALL = 3
+"""Of the drawn piles every third is small, and asked about until nothing is left."""
 MIN_PARALLEL, MAX_WORKERS = 20, 2
 MAX_GAIN = 0.01
 """Of items that the next 20 answers put in place, above which the advice to stop was wrong."""
@@ -61,10 +63,13 @@ class Count:
 
 
 def statements(rounds: int, seed: int) -> Outcome:
-    """Sessions of careful, erring and lazy people; every fourth person is lazy."""
+    """Sessions of careful, erring and lazy people; every fourth person is lazy.
+
+    Lazy people are to be noticed in piles that take 60 answers.
+    """
     outcome = Outcome()
-    piles = [*SHIPPED, *(f"drawn-{5000 + seed * 1000 + k}" for k in range(rounds))]
-    intervals, advice, noticed, advised = Count(), Count(), Count(), Count()
+    piles = [*SHIPPED, *(_drawn(5000 + seed * 1000, k) for k in range(rounds))]
+    intervals, ends, advice, noticed, advised = (Count() for _ in range(5))
     careful_sessions = 0
     missed: dict[str, int] = {}
     for row in _simulated(rounds, seed, piles):
@@ -75,8 +80,10 @@ def statements(rounds: int, seed: int) -> Outcome:
             careful_sessions += bool(said)
             within = [p["low"] - ROUNDING <= p["truth"] <= p["high"] + ROUNDING for p in said]
             intervals.add(sum(within), len(said))
+            if row["pile"].startswith("small-") and said:
+                ends.add(within[-1])
             advised.add(any(p["enough"] for p in row["points"]))
-        else:
+        elif not row["pile"].startswith("small-"):  # a dozen answers show no habit
             noticed.add(any(p["notice"] for p in row["points"]))
             missed[person] = missed.get(person, 0) + (not any(p["notice"] for p in row["points"]))
         bad = _wrong_advice(row["points"], careful)
@@ -85,6 +92,7 @@ def statements(rounds: int, seed: int) -> Outcome:
     wrong = advice.cases - advice.held
     outcome.figures = {
         "interval holds the truth": str(intervals),
+        "of these, small piles asked about to the end": str(ends),
         "wrong advice to stop": f"{wrong} of {rounds} ({100 * wrong / max(rounds, 1):.1f} %)",
         "careful people advised to stop": f"{advised.held} of {advised.cases}",
         "lazy people noticed": f"{noticed.held} of {noticed.cases}",
@@ -94,11 +102,18 @@ def statements(rounds: int, seed: int) -> Outcome:
         outcome.problems = []
     if intervals.undercuts(STATED, careful_sessions):
         outcome.problems.append("the interval holds the truth less often than it says")
+    if ends.undercuts(STATED):
+        outcome.problems.append("the interval misses the truth when nothing is left to ask")
     if noticed.undercuts(NOTICED):
         outcome.problems.append("lazy people are not noticed")
     if advised.cases >= MIN_CAREFUL and not (intervals.cases and advised.held):
         outcome.problems.append("nothing is stated, or nobody is advised to stop")
     return outcome
+
+
+def _drawn(first: int, k: int) -> str:
+    """The name of the k-th drawn pile."""
+    return f"{'small' if k % EVERY_SMALL == 0 else 'drawn'}-{first + k}"
 
 
 def _simulated(rounds: int, seed: int, piles: list[str]) -> Iterator[dict[str, Any]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from samekind.questions import Answer, Expectation, OddOnes, SamePair, WhichGroup
 from samekind.session.accuracy import MIN_PLACEMENTS, Placed, estimate, latest_placements
+from samekind.session.tally import Tally
 
 GROUPS = ((1,), (2,), (3,))
 
@@ -58,6 +60,34 @@ def test_answers_by_chance_are_no_sign_of_good_groups() -> None:
     asked = [Placed(k, k + 8, bool(rng.uniform() < 1 / 3), 0.5, 3, k % 8 == 7) for k in range(40)]
     found = estimate(asked)
     assert found is not None and found.share < 0.6 and found.low < 0.4
+
+
+def test_what_the_answers_fix_is_wrong_only_by_slips() -> None:
+    asked = drawn(np.random.default_rng(2), 0.0, 0.0)
+    guessed, half, whole = (estimate(asked, n_items=1000, n_fixed=n) for n in (0, 500, 1000))
+    assert guessed is not None and half is not None and whole is not None
+    assert whole.share == pytest.approx(1 - whole.slips)
+    assert guessed.share < half.share < whole.share and guessed.high < half.high < whole.high
+    assert whole.high > 0.995, "the person may be perfect"
+    assert half.of_items(np.array([0.75]))[0] == pytest.approx(1 - half.slips)
+    assert half.of_items(np.array([0.25]))[0] == guessed.of_items(np.array([0.25]))[0]
+
+
+def test_chance_makes_the_interval_of_a_few_items_wider() -> None:
+    asked = drawn(np.random.default_rng(3), 1.5, 0.1)
+    few, many = estimate(asked, n_items=12), estimate(asked, n_items=100_000)
+    assert few is not None and many is not None
+    assert few.share == many.share
+    assert few.high - few.low > many.high - many.low
+
+
+def test_pairs_fix_nothing_before_their_kinds_are_told_apart() -> None:
+    pairs = [(0, 1, "same"), (2, 3, "same"), (4, 5, "different"), (6, 4, "different")]
+    answers = [Answer(k, SamePair(a, b), choice) for k, (a, b, choice) in enumerate(pairs)]
+    assert Tally.of(answers, 20).fixed.count() == 2, "6 may be like 5, and 0 like any of them"
+    answers += [Answer(9, SamePair(0, 4), "same"), Answer(10, SamePair(6, 5), "different")]
+    assert Tally.of(answers, 20).fixed.count() == 5
+    assert Tally.of(answers, 5).fixed.count() == 3, "5 and 6 are gone, and 6 is a kind no longer"
 
 
 def test_only_placements_among_groups_count() -> None:

@@ -24,8 +24,9 @@ from samekind.session.quality import (
     random_checks,
     share_moved,
 )
+from samekind.simulation.curve_recorder import in_place
 from samekind.simulation.loop import run
-from samekind.simulation.people import Truth
+from samekind.simulation.people import Noisy, Truth
 
 LABELS = np.array([0, 0, 1] + [0] * 97)
 GOOD = Accuracy(0.97, 0.9, 0.99, 40, 0.02, tuple(np.linspace(0.94, 1.0, 40)))
@@ -126,6 +127,62 @@ def test_the_fit_of_groups_is_calibrated_and_adds_up_to_the_accuracy() -> None:
     assert fits[1] is not None and fits[2] is not None
     assert fits[1] == pytest.approx(0.7, abs=0.01) and fits[2] == pytest.approx(0.9, abs=0.01)
     assert set(group_fits(groups, None).values()) == {None}
+
+
+def test_the_fit_of_a_group_counts_what_the_person_put_there() -> None:
+    sure = np.concatenate([np.ones(60), np.linspace(0.5, 0.9, 140)])
+    membership = np.stack([sure, 1 - sure], axis=1)
+    membership[50:] = membership[50:, ::-1]
+    groups = Clustering.first(1 * (np.arange(200) >= 50), np.zeros((200, 1)), membership)
+    found = Accuracy(0.6, 0.5, 0.7, 40, 0.02, (0.4,) * 40, fixed=0.3)
+    fits = group_fits(groups, found)
+    assert fits[int(groups.labels[0])] == pytest.approx(0.98), "the person put all of them there"
+    assert fits[int(groups.labels[199])] == pytest.approx((10 * 0.98 + 140 * 0.4) / 150)
+
+
+def asked_to_the_end(n: int, seed: int, slips: float = 0.0) -> tuple[Session, float]:
+    """A session about items whose kinds cannot be seen, and the share that is in place."""
+    kinds = np.random.default_rng(seed + 10).integers(4, size=n)
+    truth = Truth(kinds)
+    X = np.random.default_rng(seed).normal(size=(n, 2)).astype(np.float32)
+    session, person = Session(points(n), X), Noisy(truth, slips, seed) if slips else truth
+    while asked := session.ask():
+        session.tell(asked.number, person.answer(asked.question))
+        if session.due:
+            session.refit()
+    session.refit()
+    return session, in_place(session, kinds)
+
+
+@pytest.mark.parametrize("n", [12, 20, 30, 60])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_items_that_the_person_placed_are_not_guesses(n: int, seed: int) -> None:
+    session, right = asked_to_the_end(n, seed)
+    said = session.progress()
+    assert right == 1.0 and said["placed"] == n
+    assert said["quality"]["low"] <= 1.0 <= said["quality"]["high"], told(session)
+    assert said["quality"]["share"] > 0.8, "only slips can be wrong"
+    assert said["gain"] is None, "nothing is left to ask"
+
+
+def test_someone_who_slips_has_not_placed_everything_right() -> None:
+    for seed in range(3):
+        session, right = asked_to_the_end(40, seed, slips=0.1)
+        found = session.progress()["quality"]
+        assert found["share"] < 0.97 and found["words"].startswith("About")
+        assert found["low"] <= right <= found["high"]
+
+
+def test_nothing_is_left_to_ask_where_the_person_is_not_sure() -> None:
+    X, kinds = clouds(40)
+    session, person = Session(points(40), X, seed=2), Truth(kinds)
+    run(session, person, 30)
+    assert session.statement.left == 40 - session.progress()["placed"]
+    while asked := session.ask():
+        session.tell(asked.number, "unsure")
+        session.refit()
+    said = session.progress()
+    assert said["placed"] < 40 and session.statement.left == 0 and said["gain"] is None
 
 
 def told(session: Session) -> str:

@@ -25,7 +25,9 @@ def assert_counts(session: Session) -> None:
     found = session.statement
     assert Tally.of(answers).placements == len(placed)
     assert (found.checks, found.agreed) == checked(placed)
-    assert found == statement(answers)
+    assert found == statement(answers, len(session.collection))
+    kinds = session.constraints.kinds
+    assert Tally.of(answers, len(session.collection)).fixed.count() == sum(map(len, kinds))
 
 
 def checked(placed: list[Answer]) -> tuple[int, int]:

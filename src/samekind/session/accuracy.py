@@ -6,12 +6,15 @@ answers that came as implied says little by itself. The model therefore separate
 
     P(the group of an item is right) = sigmoid(level + slope * logit(clear))
 
-where `clear` is the share of items whose group is less clear. Over all items `clear` is spread
-evenly, so the accuracy is the area under this curve. An item that a strategy chose is harder by
-`harder` than a random one of the same clearness; random checks are the anchor. Earlier groups were
-worse: `GROWTH` is how fast the level rises with the number of answers. Finally the person gives a
-wrong answer with probability `slips`. A posterior over the four unknowns is computed on a grid.
-The priors come from simulated sessions on drawn piles (docs/explanation/quality.md).
+where `clear` is the share of items whose group is less clear. An item that a strategy chose is
+harder by `harder` than a random one of the same clearness; random checks are the anchor. Earlier
+groups were worse: `GROWTH` is how fast the level rises with the number of answers. Finally the
+person gives a wrong answer with probability `slips`. A posterior over the four unknowns is computed
+on a grid. The priors come from simulated sessions on drawn piles (docs/explanation/quality.md).
+
+Items whose group the answers fix are not guessed: each is right unless that answer was a slip. They
+are the clearest ones, and over all items `clear` is spread evenly. So the accuracy is their share
+times ``1 - slips``, and the area under the curve up to the clearness at which they begin.
 """
 
 from __future__ import annotations
@@ -52,6 +55,9 @@ GROWTH = 0.7
 """Rise of the level when the number of placements grows e-fold."""
 SHARES = (np.arange(40) + 0.5) / 40
 """Values of `clear` at which the curve is computed."""
+CHANCE = np.array([-1.96, -1.44, -1.15, -0.93, -0.76, -0.6, -0.45, -0.32, -0.19, -0.06])
+CHANCE = np.concatenate([CHANCE, -CHANCE[::-1]])
+"""Twenty equally probable values of a standard normal distribution."""
 
 
 class Placed(NamedTuple):
@@ -80,7 +86,8 @@ class Accuracy:
     ----------
     share : the estimate. low, high : its 95 % interval. placements : what it is based on.
     slips : the estimated share of wrong answers.
-    curve : (40,) probability that an item is in place, by its clearness.
+    curve : (40,) probability that the guessed group of an item is right, by its clearness.
+    fixed : share of the items whose group the answers fix. They are the clearest.
     """
 
     share: float
@@ -89,10 +96,12 @@ class Accuracy:
     placements: int
     slips: float
     curve: tuple[float, ...]
+    fixed: float = 0.0
 
     def of_items(self, clear: NDArray[Any]) -> Floats:
         """The probability that items of this clearness are in place."""
-        return np.asarray(np.interp(clear, SHARES, np.array(self.curve)), dtype=np.float64)
+        guessed = np.interp(clear, SHARES, np.array(self.curve))
+        return np.where(np.asarray(clear) > 1 - self.fixed, 1 - self.slips, guessed)
 
 
 def placed(answer: Answer, position: int = 0) -> Placed | None:
@@ -123,27 +132,58 @@ def latest_placements(
     return [*islice((one for one in found if one is not None), at_most)][::-1]
 
 
-def estimate(latest: Sequence[Placed], n_placements: int | None = None) -> Accuracy | None:
+def estimate(
+    latest: Sequence[Placed],
+    n_placements: int | None = None,
+    *,
+    n_items: int = 0,
+    n_fixed: int = 0,
+) -> Accuracy | None:
     """Estimate the accuracy from the latest placements; None while there are too few.
 
     Parameters
     ----------
     n_placements : how many there are in all. None: no more than these.
+    n_items : items in the pile; 0: so many that what happens to each of them does not matter.
+    n_fixed : of them, those whose group the answers fix.
     """
     if len(latest) < MIN_PLACEMENTS:
         return None
     grid = _grid()
     belief = grid.posterior(latest[-N_LATEST_PLACEMENTS:])
-    reached = np.cumsum(belief[grid.order])
-    low, high = np.searchsorted(reached, [ERROR / 2, 1 - ERROR / 2])
+    fixed = n_fixed / n_items if n_items else 0.0
+    right = grid.accuracy(fixed)
+    low, high = _interval(right, belief, n_items)
     return Accuracy(
-        share=float(belief @ grid.accuracy),
-        low=float(grid.accuracy[grid.order[low]]),
-        high=float(grid.accuracy[grid.order[min(high, len(reached) - 1)]]),
+        share=float(belief @ right),
+        low=low,
+        high=high,
         placements=len(latest) if n_placements is None else n_placements,
         slips=float(belief @ grid.slips),
         curve=tuple(np.round(belief @ grid.curves, 5).tolist()),
+        fixed=fixed,
     )
+
+
+def _interval(right: Floats, belief: Floats, n_items: int) -> tuple[float, float]:
+    """The middle of the belief about the share of `n_items` that are right.
+
+    Of twelve items that are right with a probability of 90 % each, nine or twelve may be. `CHANCE`
+    stands for that, around each point of the grid.
+
+    Parameters
+    ----------
+    right : (points,) the expected share at each point. belief : (points,) their probabilities.
+    """
+    if n_items:
+        spread = np.sqrt(right * (1 - right) / n_items)
+        right = np.clip(right[:, None] + spread[:, None] * CHANCE, 0.0, 1.0).ravel()
+        belief = np.repeat(belief / len(CHANCE), len(CHANCE))
+    order = np.argsort(right, kind="stable")
+    reached = np.cumsum(belief[order])
+    ends = np.searchsorted(reached, [ERROR / 2, 1 - ERROR / 2])
+    low, high = right[order[np.minimum(ends, len(order) - 1)]].tolist()
+    return low, high
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +194,6 @@ class _Grid:
     ----------
     level, slope, harder, slips : (points,) the unknowns; slips change from point to point.
     prior : (points,) its logarithm. curves : (points, 40) probability by clearness.
-    accuracy : (points,) the mean of each curve. order : (points,) points by accuracy.
     """
 
     level: Floats
@@ -163,8 +202,12 @@ class _Grid:
     slips: Floats
     prior: Floats
     curves: Floats
-    accuracy: Floats
-    order: NDArray[np.intp]
+
+    def accuracy(self, fixed: float) -> Floats:
+        """(points,) the share of items that are right if answers fix this share of them."""
+        cells = len(SHARES)
+        guessed = np.clip((1 - fixed) * cells - np.arange(cells), 0.0, 1.0) / cells
+        return np.asarray(self.curves @ guessed + fixed * (1 - self.slips))
 
     def posterior(self, placed: Sequence[Placed]) -> Floats:
         """(points,) probability of each point after these placements."""
@@ -203,9 +246,7 @@ def _grid() -> _Grid:
     piles = (1 - EASY_SHARE) * _normal(level, *HARD) + EASY_SHARE * _normal(level, *EASY)
     prior = np.log(piles) - step**2 / 2 + np.log(SLIPS_PRIOR)[np.searchsorted(SLIPS, slips)]
     curves = _sigmoid(level[:, None] + slope[:, None] * _logit(SHARES))
-    accuracy, harder = curves.mean(axis=1), HARDER + HARDER_SPREAD * step
-    order = np.argsort(accuracy, kind="stable")
-    return _Grid(level, slope, harder, slips, prior, curves, accuracy, order)
+    return _Grid(level, slope, HARDER + HARDER_SPREAD * step, slips, prior, curves)
 
 
 def _normal(x: Floats, mean: float, spread: float) -> Floats:

@@ -145,12 +145,14 @@ class Statement:
     ----------
     estimate : None while there are too few placements.
     checks, agreed : random checks, and how many were answered as the groups implied.
+    left : items that could still be asked about; None: not known.
     """
 
     estimate: Accuracy | None
     attention: Attention
     checks: int
     agreed: int
+    left: int | None = None
 
     @property
     def accuracy(self) -> Accuracy | None:
@@ -186,9 +188,14 @@ class Statements:
         return self._latest, self._tally
 
 
-def statement(answers: Sequence[Answer]) -> Statement:
-    """State how well the groups fit, as far as these answers tell."""
-    return _statement(lambda: reversed(answers), len(answers), Tally.of(answers))
+def statement(answers: Sequence[Answer], n_items: int = 0) -> Statement:
+    """State how well the groups of a pile fit, as far as these answers tell.
+
+    Parameters
+    ----------
+    n_items : in the pile; 0: not known, and so many that the answers fix hardly any.
+    """
+    return _statement(lambda: reversed(answers), len(answers), Tally.of(answers, n_items))
 
 
 def _statement(
@@ -196,8 +203,11 @@ def _statement(
 ) -> Statement:
     wanted = min(tally.placements, N_LATEST_PLACEMENTS)
     latest = latest_placements(latest_first(), n_answers, wanted)
-    found = estimate(latest, tally.placements)
-    return Statement(found, attention(latest_first()), tally.checks, tally.agreed)
+    n_items = tally.fixed.n_items
+    n_fixed = tally.fixed.count() if n_items else 0
+    found = estimate(latest, tally.placements, n_items=n_items, n_fixed=n_fixed)
+    judged = attention(latest_first())
+    return Statement(found, judged, tally.checks, tally.agreed, tally.left)
 
 
 def moved_lately(refits: Sequence[Refitted]) -> float | None:
@@ -227,7 +237,7 @@ def quality_summary(
     """
     change = share_moved(clustering)
     gain = None
-    if not found.attention.notice:
+    if not found.attention.notice and found.left != 0:
         gain = expected_gain(moved, found.accuracy, len(clustering.labels))
     return {
         "quality": found.as_json(),
@@ -306,7 +316,7 @@ def group_fits(clustering: Clustering, accuracy: Accuracy | None) -> dict[int, f
         shares = np.bincount(columns, right) / np.maximum(np.bincount(columns), 1)
         return {k: float(share) for k, share in zip(clustering.numbers, shares, strict=True)}
 
-    return clustering.memo(("fits", accuracy.curve), computed)
+    return clustering.memo(("fits", accuracy), computed)
 
 
 def _rounded(items: float) -> int:
