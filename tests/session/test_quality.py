@@ -103,16 +103,51 @@ def test_the_latest_ten_answers_count_and_a_fresh_start_moves_nothing() -> None:
     assert moved_lately(refits(*steps, (19, 0.0))) == pytest.approx(0.06), "one was taken back"
 
 
+def test_what_refits_moved_for_answers_that_were_taken_back_no_longer_counts() -> None:
+    steps = [(0, None), (5, 0.01), (10, 0.02), (15, 0.3), (20, 0.4)]
+    assert moved_lately(refits(*steps)) == pytest.approx(0.7)
+    assert moved_lately(refits(*steps, (10, 0.5))) == pytest.approx(0.03)
+    assert moved_lately(refits(*steps, (10, 0.5), (15, 0.0))) == pytest.approx(0.02)
+    for left in (9, 5, 1, 0):
+        assert moved_lately(refits(*steps, (left, 0.5))) is None, left
+    assert moved_lately(refits((0, None), (12, 0.1), (24, 0.2), (3, 0.3))) is None
+    assert moved_lately([]) is None
+
+
+def test_nothing_is_said_of_a_gain_where_nothing_is_known_of_the_groups() -> None:
+    session = Session(points(120), np.random.default_rng(1).normal(size=(120, 2)))
+    person = Truth(np.random.default_rng(11).integers(4, size=120))
+    run(session, person, 27)
+    for left in (5, 3, 1, 0):
+        while len(session.answers) > left:
+            session.undo()
+        session.refit()
+        assert session.progress()["gain"] is None and told(session) == "", left
+
+
+def test_nothing_is_said_of_a_gain_from_labels_or_answers_by_hand() -> None:
+    X = np.random.default_rng(1).normal(size=(120, 2))
+    session = Session(points(120), X)
+    session.import_labels(np.random.default_rng(2).integers(4, size=120).astype(str).tolist())
+    assert session.ask() is None and told(session) == ""
+    session = Session(points(120), X)
+    for k in range(60):
+        session.volunteer(SamePair(k % 5, (k + 1 + k // 5 % 4) % 5), "same")
+        if session.due:
+            session.refit()
+    assert session.progress()["placed"] == 5 and told(session) == ""
+
+
 def test_stopping_is_suggested_if_little_moves_and_nearly_all_is_in_place() -> None:
-    def little(moved: float, accuracy: Accuracy | None) -> bool:
+    def little(moved: float, accuracy: Accuracy) -> bool:
         gain = expected_gain(moved, accuracy, 1000)
         assert gain is not None
         return bool(gain["little"])
 
     assert little(0.004, GOOD)
     assert not little(0.05, GOOD), "the groups still move"
-    assert not little(0.004, POOR) and not little(0.004, None)
-    assert expected_gain(None, GOOD, 1000) is None
+    assert not little(0.004, POOR)
+    assert expected_gain(None, GOOD, 1000) is None and expected_gain(0.004, None, 1000) is None
     gain = expected_gain(0.01, GOOD, 1000)
     assert gain is not None and (gain["answers"], gain["items"]) == (10, 2)
 

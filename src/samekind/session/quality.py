@@ -45,8 +45,6 @@ N_LATEST_ANSWERS = 10
 GAIN_PER_MOVE, GAIN_PER_MISPLACED = 0.05, 0.05
 """Items that ten more answers put in place, per item that the latest ten moved, and per item that
 is out of place. Measured in simulated sessions (docs/lab-notes.md)."""
-GAIN_PER_MOVE_ALONE = 0.085
-"""The same per moved item where it is not known how many are out of place."""
 MIN_SHARE = 0.93
 """Accuracy from which stopping is suggested at all."""
 SETTLED = ((0.84, 0.01), (0.78, 0.003))
@@ -211,12 +209,19 @@ def _statement(
 
 
 def moved_lately(refits: Sequence[Refitted]) -> float | None:
-    """Share of the items that the refits of the latest ten answers moved; None: not known yet."""
+    """Share of the items that the refits of the latest ten answers moved; None: not known yet.
+
+    A refit counts if any of its answers is still in force, as far as the last one knew.
+    """
+    if not refits or (in_force := refits[-1].answers) < N_LATEST_ANSWERS:
+        return None
     answers, moved = 0, 0.0
     for refit, before in pairwise(reversed(refits)):
         if refit.moved is None:  # the groups began anew
             return None
-        answers, moved = answers + max(refit.answers - before.answers, 0), moved + refit.moved
+        if min(refit.answers, in_force) > before.answers:
+            answers, moved = answers + refit.answers - before.answers, moved + refit.moved
+        in_force = min(in_force, before.answers)
         if answers >= N_LATEST_ANSWERS:
             return moved * N_LATEST_ANSWERS / answers
     return None
@@ -255,18 +260,15 @@ def expected_gain(
 
     ``little`` tells whether that is hardly worth it: see :data:`SETTLED`.
     """
-    if moved is None:
+    if moved is None or accuracy is None:
         return None
-    share, little = GAIN_PER_MOVE_ALONE * moved, False
-    if accuracy is not None:
-        share = GAIN_PER_MOVE * moved + GAIN_PER_MISPLACED * (1 - accuracy.share)
-        settled = any(accuracy.low >= low and moved <= most for low, most in SETTLED)
-        little = accuracy.share >= MIN_SHARE and settled
+    share = GAIN_PER_MOVE * moved + GAIN_PER_MISPLACED * (1 - accuracy.share)
+    settled = any(accuracy.low >= low and moved <= most for low, most in SETTLED)
     return {
         "answers": N_MORE_ANSWERS,
         "items": _rounded(share * n_items),
         "share": round(share, 4),
-        "little": little,
+        "little": accuracy.share >= MIN_SHARE and settled,
     }
 
 
