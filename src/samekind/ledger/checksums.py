@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -36,7 +37,20 @@ class Row(NamedTuple):
         """The event; ValueError if it is not what was stored."""
         if not self.is_whole:
             raise ValueError(f"event {self.seq} does not have its checksum")
-        return Event(self.kind, json.loads(self.data), self.at, self.seq)
+        if not math.isfinite(self.at):
+            raise ValueError(f"event {self.seq} has no time")
+        return Event(self.kind, read_data(self.data), self.at, self.seq)
+
+
+def read_data(text: str) -> dict[str, Any]:
+    """The data of an event; ValueError if they are not an object in JSON, or nested too deep."""
+    try:
+        data = json.loads(text)
+    except RecursionError:
+        raise ValueError("its data are nested too deep") from None
+    if not isinstance(data, dict):
+        raise ValueError("its data are not an object")
+    return data
 
 
 def checksum_of(session: str, seq: int, kind: str, data: str, at: float, asked: int) -> str:
@@ -58,7 +72,7 @@ def stored_row(session: str, seq: int, plain: tuple[str, str, float], asked_befo
     asked_before : questions of the session before it.
     """
     kind, data, at = plain
-    found = json.loads(data) if kind in QUESTION_KINDS else {}
+    found = read_data(data) if kind in QUESTION_KINDS else {}
     known = (session, seq, kind, data, at, asked_before + n_questions(kind, found))
     return Row(*known, checksum_of(*known))
 
@@ -67,5 +81,5 @@ def n_questions(kind: str, data: Mapping[str, Any]) -> int:
     """How many questions an event numbers."""
     questions = data.get("questions") if kind in QUESTION_KINDS else None
     if kind == LOST:
-        return int(questions or 0)
+        return questions if isinstance(questions, int) and questions > 0 else 0
     return len(questions) if isinstance(questions, list) else 0

@@ -161,7 +161,9 @@ class EventLog:
 
     def _fold(self, event: Event, *, refold: bool = True) -> None:
         if event.kind in ("proposed", "volunteered"):
-            self.positions.remember(event.data.get("stamps", {}))
+            stamps = event.data.get("stamps", {})
+            if isinstance(stamps, dict):  # a stranger's file may hold anything
+                self.positions.remember(stamps)
         try:
             self.ledger.fold(event)
         except CorruptedLedger as problem:

@@ -10,11 +10,16 @@ from typing import Any
 
 from samekind.characters import whole_characters
 from samekind.errors import AnswerError, CorruptedLedger
+from samekind.ledger.headers import checked_header
 from samekind.ledger.names import Name, Names
 from samekind.ledger.places import following_places
 from samekind.ledger.records import Refitted, Reservation
 from samekind.protocols import Event, Store
 from samekind.questions import Answer, Link, Question, question_from_json
+
+_OF_QUESTIONS = ("proposed", "reserved", "told", "volunteered", "undone", "restored", "skipped")
+KINDS = frozenset((*_OF_QUESTIONS, "opened", "refitted", "named", "listed", "lost"))
+"""Every kind of event; what else a stranger's file may name is not called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +33,21 @@ class Asked:
 
 def last_header(store: Store, session: str) -> dict[str, Any]:
     """The header that a session was last opened with; empty for a new session."""
-    headers = [event.data for event in store.read(session) if event.kind == "opened"]
-    return dict(headers[-1]) if headers else {}
+    headers = [event for event in store.read(session) if event.kind == "opened"]
+    if not headers:
+        return {}
+    try:
+        return checked_header(headers[-1].data)
+    except (TypeError, ValueError) as problem:
+        raise _unreadable(headers[-1], problem) from problem
+
+
+def _unreadable(event: Event, problem: Exception) -> CorruptedLedger:
+    return CorruptedLedger(
+        f"Event {event.seq} of the ledger ({event.kind!r:.40}) cannot be read: {problem!r:.200}. "
+        "It was written by a newer samekind, or the file is damaged. Nothing was changed. What "
+        "can be read is saved to a new file by: samekind repair LEDGER"
+    )
 
 
 @dataclass
@@ -92,12 +110,11 @@ class LedgerState:
             self.begun = event.at
         self.at = event.at
         try:
+            if event.kind not in KINDS:
+                raise ValueError("an event of this kind is not known")
             getattr(self, f"_{event.kind}")(event.data, event.seq)
-        except (AttributeError, KeyError, TypeError, ValueError) as problem:
-            raise CorruptedLedger(
-                f"Event {event.seq} of the ledger ({event.kind!r}) cannot be read: {problem!r}. "
-                "It was written by a newer samekind, or the file is damaged. Nothing was changed."
-            ) from problem
+        except (AttributeError, LookupError, TypeError, ValueError, OverflowError) as problem:
+            raise _unreadable(event, problem) from problem
         self.seq = event.seq
 
     def answer_of(self, number: int, choice: str, by: str, seconds: float | None) -> Answer:
@@ -139,7 +156,7 @@ class LedgerState:
         return tuple(self.asked[n].question for n in (*unsure, *late))
 
     def _opened(self, data: Mapping[str, Any], seq: int) -> None:
-        self.header = dict(data)
+        self.header = checked_header(data)
 
     def _proposed(self, data: Mapping[str, Any], seq: int) -> None:
         for form in data["questions"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import sqlite3
@@ -21,6 +22,7 @@ from samekind.ledger.folded_constraints import ANSWER_KINDS
 from samekind.ledger.foreign_log import misfit_of
 from samekind.ledger.last_events import is_table, read_note
 from samekind.ledger.pages import scan_pages
+from samekind.ledger.store import check_session, to_row
 from samekind.ledger.write_ahead_log import committed, is_log, log_of
 from samekind.protocols import Event
 from samekind.questions.wording import plural
@@ -46,9 +48,16 @@ class Missing:
         """One sentence part, such as "events 3 to 5 (2026-11-18 09:00 to 09:02 UTC)"."""
         numbers = f"{self.first} to {self.last}" if self.last > self.first else f"{self.first}"
         times = [t for t in (self.after, self.before) if t is not None]
-        shown = [time.strftime("%Y-%m-%d %H:%M", time.gmtime(t)) for t in times]
+        shown = [_minute(t) for t in times]
         when = f" ({' to '.join(dict.fromkeys(shown))} UTC)" if shown else ""
         return f"{'events' if self.last > self.first else 'event'} {numbers}{when}"
+
+
+def _minute(at: float) -> str:
+    try:
+        return time.strftime("%Y-%m-%d %H:%M", time.gmtime(at))
+    except (OverflowError, ValueError, OSError):  # a stranger's file may hold any number
+        return "a time that no calendar has"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +69,7 @@ class SavedSession:
     answers: int
     missing: tuple[Missing, ...]
     unusable: tuple[int, ...]
-    """Numbers of whole events that refer to a missing question or answer."""
+    """Numbers of whole events that are not valid, or refer to a missing question or answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +115,9 @@ def _describe_gaps(saved: SavedSession) -> Iterator[str]:
     if saved.unusable:
         number = len(saved.unusable)
         yield (
-            f"{plural(number, 'more event')} of {saved.name!r} could not be used, because "
-            f"{'it refers' if number == 1 else 'they refer'} to something that is missing."
+            f"{plural(number, 'more event')} of {saved.name!r:.40} could not be used, because "
+            f"{'it is' if number == 1 else 'they are'} not valid, or "
+            f"{'refers' if number == 1 else 'refer'} to something that is missing."
         )
 
 
@@ -143,6 +153,10 @@ def repair(path: str | Path, target: str | Path | None = None) -> Repaired:
                 with SqlStore(draft) as store:
                     for name in sorted({*found, *confirmed}):
                         rows = found.get(name, [])
+                        if not _is_name(name):
+                            unusable = tuple(row.seq for row in rows)
+                            sessions.append(SavedSession(name, 0, 0, (), unusable))
+                            continue
                         events, saved = _complete(name, rows, confirmed.get(name, 0))
                         store.extend(name, events)
                         sessions.append(saved)
@@ -212,9 +226,11 @@ def _complete(name: str, rows: Sequence[Row], confirmed: int) -> tuple[list[Even
     missing, unusable = [], []
     asked, answers, last_at = 0, 0, None
     for row in rows:
-        event = row.event()
-        questions = n_questions(row.kind, event.data)
-        if row.seq > len(events) + MAX_GAP:
+        event = _event(row)
+        questions = max(0, row.asked - asked)
+        if event is not None:
+            questions = n_questions(row.kind, event.data)
+        if not len(events) < row.seq <= len(events) + MAX_GAP:
             unusable.append(row.seq)
             continue
         if row.seq > len(events) + 1:
@@ -224,15 +240,17 @@ def _complete(name: str, rows: Sequence[Row], confirmed: int) -> tuple[list[Even
             missing.append(gap)
             for seq in range(gap.first, row.seq):
                 lost = gap.questions if seq == gap.first else 0
-                events.append(Event(LOST, {"questions": lost}, last_at or row.at, seq))
+                at = last_at or (row.at if math.isfinite(row.at) else 0.0)
+                events.append(Event(LOST, {"questions": lost}, at, seq))
                 state.fold(events[-1])
-        if not _folds(state, event):
+        if event is None or not _folds(state, event):
             unusable.append(row.seq)
-            event = Event(LOST, {"questions": questions}, row.at, row.seq)
+            at = row.at if math.isfinite(row.at) else last_at or 0.0
+            event = Event(LOST, {"questions": questions}, at, row.seq)
             state.n_asked, state.seq = row.asked, row.seq
         answers += event.kind in ANSWER_KINDS
         events.append(event)
-        asked, last_at = row.asked, row.at
+        asked, last_at = row.asked, event.at
     if len(events) < confirmed <= len(events) + MAX_GAP:
         missing.append(Missing(len(events) + 1, confirmed, 0, last_at, None))
         while len(events) < confirmed:
@@ -241,14 +259,34 @@ def _complete(name: str, rows: Sequence[Row], confirmed: int) -> tuple[list[Even
     return events, SavedSession(name, saved, answers, tuple(missing), tuple(unusable))
 
 
+def _is_name(name: str) -> bool:
+    """Whether a session can have this name."""
+    try:
+        check_session(name)
+    except InputError:
+        return False
+    return True
+
+
+def _event(row: Row) -> Event | None:
+    """The event of a row; None if it cannot be stored."""
+    try:
+        event = row.event()
+        to_row(event)
+    except (ValueError, InputError):
+        return None
+    return event
+
+
 def _folds(state: LedgerState, event: Event) -> bool:
     """Whether an event makes sense after those before it; if so, it is folded."""
-    number = event.data.get("number")
-    if event.kind not in (LOST, "volunteered") and number is not None and number not in state.asked:
-        return False
     try:
+        number = event.data.get("number")
+        if event.kind not in (LOST, "volunteered") and number is not None:
+            if number not in state.asked:
+                return False
         state.fold(event)
-    except SamekindError:
+    except (SamekindError, TypeError):  # a number that is a list
         return False
     return True
 
@@ -266,8 +304,9 @@ def _read_rows(connection: sqlite3.Connection) -> Iterator[Row]:
 def _checked(rows: Sequence[tuple[object, ...]]) -> Iterator[Row]:
     for columns in rows:
         row = Row(*columns)  # type: ignore[arg-type]
+        numbers = isinstance(row.asked, int) and isinstance(row.at, int | float)
         try:
-            if row.is_whole:
+            if numbers and row.is_whole:
                 yield row
         except (TypeError, ValueError, AttributeError):  # a column of another type
             continue
