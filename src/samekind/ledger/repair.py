@@ -7,7 +7,7 @@ import os
 import shlex
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,9 +144,19 @@ def repair(path: str | Path, target: str | Path | None = None) -> Repaired:
             f"Expected a ledger with events, but no whole event was found in {path}. It was not "
             "changed. Put a backup in its place."
         )
+    sessions = _write(target, found, {} if left_out else read_note(path))
+    sync_folder(target.parent)
+    return Repaired(target, sessions, log_of(path) if left_out else None)
+
+
+def _write(
+    target: Path, found: Mapping[str, Sequence[Row]], confirmed: Mapping[str, int]
+) -> tuple[SavedSession, ...]:
+    """Write the new ledger; what goes wrong is said of its final name."""
     from samekind.ledger.sql import SqlStore
 
-    sessions, confirmed = [], {} if left_out else read_note(path)
+    sessions = []
+    draft = target
     try:
         with new_file(target) as draft:
             try:
@@ -163,12 +173,11 @@ def repair(path: str | Path, target: str | Path | None = None) -> Repaired:
             finally:  # SQLite leaves them behind if the disk is full
                 for suffix in ("-wal", "-shm", "-last"):
                     Path(f"{draft}{suffix}").unlink(missing_ok=True)
+    except StoreError as problem:
+        raise type(problem)(str(problem).replace(str(draft), str(target))) from problem
     except OSError as problem:
-        if isinstance(problem, SamekindError):
-            raise
         raise ledgerfile.from_system(problem, target) from problem
-    sync_folder(target.parent)
-    return Repaired(target, tuple(sessions), log_of(path) if left_out else None)
+    return tuple(sessions)
 
 
 def salvage(path: str | Path) -> dict[str, list[Event]]:
@@ -176,7 +185,9 @@ def salvage(path: str | Path) -> dict[str, list[Event]]:
 
     Events keep their numbers, so a gap shows which ones are lost.
     """
-    return {name: [row.event() for row in rows] for name, rows in whole_rows(Path(path)).items()}
+    found = whole_rows(Path(path))
+    events = {name: map(_event, rows) for name, rows in found.items()}
+    return {name: [event for event in some if event is not None] for name, some in events.items()}
 
 
 def whole_rows(path: Path) -> dict[str, list[Row]]:
@@ -188,14 +199,14 @@ def _found(path: Path) -> tuple[dict[str, list[Row]], bool]:
     """The whole events of a file, and whether its log was left out because it is of another."""
     path = ledgerfile.resolved(path)
     ledgerfile.check_regular(path)
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InputError(f"Expected a damaged ledger, but there is no file {path}.")
-    file, log = ledgerfile.read_file(path), b""
+    file, log = _content(path), b""
     left_out = False
     if is_log(file):  # one that was moved away, or whose ledger is gone
         file, log = b"", file
-    elif log_of(path).exists():
-        log = log_of(path).read_bytes()
+    elif os.path.exists(log_of(path)):
+        log = _content(log_of(path))
         misfit = misfit_of(path)
         left_out = misfit is not None and not misfit.is_damage
     log = b"" if left_out else log
@@ -206,6 +217,17 @@ def _found(path: Path) -> tuple[dict[str, list[Row]], bool]:
     for key in sorted(found):
         by_session.setdefault(key[0], []).append(found[key])
     return by_session, left_out
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return ledgerfile.read_file(file)
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise StoreError(
+            f"{file} cannot be read: {reason}. Make it readable, or copy it to another disk, and "
+            "repair it again. Nothing was changed."
+        ) from problem
 
 
 def _read(file: bytes, log: bytes) -> list[Row]:

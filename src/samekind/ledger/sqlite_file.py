@@ -34,7 +34,7 @@ def resolved(path: Path) -> Path:
     SQLite keeps its log beside the file itself, so everything else has to be looked for there too.
     """
     path = path.expanduser()
-    return Path(os.path.realpath(path)) if path.is_symlink() else path
+    return Path(os.path.realpath(path)) if os.path.islink(path) else path
 
 
 def check_owner(path: Path) -> None:
@@ -74,7 +74,8 @@ def check_owner(path: Path) -> None:
 def check_regular(path: Path) -> None:
     """Refuse a pipe or device in the place of a ledger, its log or its note: it may never end."""
     for file in (path, log_of(path), path.with_name(path.name + "-shm"), note_of(path)):
-        if file.exists() and not file.is_file() and not file.is_dir():
+        is_usual = os.path.isfile(file) or os.path.isdir(file)
+        if os.path.exists(file) and not is_usual:
             raise StoreError(
                 f"Expected a regular file, but {file} is a pipe, a socket or a device. It was not "
                 "opened. Move it away, or choose another name."
