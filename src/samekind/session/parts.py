@@ -11,6 +11,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from samekind.errors import InputError, SamekindError
 from samekind.items import Collection
 from samekind.parameters import parameters_of, read_parameters
@@ -113,14 +115,14 @@ def described(kind: str, made: Any) -> dict[str, Any]:
     if name is None:
         return {kind: BY_HAND, PARAMETERS[kind]: {}}
     known = parameters_of(kind, name)
-    given = {k: v for k, v in _values(made).items() if k not in ("blocks", "random_state")}
-    fresh = _values(type(made)())
+    values = {k: _plain(v) for k, v in _values(made).items()}
+    given = {k: v for k, v in values.items() if k not in ("blocks", "random_state")}
+    fresh = {k: _plain(v) for k, v in _values(type(made)()).items()}
     changed = {name: value for name, value in given.items() if value is not fresh[name]}
     changed = {k: v for k, v in changed.items() if not _equal(v, fresh[k])}
-    plain = {k: list(v) if isinstance(v, tuple) else v for k, v in changed.items()}
-    if any(name not in known or not _is_plain(value) for name, value in plain.items()):
+    if any(name not in known or not _is_plain(value) for name, value in changed.items()):
         return {kind: BY_HAND, PARAMETERS[kind]: {}}
-    return {kind: name, PARAMETERS[kind]: plain}
+    return {kind: name, PARAMETERS[kind]: changed}
 
 
 def _made(kind: str, given: Any, settings: Mapping[str, Any]) -> Any:
@@ -155,6 +157,13 @@ def _equal(a: Any, b: Any) -> bool:
         return type(a) is type(b) and bool(a == b)
     except (TypeError, ValueError, SamekindError):
         return False
+
+
+def _plain(value: Any) -> Any:
+    """Numbers of numpy as those of Python, and tuples as lists, as they are read back."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return list(map(_plain, value)) if isinstance(value, tuple | list) else value
 
 
 def _is_plain(value: Any) -> bool:
