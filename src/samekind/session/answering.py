@@ -14,6 +14,7 @@ from samekind.errors import AlreadyAnswered, AnsweredByOther, AnswerError, NotYo
 from samekind.ledger.event_log import EventLog
 from samekind.ledger.fold import answer_data
 from samekind.questions import UNSURE, Answer, Question
+from samekind.session.arguments import checked_seconds, checked_text, question_number
 from samekind.session.people import Reservations
 
 Event = tuple[str, dict[str, Any]]
@@ -42,7 +43,8 @@ class Answering:
         name : returns that of the group that the answer puts an item into, which is undone
             together with the answer; raises if another group has it by now.
         """
-        ledger = self._log.ledger
+        ledger, seconds = self._log.ledger, checked_seconds(seconds)
+        number = _checked(number, choice, by)
 
         def decide() -> Event | None:
             ledger.answer_of(number, choice, by, seconds)
@@ -77,7 +79,7 @@ class Answering:
         self, question: Question, choice: str, by: str, seconds: float | None, data: dict[str, Any]
     ) -> int:
         """Store a question with its answer in one event; returns the number of the question."""
-        question.check(choice)
+        question.check(_checked_choice(choice, by))
         told = {**answer_data(0, choice, by, seconds), **data}
         del told["number"]  # the ledger assigns it
         seq = self._log.append("volunteered", told)
@@ -86,7 +88,7 @@ class Answering:
 
     def edit(self, number: int, choice: str, by: str, *, own: bool) -> None:
         """Change an answer; `own` refuses to change that of another person."""
-        ledger = self._log.ledger
+        ledger, number = self._log.ledger, _checked(number, choice, by)
 
         def decide() -> Event | None:
             is_second = own and self._is_second(number, by)
@@ -105,7 +107,8 @@ class Answering:
 
     def undo(self, number: int | None, by: str | None) -> int | None:
         """Undo an answer, or the last one; with `by` only of this person."""
-        ledger, wanted = self._log.ledger, number
+        ledger = self._log.ledger
+        wanted = None if number is None else question_number(number)
         undone: int | None = None
 
         def decide() -> Event | None:
@@ -127,7 +130,7 @@ class Answering:
 
     def skip(self, number: int, by: str | None) -> None:
         """Defer an open question for everybody, or decline to give a second opinion."""
-        ledger = self._log.ledger
+        ledger, number = self._log.ledger, question_number(number)
 
         def decide() -> Event | None:
             mine = by is not None and self._reservations(by).was_mine(number)
@@ -168,3 +171,15 @@ def check_own(answer: Answer, by: str) -> None:
             f"Question {answer.number} was answered by {answer.by}, and only {answer.by} can "
             "change the answer. Nothing was changed."
         )
+
+
+def _checked(number: Any, choice: Any, by: Any) -> int:
+    """The number of a question; with it the choice and the person are checked."""
+    _checked_choice(choice, by)
+    return question_number(number)
+
+
+def _checked_choice(choice: Any, by: Any) -> str:
+    if by is not None:  # people are not told apart
+        checked_text(by, "the name of who answers, such as 'me'")
+    return checked_text(choice, "one of question.choices(), such as '1'", AnswerError)

@@ -21,6 +21,7 @@ from samekind.errors import AnswerError, NameTaken
 from samekind.ledger.event_log import EventLog
 from samekind.ledger.names import Name
 from samekind.questions import NONE
+from samekind.session.arguments import checked_text, group_number
 from samekind.session.refit import with_names
 
 MAX_NAME_LENGTH = 80
@@ -30,7 +31,8 @@ UNNAMED = Name(-1, "")
 
 def clean(name: str) -> str:
     """A name as it is stored, wherever it comes from: one line, not too long, and printable."""
-    return one_line(name)[:MAX_NAME_LENGTH].rstrip()
+    text = checked_text(name, "a name, such as 'dogs'")
+    return one_line(text)[:MAX_NAME_LENGTH].rstrip()
 
 
 @dataclass
@@ -61,7 +63,7 @@ class Naming:
 
         With `free`, one that another group has is refused: :class:`~samekind.errors.NameTaken`.
         """
-        text = clean(name)
+        group, text = group_number(group), clean(name)
 
         def decide() -> tuple[str, dict[str, Any]]:
             self._clustering.named(group, text)

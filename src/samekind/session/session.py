@@ -22,6 +22,7 @@ from samekind.protocols import Clusterer, QueryStrategy, Store
 from samekind.questions import Answer, Question
 from samekind.session.accuracy import Accuracy
 from samekind.session.answering import Answering
+from samekind.session.arguments import checked_seed, question_number
 from samekind.session.asking import Asking
 from samekind.session.naming import Naming
 from samekind.session.parts import Items, Parts
@@ -110,7 +111,7 @@ class Session(Results):
         self._answering = Answering(self._log, self._reservations)
         self.naming = Naming(self._log, self._lock)
         self.precedence = Precedence(self._log, self._lock)
-        self.seed = int(header.get("seed", 0)) if seed is None else seed
+        self.seed = int(header.get("seed", 0)) if seed is None else checked_seed(seed)
         self.settings = parts.settings if settings is None else dict(settings)
         self._open()
 
@@ -224,6 +225,7 @@ class Session(Results):
 
     def asked(self, number: int) -> Asked:
         """A question by its number, answered or not."""
+        number = question_number(number)
         with self._lock:
             if number not in self._ledger.asked:
                 self._log.catch_up()  # another process may have asked it
