@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.metrics import pairwise_distances, silhouette_score
 
+from samekind import InputError, group
 from samekind.clusterers.group_count import guessed_count, silhouette, told_count
 from samekind.clusterers.kmeans.centres import Blocks
 from samekind.constraints import Constraints
@@ -48,6 +51,14 @@ def test_a_guess_is_never_below_what_is_proven_different() -> None:
     free, told = Constraints(60), placed(60, 5)
     assert guessed_count(X, Blocks.from_constraints(X, free), rng) == 2
     assert guessed_count(X, Blocks.from_constraints(X, told), rng) >= 5
+
+
+@pytest.mark.parametrize("count", [3.0, 2.5, "3", float("nan"), True, 0, -1], ids=repr)
+@pytest.mark.parametrize("method", ["live", "propagation", "kmeans", "seeded", "logistic"])
+def test_a_number_of_groups_is_a_whole_number(method: str, count: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    with pytest.raises(InputError, match="Expected n_clusters to be a whole number of at least 1"):
+        group(X, n_groups=count, clusterer=method)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -76,7 +76,13 @@ def _links(given: Iterable[Any] | None, width: int, name: str, n: int) -> list[t
 
 def check_count(n_clusters: int | None, n: int) -> None:
     """Check that so many groups can be made of n items; None leaves the number open."""
-    if n_clusters is not None and not 1 <= n_clusters <= n:
+    if n_clusters is None:
+        return
+    if not isinstance(n_clusters, Integral) or isinstance(n_clusters, bool) or n_clusters < 1:
+        raise InputError(
+            f"Expected n_clusters to be a whole number of at least 1, or None, got {n_clusters!r}."
+        )
+    if n_clusters > n:
         raise InputError(
             f"Expected n_clusters from 1 to {n} (n_samples={n}) or None, got {n_clusters} groups. "
             f"Ask for at most {n}."
@@ -89,11 +95,7 @@ def resolved_count(
     """The number of groups to look for: the one asked for, or a guess."""
     if n_clusters is None:
         return guessed_count(X, blocks, rng)
-    if not isinstance(n_clusters, Integral) or isinstance(n_clusters, bool) or n_clusters < 1:
-        raise InputError(
-            f"Expected n_clusters to be a whole number of at least 1, or None, got {n_clusters!r}."
-        )
-    check_count(int(n_clusters), len(X))
+    check_count(n_clusters, len(X))
     return int(n_clusters)
 
 

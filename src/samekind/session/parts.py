@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -169,6 +170,8 @@ def _plain(value: Any) -> Any:
 def _is_plain(value: Any) -> bool:
     if isinstance(value, list):
         return all(map(_is_plain, value))
+    if isinstance(value, float) and not isfinite(value):
+        return False  # there is no NaN and no infinity in JSON
     return value is None or isinstance(value, bool | int | float | str)
 
 
