@@ -40,6 +40,20 @@ def test_another_table_gets_the_columns_of_the_first() -> None:
         open_like(first, pd.DataFrame({"kind": ["b"]}))
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_masked_numbers_are_missing_and_not_what_is_under_the_mask(dtype: Any) -> None:
+    raw = np.array([[1, 2], [-999, 3], [1, 2], [4, -999]], dtype=dtype)
+    masked = np.ma.masked_values(raw, -999) if dtype != np.int64 else np.ma.masked_equal(raw, -999)
+    for given in (masked, list(masked)):
+        with pytest.raises(VectorError, match="NaN or infinity in 2 of 4 rows, the first is row 1"):
+            open_data(given)
+    whole: Any = open_data(np.ma.array(raw))
+    assert whole.matrix.tolist() == raw.tolist()
+    words = np.ma.array(["red car", "blue boat"], mask=[False, True])
+    with pytest.raises(SourceError, match="1 are missing"):
+        open_data(words)
+
+
 def test_pictures_come_as_paths_as_images_and_as_bytes(tmp_path: Path) -> None:
     images = [Image.new("RGB", (8, 8), colour) for colour in ("red", "blue")]
     paths = []

@@ -78,7 +78,7 @@ def open_data(data: Any, name: str = "data") -> Collection:
     if hasattr(data, "toarray"):  # a sparse matrix
         data = data.toarray()
     if hasattr(data, "__array__") and not isinstance(data, list | tuple):
-        return _array(np.asarray(data), name)
+        return _array(_filled(data) if np.ma.isMaskedArray(data) else np.asarray(data), name)
     if isinstance(data, Iterable) and not isinstance(data, str | bytes | dict):
         return _list(list(data), name)
     raise _unknown(type(data).__name__)
@@ -168,6 +168,20 @@ def _days(column: Any) -> NDArray[np.float64]:
     return days
 
 
+def _filled(masked: Any) -> NDArray[Any]:
+    """A masked array with NaN for the masked numbers: what is under a mask is no value."""
+    if not np.ma.is_masked(masked):
+        return np.asarray(masked.data)
+    if masked.ndim != 2 or masked.dtype.kind not in "fiub":
+        missing = int(np.ma.getmaskarray(masked).sum())
+        raise SourceError(
+            f"Expected a value for every item, got a masked array in which {missing:,} are "
+            "missing. Remove these items or fill them in."
+        )
+    numbers = masked if masked.dtype.kind == "f" else masked.astype(np.float64)
+    return np.asarray(numbers.filled(np.nan))
+
+
 def _array(array: NDArray[Any], name: str) -> Collection:
     if array.dtype.kind in "OSUT":
         return _list(array.tolist(), name)
@@ -192,8 +206,10 @@ def _list(items: list[Any], name: str) -> Collection:
     if all(isinstance(each, Item) for each in items):
         return Collection(name, items)
     kinds = sorted({type(each).__name__ for each in items})
+    masked = any(np.ma.isMaskedArray(each) for each in items)
     try:
         array = np.asarray(items, dtype=np.float64)
+        array = _filled(np.ma.array(items, dtype=np.float64)) if masked else array
     except (TypeError, ValueError):
         raise _unknown(f"a list of {', '.join(kinds[:3])}") from None
     return _array(array, name)
