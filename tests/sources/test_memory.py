@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from PIL import Image
 
@@ -38,6 +40,37 @@ def test_another_table_gets_the_columns_of_the_first() -> None:
     assert more.matrix.tolist() == [[7, 0, 1], [8, 0, 0]]  # type: ignore[attr-defined]
     with pytest.raises(VectorError, match="'size'"):
         open_like(first, pd.DataFrame({"kind": ["b"]}))
+
+
+def test_numbers_are_compared_as_numbers_whatever_holds_them() -> None:
+    prices = [Decimal("1.5"), None, Decimal("20.25")]
+    frame = pd.DataFrame(
+        {
+            "decimal": pd.Series(prices, dtype=object),
+            "gap": pd.Series([1, None, np.int64(3)], dtype=object),
+            "large": pd.Series([10**400, 2.0, 3], dtype=object),
+            "arrow": pd.Series(prices, dtype=pd.ArrowDtype(pa.decimal128(9, 2))),
+        }
+    )
+    items: Any = open_data(frame)
+    assert items.columns == ("decimal", "gap", "large", "arrow")
+    numbers = [[1.5, 1, np.nan, 1.5], [np.nan, np.nan, 2, np.nan], [20.25, 3, 3, 20.25]]
+    np.testing.assert_array_equal(items.matrix, numbers)
+    assert items[2].preview().data.startswith(b"decimal: 20.25\ngap: 3")
+    assert open_like(items, frame[["arrow", "large", "gap", "decimal"]]).matrix.shape == (3, 4)  # type: ignore[attr-defined]
+
+
+def test_words_categories_and_yes_or_no_stay_what_they_are() -> None:
+    frame = pd.DataFrame(
+        {
+            "mixed": pd.Series([1, "a", "a"] * 3, dtype=object),
+            "yes": pd.Series([True, None, False] * 3, dtype=object),
+            "category": pd.Series([1, 2, 1] * 3, dtype="category"),
+            "none": pd.Series([None] * 9, dtype=object),
+        }
+    )
+    columns = open_data(frame).columns  # type: ignore[attr-defined]
+    assert {"mixed=1", "mixed=a", "yes=True", "yes=False", "category=1", "category=2"} <= {*columns}
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])

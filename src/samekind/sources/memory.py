@@ -6,6 +6,8 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -149,6 +151,8 @@ def _columns(frame: Any) -> tuple[Columns, dict[str, list[str]]]:
             texts = as_text(None if gone else cell for cell, gone in _cells(column))
             shown[name] = [text.removesuffix(" 00:00:00") for text in texts]
             columns[name] = _days(column)
+        elif (numbers := _numbers(column)) is not None:
+            columns[name] = numbers
         else:
             columns[name] = as_text(None if gone else cell for cell, gone in _cells(column))
     return columns, shown
@@ -156,6 +160,27 @@ def _columns(frame: Any) -> tuple[Columns, dict[str, list[str]]]:
 
 def _cells(column: Any) -> Iterable[tuple[Any, bool]]:
     return zip(column, column.isna(), strict=True)
+
+
+def _numbers(column: Any) -> NDArray[np.float64] | None:
+    """The numbers of a column of objects, such as decimals; None: it has something else, or none.
+
+    Categories that are numbers stay categories.
+    """
+    if type(column.dtype).__name__ == "CategoricalDtype":
+        return None
+    found, some = np.full(len(column), np.nan), False
+    for row, (cell, gone) in enumerate(_cells(column)):
+        if gone:
+            continue
+        if isinstance(cell, bool | np.bool_) or not isinstance(cell, Real | Decimal):
+            return None
+        some = True
+        try:
+            found[row] = float(cell)
+        except OverflowError:  # like infinity: no number that can be compared
+            continue
+    return found if some else None
 
 
 def _days(column: Any) -> NDArray[np.float64]:
