@@ -103,8 +103,16 @@ def test_pictures_come_as_paths_as_images_and_as_bytes(tmp_path: Path) -> None:
         open_data([*paths, str(tmp_path / "bad.png")])
 
 
+def test_paths_that_do_not_exist_are_no_texts(tmp_path: Path) -> None:
+    gone = [str(tmp_path / name) for name in ("IMG_1.jpg", "IMG_2.JPG")]
+    for given in (gone, np.array(gone)):
+        with pytest.raises(SourceError, match=r"IMG_1\.jpg' cannot be read: No such file"):
+            open_data(given)
+
+
 def test_texts_stay_texts_even_if_they_end_like_files() -> None:
-    assert open_data(["a.png", "b.png"]).kind == "text"
+    for texts in (["a.png", "see b.md"], ["a\nb.png", "c.png"], ["a\0.png", "b.png"]):
+        assert open_data(texts).kind == "text"
     assert len({*open_data(["same", "same"]).ids()}) == 2
 
 

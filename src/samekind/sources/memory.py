@@ -241,9 +241,18 @@ def _list(items: list[Any], name: str) -> Collection:
 
 
 def _are_picture_paths(items: Sequence[Any]) -> bool:
-    """Whether all items are texts that end as picture files do, and one of them exists."""
-    named = all(isinstance(each, str) and each.lower().endswith(tuple(SUFFIXES)) for each in items)
-    return named and any(os.path.exists(each) for each in items)
+    """Whether all items are texts of one line that end as picture files do.
+
+    None of them may exist: then the first missing one is named, rather than grouping their names.
+    """
+    suffixes = tuple(SUFFIXES)
+    return all(
+        isinstance(each, str)
+        and each.lower().endswith(suffixes)
+        and len(each.splitlines()) == 1
+        and "\0" not in each
+        for each in items
+    )
 
 
 def _pictures(paths: Sequence[Path], name: str) -> Collection:
