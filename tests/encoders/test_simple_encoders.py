@@ -143,6 +143,8 @@ def test_tiny_vocabularies_give_finite_vectors(texts: list[str]):
 def test_texts_without_words_are_refused_in_words():
     with pytest.raises(VectorError, match="got none in 3 texts"):
         TfIdf().fit(["", "!", "? ?"])
+    with pytest.raises(VectorError, match=r"got none in 1 text\."):
+        TfIdf().fit(["!!!"])
 
 
 def test_no_new_texts_give_no_vectors_of_the_same_width():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import torch
 from PIL import Image
+from scipy.sparse import csr_matrix
 
 from samekind.errors import SourceError, VectorError
 from samekind.sources import open_data, open_like
@@ -119,6 +122,51 @@ def test_texts_stay_texts_even_if_they_end_like_files() -> None:
 def test_nodes_of_a_graph_are_items() -> None:
     items = open_data(nx.path_graph(["anna", "ben", "cleo"]))
     assert b"neighbours: anna, cleo" in items[1].preview().data
+
+
+@pytest.mark.parametrize("kind", [pa.date32(), pa.date64(), pa.timestamp("s", "UTC")])
+def test_dates_of_arrow_are_days(kind: Any) -> None:
+    days = [datetime(2024, 1, 1), None, datetime(2024, 3, 1)]
+    frame = pd.DataFrame({"day": pd.array(days, dtype=pd.ArrowDtype(kind)), "size": [1, 2, 3]})
+    items: Any = open_data(frame)
+    np.testing.assert_array_equal(items.matrix[:, 0], [19723, np.nan, 19783])
+    assert items[0].preview().data.startswith(b"day: 2024-01-01")
+
+
+def test_durations_of_arrow_are_days() -> None:
+    waits = [timedelta(days=1), None, timedelta(hours=60)]
+    kind = pd.ArrowDtype(pa.duration("ms"))
+    items: Any = open_data(pd.DataFrame({"wait": pd.array(waits, dtype=kind), "size": [1, 2, 3]}))
+    np.testing.assert_array_equal(items.matrix[:, 0], [1, np.nan, 2.5])
+
+
+def test_pictures_without_pixels_or_closed_by_now_are_refused() -> None:
+    images = [Image.new("RGB", (3, 5)) for _ in range(4)]
+    with pytest.raises(SourceError, match="position 1 has no pixels"):
+        open_data([images[0], Image.new("RGB", (0, 5))])
+    images[2].close()
+    with pytest.raises(SourceError, match=r"position 2 cannot be read .*closed.*Open it again"):
+        open_data(images)
+
+
+def test_a_sparse_matrix_that_would_fill_the_memory_is_refused() -> None:
+    with pytest.raises(SourceError, match=r"half of the memory .*takes 8,000\.0 GB.*fewer columns"):
+        open_data(csr_matrix((100_000, 10**7)))
+    assert open_data(csr_matrix(np.eye(3))).matrix.tolist() == np.eye(3).tolist()  # type: ignore[attr-defined]
+
+
+def test_tensors_are_read_also_while_they_are_trained() -> None:
+    rows = torch.rand(4, 3, requires_grad=True)
+    for given in (rows, list(rows)):
+        found: Any = open_data(given)
+        np.testing.assert_allclose(found.matrix, rows.detach().numpy())
+    with pytest.raises(SourceError, match=r"got Tensor.*BFloat16.*Convert it to 32-bit floats"):
+        open_data(rows.to(torch.bfloat16))
+
+
+def test_a_graph_without_nodes_is_refused_without_speaking_of_a_file() -> None:
+    with pytest.raises(SourceError, match="at least 1 node, got an empty graph"):
+        open_data(nx.Graph())
 
 
 @pytest.mark.parametrize("given", [3, [], {"a": 1}, [1, "a"], None])

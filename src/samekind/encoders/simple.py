@@ -53,8 +53,9 @@ class TfIdf:
             table = self._words.fit_transform(texts)
         except ValueError as problem:
             raise VectorError(
-                f"Expected words of at least 2 letters, got none in {len(texts)} texts. Check that "
-                "these are texts, or use ready vectors."
+                f"Expected words of at least 2 letters, got none in {len(texts)} "
+                f"text{'' if len(texts) == 1 else 's'}. Check that these are texts, or use ready "
+                "vectors."
             ) from problem
         components = min(self.components, table.shape[0])
         self._themes: NDArray[Any] | None = None  # few words: their weights are the vector

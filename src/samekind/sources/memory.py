@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from samekind.characters import whole_characters
 from samekind.errors import InputError, SourceError
 from samekind.items import Collection, Item, Skipped
+from samekind.sources.files.archives import physical_memory
 from samekind.sources.files.arrays import vectors_collection
 from samekind.sources.files.columns import Columns, as_text, collect_rows, matrix_like
 from samekind.sources.files.graphs import collect_graph
@@ -76,11 +77,13 @@ def open_data(data: Any, name: str = "data") -> Collection:
     if hasattr(data, "iloc") and hasattr(data, "columns"):
         return _table(data, name)
     if all(hasattr(data, each) for each in ("nodes", "edges", "is_directed")):
+        if not len(data.nodes):
+            raise SourceError("Expected at least 1 node, got an empty graph. Add nodes and edges.")
         return collect_graph(data, Path(name))[0]
-    if hasattr(data, "toarray"):  # a sparse matrix
-        data = data.toarray()
+    if hasattr(data, "toarray"):
+        data = _dense(data)
     if hasattr(data, "__array__") and not isinstance(data, list | tuple):
-        return _array(_filled(data) if np.ma.isMaskedArray(data) else np.asarray(data), name)
+        return _array(_plain(data), name)
     if isinstance(data, Iterable) and not isinstance(data, str | bytes | dict):
         return _list(list(data), name)
     raise _unknown(type(data).__name__)
@@ -186,11 +189,44 @@ def _numbers(column: Any) -> NDArray[np.float64] | None:
 def _days(column: Any) -> NDArray[np.float64]:
     """Dates as days since 1970, durations as days."""
     unit = f"{column.dtype.kind}8[s]"
-    plain = column.dt.tz_localize(None) if getattr(column.dt, "tz", None) is not None else column
-    seconds = plain.to_numpy().astype(unit)
+    arrow = getattr(column.dtype, "pyarrow_dtype", None)
+    zone = getattr(column.dtype if arrow is None else arrow, "tz", None)
+    plain = column if zone is None else column.dt.tz_localize(None)
+    seconds = plain.to_numpy(**({} if arrow is None else {"na_value": None})).astype(unit)
     days: NDArray[np.float64] = seconds.astype(np.float64) / 86_400
     days[np.isnat(seconds)] = np.nan
     return days
+
+
+def _dense(sparse: Any) -> Any:
+    """A sparse matrix as an array, unless that would fill the memory."""
+    size, memory = np.prod(sparse.shape, dtype=float) * sparse.dtype.itemsize, physical_memory()
+    if memory and size > memory / 2:
+        raise SourceError(
+            f"Expected a sparse matrix that takes at most half of the memory ({memory / 2e9:.1f} "
+            f"GB) as an array, but one of shape {sparse.shape} takes {size / 1e9:,.1f} GB. Give "
+            "fewer columns, such as those of sklearn.decomposition.TruncatedSVD."
+        )
+    return sparse.toarray()
+
+
+def _plain(data: Any) -> NDArray[Any]:
+    """An array of NumPy with the same numbers, also of a tensor that is being trained."""
+    if np.ma.isMaskedArray(data):
+        return _filled(data)
+    try:
+        return np.asarray(_detached(data))
+    except (TypeError, RuntimeError) as problem:
+        raise SourceError(
+            f"Expected numbers that NumPy can read, got {type(data).__name__}: {problem}. Convert "
+            "it to 32-bit floats."
+        ) from problem
+
+
+def _detached(data: Any) -> Any:
+    """A tensor without its gradient, in the memory of the processor; other data as they are."""
+    is_tensor = hasattr(data, "detach") and hasattr(data, "cpu")
+    return data.detach().cpu() if is_tensor else data
 
 
 def _filled(masked: Any) -> NDArray[Any]:
@@ -226,18 +262,34 @@ def _list(items: list[Any], name: str) -> Collection:
     if all(isinstance(each, str) for each in items):
         return Collection(name, _texts(items))
     if all(hasattr(each, "convert") and hasattr(each, "tobytes") for each in items):
-        loaded = [LoadedImage(f"image-{k}", image) for k, image in enumerate(items)]
-        return Collection(name, loaded)
+        return Collection(name, [_loaded(k, image) for k, image in enumerate(items)])
     if all(isinstance(each, Item) for each in items):
         return Collection(name, items)
     kinds = sorted({type(each).__name__ for each in items})
     masked = any(np.ma.isMaskedArray(each) for each in items)
     try:
-        array = np.asarray(items, dtype=np.float64)
+        array = np.asarray([_detached(each) for each in items], dtype=np.float64)
         array = _filled(np.ma.array(items, dtype=np.float64)) if masked else array
     except (TypeError, ValueError):
         raise _unknown(f"a list of {', '.join(kinds[:3])}") from None
     return _array(array, name)
+
+
+def _loaded(place: int, image: Image) -> LoadedImage:
+    """A picture of Pillow as an item; one without pixels, or closed by now, is refused."""
+    try:
+        image.load()
+    except (OSError, ValueError) as problem:
+        raise SourceError(
+            f"Expected pictures, but the one at position {place} cannot be read ({problem}). Open "
+            "it again, and leave it open."
+        ) from problem
+    if not image.width or not image.height:
+        raise SourceError(
+            f"Expected pictures, but the one at position {place} has no pixels. Leave it out, so "
+            "that every item has a group."
+        )
+    return LoadedImage(f"image-{place}", image)
 
 
 def _are_picture_paths(items: Sequence[Any]) -> bool:
