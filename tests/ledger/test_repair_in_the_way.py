@@ -30,18 +30,21 @@ except SamekindError as sentence:
 
 
 @pytest.fixture
-def answered(ledger: Path) -> Path:
-    with SqlStore(ledger) as store:
-        store.extend("main", [Event("named", {"group": n, "name": "a" * 200}) for n in range(90)])
-    return ledger
+def answered() -> Iterator[Path]:
+    """A ledger in a folder that every user can reach, unlike pytest's own."""
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = Path(folder) / "answers.samekind"
+        with SqlStore(ledger) as store:
+            events = (Event("named", {"group": n, "name": "a" * 200}) for n in range(90))
+            store.extend("main", events)
+        yield ledger
 
 
 @pytest.fixture
 def plain_user(answered: Path) -> Iterator[None]:
     """Not the administrator, whom permissions do not stop."""
     root = os.geteuid() == 0
-    for folder in (answered.parent, *answered.parents[:3]):
-        folder.chmod(0o777)
+    answered.parent.chmod(0o777)
     if root:
         os.seteuid(65534)
     yield
