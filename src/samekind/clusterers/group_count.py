@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from samekind.clusterers.kmeans.centres import Blocks, assign_free, nearest, seed_centres, sums_by
 from samekind.constraints import Constraints
 from samekind.constraints.constraints import told_same
-from samekind.errors import InputError
+from samekind.errors import InputError, VectorError
 from samekind.questions import Answer, SamePair
 
 Floats = NDArray[Any]
@@ -24,6 +24,8 @@ Pairs = Iterable[tuple[int, int]] | None
 
 MAX_SILHOUETTE_ITEMS = 1_500
 """Items on which numbers of groups are compared; silhouettes cost the square of it."""
+MAX_NUMBER = float(np.finfo(np.float32).max)
+"""The largest number in a vector."""
 MAX_GUESS = 20
 """Largest number of groups that is guessed without answers."""
 
@@ -86,6 +88,16 @@ def check_count(n_clusters: int | None, n: int) -> None:
         raise InputError(
             f"Expected n_clusters from 1 to {n} (n_samples={n}) or None, got {n_clusters} groups. "
             f"Ask for at most {n}."
+        )
+
+
+def check_size(X: Floats) -> None:
+    """Check that numbers are small enough to be squared and summed: they must fit float32."""
+    largest = max(float(X.max()), -float(X.min()))
+    if largest > MAX_NUMBER:
+        raise VectorError(
+            f"Expected numbers of at most {MAX_NUMBER:.2g}, which float32 can hold, got "
+            f"{largest:.2g}. Scale the columns first."
         )
 
 

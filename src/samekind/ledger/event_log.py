@@ -33,6 +33,11 @@ class EventLog:
     """
 
     def __init__(self, store: Store, name: str, collection: Collection) -> None:
+        if not all(callable(getattr(store, does, None)) for does in ("append", "read")):
+            raise InputError(
+                f"Expected an open ledger as store, got {store!r}. Open the file first: "
+                "store=samekind.open_store('NAME.samekind')"
+            )
         self.store, self.name = store, name
         self.positions = Positions(collection)
         self.ledger = LedgerState(self.positions)

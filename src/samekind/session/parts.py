@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
+from inspect import signature
 from math import isfinite
 from typing import Any
 
@@ -129,6 +130,7 @@ def described(kind: str, made: Any) -> dict[str, Any]:
 def _made(kind: str, given: Any, settings: Mapping[str, Any]) -> Any:
     """The object that was given, or one that is made from its name in the settings."""
     if given is not None and not isinstance(given, str):
+        _check(kind, given)
         return given
     name = str(settings[kind])
     if given is None and (name == BY_HAND or ":" in name):  # a file must not decide what is run
@@ -144,6 +146,33 @@ def _made(kind: str, given: Any, settings: Mapping[str, Any]) -> Any:
         return find(kind, name)(**read_parameters(name, parameters, kind=kind))
     except TypeError as problem:
         raise InputError(f"{name!r} cannot be used as a {kind}: {problem}.") from problem
+
+
+def _check(kind: str, given: Any) -> None:
+    """Check that an object can be the method or the strategy of a session."""
+    word, does = ("clusterer", "fit") if kind == "method" else (kind, "propose")
+    name = given.__name__ if isinstance(given, type) else type(given).__name__
+    if isinstance(given, type):
+        raise InputError(
+            f"Expected a {word} as an object, got the class {name}. Write {word}={name}()."
+        )
+    found = getattr(given, does, None)
+    if not callable(found):
+        raise InputError(
+            f"Expected a {word} with a method {does!r}, or a name from `samekind list`, got "
+            f"{given!r:.100}."
+        )
+    if kind == "method" and not (_takes_constraints(found) and hasattr(given, "get_params")):
+        raise InputError(
+            f"Expected a clusterer with get_params, whose fit takes constraints, got {name} of "
+            f"{type(given).__module__}, which cannot learn from answers. Choose one from "
+            "`samekind list`."
+        )
+
+
+def _takes_constraints(fit: Any) -> bool:
+    taken = signature(fit).parameters.values()
+    return any(each.name == "constraints" or each.kind is each.VAR_KEYWORD for each in taken)
 
 
 def _values(made: Any) -> dict[str, Any]:
@@ -176,4 +205,6 @@ def _is_plain(value: Any) -> bool:
 
 
 def _weighs_blocks(clusterer: Any) -> bool:
-    return hasattr(clusterer, "get_params") and "blocks" in clusterer.get_params()
+    if isinstance(clusterer, type) or not hasattr(clusterer, "get_params"):
+        return False
+    return "blocks" in clusterer.get_params()

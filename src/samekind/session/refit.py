@@ -234,9 +234,14 @@ def answered_weight(constraints: Constraints) -> NDArray[np.float64]:
 
 def check_vectors(X: Any, n: int) -> NDArray[Any]:
     """Check the vectors of `n` items: float32 and finite; pictures may stay uint8, of any shape."""
-    vectors = np.asarray(X)
-    if vectors.dtype != np.uint8:
-        vectors = np.asarray(vectors, dtype=np.float32)
+    try:
+        vectors = np.asarray(X)
+        if vectors.dtype != np.uint8:
+            vectors = np.asarray(vectors, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise VectorError(
+            f"Expected vectors of numbers, got {X!r:.100}. Give an array of {n} rows."
+        ) from None
     if vectors.ndim < 2 or 0 in vectors.shape[1:] or len(vectors) != n:
         raise VectorError(
             f"Expected one vector for each of {n} items, got an array of shape {vectors.shape}. "
@@ -253,3 +258,18 @@ def check_vectors(X: Any, n: int) -> NDArray[Any]:
                 f"{start + int(np.flatnonzero(bad)[0])}. Remove the item or encode it again."
             )
     return vectors
+
+
+def check_like(X: NDArray[Any], known: NDArray[Any], name: str, where: str = "") -> None:
+    """Check that vectors of further items are as wide as those of the items of a session.
+
+    Parameters
+    ----------
+    name : of the collection. where : a few words on where the further items are.
+    """
+    if X.shape[1:] != known.shape[1:]:
+        want, given = ("x".join(map(str, each.shape[1:])) for each in (known, X))
+        raise VectorError(
+            f"Expected vectors with {want} numbers, as in {name!r}, got {given}{where}. Give "
+            "vectors made in the same way."
+        )

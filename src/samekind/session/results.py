@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 
 from samekind.clustering import Clustering, Labels
-from samekind.errors import MissingExtra
+from samekind.errors import MissingExtra, VectorError
 from samekind.questions.wording import plural
-from samekind.session.refit import check_vectors
+from samekind.session.refit import check_like, check_vectors
 from samekind.user_paths import check_no_pipe
 
 if TYPE_CHECKING:
@@ -55,7 +55,14 @@ class Results:
         """
         session = self._session
         given = _vectors_of(session, X)
-        raw = session.model.predict(check_vectors(given, len(given)))
+        if not np.ndim(given) or not len(given):
+            raise VectorError(
+                f"Expected at least 1 item to place, got {given!r:.100}. Give vectors (m, d), or "
+                "data like that of the session."
+            )
+        vectors = check_vectors(given, len(given))
+        check_like(vectors, session.X, session.collection.name)
+        raw = session.model.predict(vectors)
         return np.array([session._number_of[int(label)] for label in raw], dtype=np.intp)
 
     def to_frame(self) -> Any:

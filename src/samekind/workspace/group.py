@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -147,10 +148,11 @@ def group(
 
 def _checked(pairs: Pairs, choice: str) -> list[tuple[int, int, str]]:
     try:
-        return [(int(a), int(b), choice) for a, b in pairs]
+        return [(index(a), index(b), choice) for a, b in pairs]
     except (TypeError, ValueError):
         raise InputError(
-            f"Expected pairs of positions in {choice}, as [(0, 3), (1, 2)], got {pairs!r}."
+            f"Expected pairs of positions in {choice}, as [(0, 3), (1, 2)], got "
+            f"{pairs!r:.200}. Give whole numbers, counted from 0."
         ) from None
 
 

@@ -12,6 +12,7 @@ from samekind.errors import InputError, SourceError, VectorError
 from samekind.exports.orientation_file import OrientationFile
 from samekind.exports.placements import Placed, Placements
 from samekind.questions.wording import plural
+from samekind.session.refit import check_like
 
 if TYPE_CHECKING:
     from samekind.bulk.prediction import Predicted
@@ -48,11 +49,7 @@ def place_others(
     more = pile.vectors_of(items, progress)
     if not len(more.X):
         raise SourceError(f"None of {plural(len(items), 'item')} of {source!r} could be read.")
-    if more.X.shape[1] != pile.X.shape[1]:
-        raise VectorError(
-            f"Expected vectors with {pile.X.shape[1]} numbers, as in {pile.collection.name!r}, got "
-            f"{more.X.shape[1]} in {source!r}. Give vectors made in the same way."
-        )
+    check_like(more.X, pile.X, pile.collection.name, f" in {source!r}")
     placed = replace(items.take(more.positions.tolist()), skipped=(*items.skipped, *more.failed))
     names = dict(session.clustering.names)
     return placed, Clustering(session.predict(more.X), more.X, names=names)

@@ -12,7 +12,13 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from samekind.clusterers.group_count import Known, Pairs, check_count, checked_constraints
+from samekind.clusterers.group_count import (
+    Known,
+    Pairs,
+    check_count,
+    check_size,
+    checked_constraints,
+)
 from samekind.clusterers.linear_head import LinearHead
 from samekind.clusterers.live.blocks import BlockWeights
 from samekind.clusterers.live.heads import (
@@ -157,6 +163,7 @@ class Live(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         known = checked_constraints(constraints, len(X), must_link, cannot_link)
         known = known or Constraints(len(X))
         check_count(self.n_clusters, len(X))
+        check_size(X)
         if self.borders not in BORDERS:
             raise UnknownName("kind of borders", self.borders, BORDERS)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))

@@ -11,7 +11,13 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from samekind.clusterers.group_count import Known, Pairs, check_count, checked_constraints
+from samekind.clusterers.group_count import (
+    Known,
+    Pairs,
+    check_count,
+    check_size,
+    checked_constraints,
+)
 from samekind.clusterers.kmeans.constrained import KMeans
 from samekind.clusterers.live.heads import strongest
 from samekind.clusterers.live.orientation import (
@@ -104,6 +110,7 @@ class Propagation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         constraints = checked_constraints(constraints, len(X), must_link, cannot_link)
         known = constraints or Constraints(len(X))
         check_count(self.n_clusters, len(X))
+        check_size(X)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         rows = reference_rows(len(X), known.touched, self.n_reference, rng)
         with single_threaded(len(rows)):
