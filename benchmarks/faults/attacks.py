@@ -34,6 +34,9 @@ ATTACKS: dict[str, Entry] = {
         "kills:postgres", 15, 0, "PostgreSQL killed under two people, whose sessions go on"
     ),
     "damage": Entry("damage:bytes_changed", 600, 8, "bytes of ledger and log changed or cut off"),
+    "put-in-place": Entry(
+        "put_in_place:put_in_place", 200, 10, "a backup or another ledger beside the log of a crash"
+    ),
     "full-disk": Entry(
         "places:full_disk",
         21,
