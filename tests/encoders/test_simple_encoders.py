@@ -152,6 +152,31 @@ def test_no_new_texts_give_no_vectors_of_the_same_width():
     assert encoder.transform([]).shape == (0, encoder.transform(["x"]).shape[1])
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1.7e308, 1e160, 1e-31, 1e-200, 1e-300])
+def test_extreme_columns_are_compared_like_all_others(size: float) -> None:
+    column = np.linspace(-1.0, 1.0, 60)
+    table = np.stack([column * size, np.arange(60.0), column], axis=1)
+    table[7] = np.nan
+    encoder = Rows().fit(table)
+    X = encoder.transform(table)
+    assert X.shape == (60, 3)
+    np.testing.assert_allclose(X[:, 0], X[:, 2], rtol=1e-6)
+    again = Rows().restored(encoder.state())
+    np.testing.assert_array_equal(again.transform(table), X)
+
+
+def test_rounding_is_no_column_and_ordinary_tables_stay_the_same_to_the_bit() -> None:
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(50, 6)) * 10.0 ** np.array([-9, -3, 0, 3, 9, 30]) + [0, 5, 0, 9, 0, 0]
+    table[rng.random(table.shape) < 0.1] = np.nan
+    rounding = rng.normal(scale=1e-17, size=(50, 1))
+    X = Rows().fit(np.hstack([table, rounding])).transform(np.hstack([table, rounding]))
+    whole = np.where(np.isnan(table), np.nanmedian(table, axis=0), table)
+    expected = ((whole - whole.mean(axis=0)) / whole.std(axis=0)).astype(np.float32)
+    np.testing.assert_array_equal(X, expected)
+
+
 def test_rows_are_filled_and_brought_to_one_scale():
     table = np.array([[1.0, 5, 1000], [np.nan, 5, 2000], [3, 5, np.inf], [2, 5, 3000]])
     X = Rows().fit(table).transform(table)

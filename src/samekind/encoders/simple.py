@@ -119,6 +119,11 @@ def _weighted_words(vocabulary: Mapping[str, int] | None = None) -> Any:
     )
 
 
+TINY, HUGE = 1e-30, 1e150
+"""Columns whose largest number is below or above are divided by a power of two, which changes no
+digit. The squares of theirs are beyond 64 bits, or they would be taken for rounding errors."""
+
+
 class Rows:
     """Standardised columns of a table: gaps filled by the median, constant columns dropped."""
 
@@ -139,6 +144,8 @@ class Rows:
         """Learn which columns vary, their medians and their standard deviations."""
         table = _known(_table(raw))
         self._n_columns = table.shape[1]
+        exponents = _exponents(np.fmax.reduce(np.abs(table), axis=0))
+        table = _scaled(table, exponents)
         counts = np.isfinite(table).sum(axis=0)
         median = np.zeros(self._n_columns)
         filled = np.flatnonzero(counts)
@@ -146,14 +153,17 @@ class Rows:
         whole = np.where(np.isnan(table), median, table)
         spread = whole.std(axis=0)
         # Rounding gives a constant column of 1e9 a standard deviation that is not quite zero.
-        self._columns = np.flatnonzero(spread > 1e-12 * np.maximum(1.0, np.abs(median)))
+        varies = spread > 1e-12 * np.maximum(1.0, np.abs(median))
+        mean = _scaled(whole.mean(axis=0), -exponents)
+        median, spread = _scaled(median, -exponents), _scaled(spread, -exponents)
+        self._columns = np.flatnonzero(varies & (spread > 0))
         if not len(self._columns):
             raise VectorError(
                 f"Expected at least 1 column of numbers that differ, but all {self._n_columns} "
                 f"columns of the {len(table)} rows are constant or empty. Add another column."
             )
         self._median = median[self._columns]
-        self._mean = whole[:, self._columns].mean(axis=0)
+        self._mean = mean[self._columns]
         self._spread = spread[self._columns]
         return self
 
@@ -167,7 +177,9 @@ class Rows:
             )
         table = _known(table[:, self._columns])
         whole = np.where(np.isnan(table), self._median, table)
-        return np.asarray((whole - self._mean) / self._spread, dtype=np.float32)
+        exponents = _exponents(self._spread)
+        whole, mean, spread = (_scaled(x, exponents) for x in (whole, self._mean, self._spread))
+        return np.asarray((whole - mean) / spread, dtype=np.float32)
 
     def state(self) -> dict[str, Any]:
         """The columns that vary, with their medians, means and standard deviations."""
@@ -255,6 +267,17 @@ def _table(raw: Any) -> NDArray[Any]:
             f"{table.dtype}."
         )
     return table
+
+
+def _exponents(largest: NDArray[np.float64]) -> NDArray[np.int32]:
+    """(d,) the powers of two by which columns are divided; 0 for all but extreme ones."""
+    extreme = ((largest > 0) & (largest < TINY)) | (largest > HUGE)
+    return np.where(extreme, np.frexp(largest)[1], 0).astype(np.int32)
+
+
+def _scaled(numbers: NDArray[np.float64], exponents: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Columns divided by powers of two; uncopied if none is to be divided."""
+    return np.ldexp(numbers, -exponents) if exponents.any() else numbers
 
 
 def _known(table: NDArray[Any]) -> NDArray[np.float64]:
