@@ -36,8 +36,9 @@ MIN_PLACEMENTS = 10
 """Placements that an estimate needs."""
 N_LATEST_PLACEMENTS = 120
 """Latest placements that count; earlier ones say little about the groups of today."""
-ERROR = 0.05
-"""Probability that the truth is outside the stated interval."""
+TAIL_BELOW, TAIL_ABOVE = 0.025, 0.01
+"""Parts of the belief that the stated interval leaves out. In simulations truths above it were ten
+times as frequent as those below, so that it reaches higher."""
 HARD, EASY = (0.4, 1.6), (5.0, 1.8)
 """Prior of the level: mean and standard deviation for piles that are hard and easy to sort."""
 EASY_SHARE = 0.4
@@ -84,7 +85,8 @@ class Accuracy:
 
     Parameters
     ----------
-    share : the estimate. low, high : its 95 % interval. placements : what it is based on.
+    share : the estimate. low, high : its interval, of 95 % or more.
+    placements : what it is based on.
     slips : the estimated share of wrong answers.
     curve : (40,) probability that the guessed group of an item is right, by its clearness.
     fixed : share of the items whose group the answers fix. They are the clearest.
@@ -166,7 +168,7 @@ def estimate(
 
 
 def _interval(right: Floats, belief: Floats, n_items: int) -> tuple[float, float]:
-    """The middle of the belief about the share of `n_items` that are right.
+    """The ends of the belief about the share of `n_items` that are right.
 
     Of twelve items that are right with a probability of 90 % each, nine or twelve may be. `CHANCE`
     stands for that, around each point of the grid.
@@ -181,7 +183,7 @@ def _interval(right: Floats, belief: Floats, n_items: int) -> tuple[float, float
         belief = np.repeat(belief / len(CHANCE), len(CHANCE))
     order = np.argsort(right, kind="stable")
     reached = np.cumsum(belief[order])
-    ends = np.searchsorted(reached, [ERROR / 2, 1 - ERROR / 2])
+    ends = np.searchsorted(reached, [TAIL_BELOW, 1 - TAIL_ABOVE])
     low, high = right[order[np.minimum(ends, len(order) - 1)]].tolist()
     return low, high
 
