@@ -8,6 +8,7 @@ import errno
 import hashlib
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,9 @@ from command_line import Cli, cli, photos, table  # noqa: F401
 from samekind import Session
 from samekind.errors import InputError
 from samekind.exports import undo_export
+from samekind.ledger.repair import repair
+from samekind.ledger.store import open_store
+from samekind.sources import open_source
 from samekind.workspace.locations import ledger_file, ledger_path
 
 NOBODY = "~nobody-of-this-name/p"
@@ -145,3 +149,9 @@ def test_a_link_to_itself_is_no_pile(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     done = cli("ask", tmp_path / "loop")
     assert done.code == 3 and "There is no file or folder" in done.err
+
+
+@pytest.mark.parametrize("opened", [open_store, repair, open_source], ids=lambda f: f.__name__)
+def test_the_home_of_nobody_is_named_in_python_too(opened: Callable[[str], object]) -> None:
+    with pytest.raises(InputError, match="without a home folder"):
+        opened(NOBODY)

@@ -14,6 +14,7 @@ from samekind.ledger.positions import Positions
 from samekind.ledger.sqlite_file import check_owner
 from samekind.protocols import Store
 from samekind.questions import Answer, question_from_json
+from samekind.user_paths import expanded
 
 LINE_FORMAT = 'Each line holds {"question": {...}, "choice": "..."}, as write_answers writes them.'
 
@@ -36,7 +37,7 @@ def recorded_answers(
         return _of_store(source, collection, session)
     text = str(source)
     if "://" not in text and (text.lower().endswith(".jsonl") or not Path(text).exists()):
-        return _checked(_of_lines(Path(text).expanduser(), collection), collection, text)
+        return _checked(_of_lines(expanded(text), collection), collection, text)
     if "://" not in text:
         check_owner(Path(text))
     from samekind.ledger.sql import SqlStore
@@ -61,7 +62,7 @@ def write_answers(path: str | Path, answers: Iterable[Answer], name: Callable[[i
         }
         for answer in answers
     ]
-    with Path(path).expanduser().open("x", encoding="ascii") as file:
+    with expanded(path).open("x", encoding="ascii") as file:
         file.writelines(json.dumps(row) + "\n" for row in rows)
 
 

@@ -26,6 +26,7 @@ from samekind.ledger.store import check_session, to_row
 from samekind.ledger.write_ahead_log import committed, is_log, log_of
 from samekind.protocols import Event
 from samekind.questions.wording import plural
+from samekind.user_paths import expanded
 
 MAX_GAP = 1_000_000
 """Missing events in a row that are believed: a stranger's file may claim any number."""
@@ -129,12 +130,12 @@ def repair(path: str | Path, target: str | Path | None = None) -> Repaired:
     path : a ledger file, damaged or not, or a write-ahead log (``NAME-wal``) alone.
     target : the new file; None: ``NAME.repaired.samekind`` beside it. Must not exist yet.
     """
-    path = Path(path).expanduser()
+    path = expanded(path)
     if target is None:
         is_alone = path.name.endswith("-wal")
         stem, suffix = (path.name, "") if is_alone else (path.stem, path.suffix)
         target = path.with_name(f"{stem}.repaired{suffix or '.samekind'}")
-    target = Path(target).expanduser()
+    target = expanded(target)
     if os.path.lexists(target):
         raise StoreError(f"{target} exists already. Choose another name with --to.")
     path = ledgerfile.resolved(path)

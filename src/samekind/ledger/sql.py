@@ -31,6 +31,7 @@ except ImportError as missing:
 
 from samekind.ledger.migrations import EVENTS, is_newest, migrate
 from samekind.ledger.postgres import describe_url, open_postgres, without_secrets
+from samekind.user_paths import expanded
 
 _CHUNK = 1000
 """Events that are read in one transaction."""
@@ -76,7 +77,7 @@ class SqlStore:
                 raise
         else:
             self._secrets = ()
-            typed = Path(address.removeprefix("sqlite:///")).expanduser()
+            typed = expanded(address.removeprefix("sqlite:///"))
             self._path = ledgerfile.resolved(typed)
             self._where = str(typed)
             self._engine = self._open_file(self._path)

@@ -19,6 +19,7 @@ from samekind.errors import CorruptedLedger, ForeignFile, NoSpace, StoreError
 from samekind.ledger.last_events import missing_events, note_of, read_note
 from samekind.ledger.write_ahead_log import has_changes, log_of, read_log
 from samekind.questions.wording import plural
+from samekind.user_paths import expanded
 
 APPLICATION_ID = 0x53616D65  # "Same", in the header of every ledger file
 _MAGIC = b"SQLite format 3\0"
@@ -33,7 +34,7 @@ def resolved(path: Path) -> Path:
 
     SQLite keeps its log beside the file itself, so everything else has to be looked for there too.
     """
-    path = path.expanduser()
+    path = expanded(path)
     return Path(os.path.realpath(path)) if os.path.islink(path) else path
 
 

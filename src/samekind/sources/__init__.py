@@ -28,6 +28,7 @@ from samekind.sources.memory import open_data, open_like, saved_item, saved_pict
 from samekind.sources.sets.cifar import CIFAR_SETS, PictureSet, class_maps, open_cifar
 from samekind.sources.sets.labelled import LabelledSet, label_texts, open_labelled
 from samekind.sources.sets.named import SETS, WITHIN, open_set
+from samekind.user_paths import expanded
 
 __all__ = [
     "CIFAR_SETS",
@@ -159,7 +160,7 @@ def open_source(
         return open_data(source)
     if isinstance(source, str) and is_set(source):
         return open_set(source, seed=seed).collection
-    path = Path(source).expanduser()
+    path = expanded(source)
     try:
         if path.is_dir():
             collection = _open_folder(path, cache, progress)

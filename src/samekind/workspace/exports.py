@@ -19,6 +19,7 @@ from samekind.errors import (
     SamekindError,
 )
 from samekind.questions.wording import plural
+from samekind.user_paths import expanded
 
 if TYPE_CHECKING:
     from samekind.exports import OrientationFile, Plan
@@ -216,7 +217,7 @@ def export_groups(
     """Write the groups of a session at once, for programs."""
     from samekind.exports import run_export
 
-    target = Path(path).expanduser().absolute()
+    target = expanded(path).absolute()
     return run_export(plan(session, ExportRequest(format, mode, target, str(path))))
 
 

@@ -20,6 +20,7 @@ from samekind.questions import YES, OneKind
 from samekind.questions.by_hand import SeparateKinds
 from samekind.questions.wording import plural
 from samekind.session.naming import MAX_NAME_LENGTH, clean
+from samekind.user_paths import expanded
 from samekind.workspace.label_files import Labels, read_labels
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ def check_label_file(source: str | Path) -> str:
 
     A folder of Hugging Face datasets has a label file of its own.
     """
-    path = Path(source).expanduser()
+    path = expanded(source)
     if path.is_dir():
         inside = (at / name for at in (path, path / "train") for name in METADATA_FILES)
         path = next((file for file in inside if file.is_file()), path / METADATA_FILES[0])

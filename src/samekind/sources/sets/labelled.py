@@ -18,6 +18,7 @@ from samekind.items import Collection
 from samekind.sources.files.columns import OUTSIDE, SPLIT, check_names, collect_rows, is_split
 from samekind.sources.files.folders import natural
 from samekind.sources.files.graphs import GRAPH_SUFFIXES, open_labelled_graph
+from samekind.user_paths import expanded
 
 Labels = NDArray[np.intp]
 _NONE: NDArray[Any] = np.empty(0)
@@ -96,7 +97,7 @@ def open_labelled(source: str | Path, *, labels: Sequence[str] = (), seed: int =
         known = SETS[source](seed=seed)
         check_names(Path(source), known.orientations, labels)
         return known
-    path = Path(source).expanduser()
+    path = expanded(source)
     if not path.exists():
         raise SourceError(
             f"There is no file {str(source)!r}. Give a table, or a set: {', '.join(sorted(SETS))}."

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from samekind.errors import MissingExtra, SourceError
+from samekind.user_paths import expanded
 
 VARIABLE = "SAMEKIND_DATA"
 """The environment variable that names the folder with the files of the benchmark."""
@@ -14,7 +15,7 @@ VARIABLE = "SAMEKIND_DATA"
 
 def data_folder(data: str | Path | None = None) -> Path:
     """The folder with the files: the given one, else SAMEKIND_DATA, else the current folder."""
-    return Path(data or os.environ.get(VARIABLE, ".")).expanduser()
+    return expanded(data or os.environ.get(VARIABLE, "."))
 
 
 def missing(name: str, files: str, data: str | Path | None, hint: str = "") -> SourceError:
