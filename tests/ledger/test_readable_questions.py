@@ -105,3 +105,39 @@ def test_a_ledger_that_an_earlier_version_spoilt_is_saved_by_repair(tmp_path: Pa
         assert again.constraints.same(0, 1)
         again.volunteer(SamePair(1, 2), "different")
         assert Session(X, store=store).constraints.same(0, 2) is False
+
+
+def copies(*left_out: str) -> Collection:
+    """Items of which three have the same content, without some."""
+    content = {"a": "same", "b": "same", "c": "same"}
+    ids = ["a", "b", "c", *(f"p{i}" for i in range(20))]
+    return Collection("pile", [Point(i, content.get(i, i)) for i in ids if i not in left_out])
+
+
+@pytest.mark.parametrize("earlier", [False, True], ids=["first", "asked before"])
+def test_a_copy_of_an_item_that_is_gone_stays_itself(earlier: bool) -> None:
+    pile = copies()
+    session = Session(pile, clouds(23)[0])
+    at = pile.position
+    if earlier:
+        session.volunteer(SamePair(at("a"), at("p0")), "same")
+    session.volunteer(SamePair(at("a"), at("b")), "same")
+    session.volunteer(SamePair(at("b"), at("p1")), "different")
+    left = copies("a", "c")
+    again = Session(left, clouds(21)[0], store=session.store)
+    assert "a" in again.positions.gone and not again.positions.renamed
+    assert again.constraints.same(left.position("b"), left.position("p1")) is False
+    if earlier:
+        assert again.constraints.same(left.position("b"), left.position("p0"))
+
+
+def test_an_item_that_was_renamed_and_asked_about_again_is_still_the_same() -> None:
+    first = copies("b", "c")
+    session = Session(first, clouds(21)[0])
+    session.volunteer(SamePair(first.position("a"), first.position("p0")), "same")
+    renamed = copies("a", "c")  # b has what a had
+    for name in ("p1", "p2"):
+        again = Session(renamed, clouds(21)[0], store=session.store)
+        assert again.positions.renamed == {"a": "b"}
+        again.volunteer(SamePair(renamed.position("b"), renamed.position(name)), "different")
+    assert again.constraints.same(renamed.position("p0"), renamed.position("p1")) is False

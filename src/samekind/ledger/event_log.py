@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -17,6 +17,8 @@ from samekind.ledger.positions import Positions
 from samekind.protocols import Event, Store
 from samekind.questions import Answer, Link, Question, question_from_json
 
+ASKING_KINDS = ("proposed", "volunteered")
+"""Events with questions."""
 FEW_EVENTS = 50
 """Events of other processes up to which the constraints are extended one answer at a time."""
 Decide = Callable[[], tuple[str, dict[str, Any]] | None]
@@ -39,7 +41,7 @@ class EventLog:
                 "store=samekind.open_store('NAME.samekind')"
             )
         self.store, self.name = store, name
-        self.positions = Positions(collection)
+        self.positions = Positions(collection, self._asked_about)
         self.ledger = LedgerState(self.positions)
         self._folded = FoldedConstraints(self.ledger, self.positions)
         self.catch_up()
@@ -164,11 +166,15 @@ class EventLog:
             )
         return form
 
+    def _asked_about(self) -> Iterator[Mapping[str, str]]:
+        """The ids and stamps of each event with questions."""
+        for event in self.store.read(self.name):
+            if event.kind in ASKING_KINDS:
+                yield _stamps(event)
+
     def _fold(self, event: Event, *, refold: bool = True) -> None:
-        if event.kind in ("proposed", "volunteered"):
-            stamps = event.data.get("stamps", {})
-            if isinstance(stamps, dict):  # a stranger's file may hold anything
-                self.positions.remember(stamps)
+        if event.kind in ASKING_KINDS:
+            self.positions.remember(_stamps(event))
         try:
             self.ledger.fold(event)
         except CorruptedLedger as problem:
@@ -178,3 +184,9 @@ class EventLog:
             ) from problem
         if refold:
             self._folded.fold(event)
+
+
+def _stamps(event: Event) -> Mapping[str, str]:
+    """The stamps of the items of an event; a stranger's file may hold anything."""
+    stamps = event.data.get("stamps", {})
+    return stamps if isinstance(stamps, dict) else {}

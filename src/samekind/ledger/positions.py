@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import index
 
@@ -16,14 +16,23 @@ class Positions:
 
     An id that is no longer in the collection is looked up by its stamp, which a renamed or moved
     file keeps. An item that is really gone gets a position after the last item, so that its
-    answers and everything they imply are kept.
+    answers and everything they imply are kept. It was not renamed to an item that it was asked
+    about beside, or after: that is a copy, which had its id all along.
+
+    Parameters
+    ----------
+    asked : returns the ids, with their stamps, of each event with questions so far, in order.
     """
 
     collection: Collection
+    asked: Callable[[], Iterable[Mapping[str, str]]] = tuple
     renamed: dict[str, str] = field(default_factory=dict)
     gone: dict[str, int] = field(default_factory=dict)
     _stamps: dict[str, str] = field(default_factory=dict)
     _by_stamp: dict[str, list[str]] | None = None
+    _first: dict[str, int] = field(default_factory=dict)
+    """When each item was asked about first, and last."""
+    _last: dict[str, int] = field(default_factory=dict)
 
     def remember(self, stamps: Mapping[str, str]) -> None:
         """Store the stamps that items had when they were asked about."""
@@ -71,4 +80,14 @@ class Positions:
             self._by_stamp = {}
             for item in self.collection:
                 self._by_stamp.setdefault(item.stamp, []).append(item.id)
-        return self._by_stamp.get(stamp, [])
+        found = self._by_stamp.get(stamp, [])
+        return [other for other in found if not self._was_beside(id, other)] if found else []
+
+    def _was_beside(self, id: str, other: str) -> bool:
+        """Whether an item had its id already when one that is missing now was asked about."""
+        if id not in self._last:  # read only where an item is missing
+            for time, stamps in enumerate(self.asked()):
+                for each in stamps:
+                    self._first.setdefault(each, time)
+                    self._last[each] = time
+        return other in self._first and self._first[other] <= self._last.get(id, -1)
