@@ -73,3 +73,11 @@ def test_numbers_too_large_to_be_squared_are_told(method: Any, size: float) -> N
     with pytest.raises(VectorError, match=r"which float32 can hold, got .*Scale the columns"):
         method(2).fit(X.astype(np.float64) * size)
     assert len(method(2, random_state=0).fit(X.astype(np.float64) * 1e36).labels_) == 60
+
+
+def test_numbers_under_a_mask_are_missing_also_where_vectors_are_given() -> None:
+    session = Session(X)
+    masked = np.ma.masked_values(np.where(np.arange(X.size).reshape(X.shape) == 4, -999.0, X), -999)
+    with pytest.raises(VectorError, match="got NaN or infinity for item 0"):
+        session.predict(masked)
+    assert (session.predict(np.ma.array(X)) == session.predict(X)).all(), "nothing is masked"

@@ -235,7 +235,8 @@ def answered_weight(constraints: Constraints) -> NDArray[np.float64]:
 def check_vectors(X: Any, n: int) -> NDArray[Any]:
     """Check the vectors of `n` items: float32 and finite; pictures may stay uint8, of any shape."""
     try:
-        vectors = np.asarray(X)
+        masked = np.ma.is_masked(X)  # what is under the mask is not a number that was given
+        vectors = np.ma.filled(X.astype(np.float32), np.nan) if masked else np.asarray(X)
         if vectors.dtype != np.uint8:
             vectors = np.asarray(vectors, dtype=np.float32)
     except (TypeError, ValueError):

@@ -192,4 +192,4 @@ def _point(
     answers: Sequence[Answer], k: int, labels: NDArray[np.intp], now: NDArray[np.intp]
 ) -> CurvePoint:
     """The groups after k answers compared with those of now, and what was stated then."""
-    return CurvePoint(k, round(acc(now, labels), 4), statement(answers[:k]))
+    return CurvePoint(k, round(acc(now, labels), 4), statement(answers[:k], len(labels)))
