@@ -31,7 +31,9 @@ REPLACED = ROWS.with_name("replaced.md")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Make the recorded rows.")
-    parser.add_argument("--only", nargs="+", default=(), help="rows to replace")
+    parser.add_argument(
+        "--only", nargs="+", default=(), help='rows to replace, or "bench" and "simulate"'
+    )
     parser.add_argument("--why", default="", help="the decision, for replaced.md")
     wanted = parser.parse_args()
     if wanted.only:
@@ -53,10 +55,18 @@ def replace(names: list[str], why: str) -> None:
     if not why:
         sys.exit("Expected the reason for replacing recorded rows. Give --why.")
     rows, runs = read_rows(), recordings()
+    commands = json.loads(COMMANDS.read_text(encoding="utf-8"))
     with one_core(), private_home():
+        if arithmetic() != json.loads(FINGERPRINT.read_text(encoding="utf-8")):
+            sys.exit("Expected the arithmetic of the recording. Use the machine it was made on.")
+        made = command_rows() if commands.keys() & set(names) else {}
         for name in names:
-            rows[name] = make_row(runs[name])
+            if name in commands:
+                commands[name] = made[name]
+            else:
+                rows[name] = make_row(runs[name])
     ROWS.write_text("".join(json.dumps(row) + "\n" for row in rows.values()), encoding="utf-8")
+    COMMANDS.write_text(json.dumps(commands, indent=1) + "\n", encoding="utf-8")
     with REPLACED.open("a", encoding="utf-8") as file:
         file.write(f"* {date.today()}: {', '.join(f'`{name}`' for name in names)}. {why}\n")
 

@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 
 from samekind.items import Collection
 from samekind.web.app import create_app
-from samekind.web.routes import ROUTERS
+from samekind.web.routes import LEDGER_ROUTERS, ROUTERS
 from samekind.workspace.workspace import Workspace
 from samekind.workspace.workspaces import Workspaces
 
@@ -232,7 +232,7 @@ def test_no_telemetry_is_sent_to_a_collector_named_in_the_environment(
 
 def test_no_route_runs_on_the_event_loop() -> None:
     """Sessions compute and lock; an `async` route would block all other requests."""
-    routes = [route for router in ROUTERS for route in router.routes]
+    routes = [route for router in (*ROUTERS, *LEDGER_ROUTERS) for route in router.routes]
     assert len(routes) >= 50
     for route in routes:
         assert isinstance(route, APIRoute)
