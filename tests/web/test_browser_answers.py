@@ -173,7 +173,7 @@ def test_an_unsent_answer_waits_for_its_own_pile_when_another_is_served_instead(
     served.start()
     page.wait_for_selector("text=This page was opened for another pile")
     page.keyboard.press("n")
-    page.click("text=Reload")
+    page.get_by_role("button", name="Reload").click()
     page.wait_for_selector(".question .choice")
     expect(page.locator(".notice.warning")).to_have_count(0)
     press(page, "n", 1)
