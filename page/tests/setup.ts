@@ -1,3 +1,5 @@
-/** Runs before each file of tests: files that one worker runs share a document. */
+/** Runs before each file of tests: files that one worker runs share a document and its storage. */
 
 document.body.replaceWith(document.createElement("body"));
+localStorage.clear();
+sessionStorage.clear();
