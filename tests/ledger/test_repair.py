@@ -255,6 +255,32 @@ def test_a_damaged_version_is_not_taken_for_an_older_ledger(answered: Path) -> N
         SqlStore(answered)
 
 
+@pytest.mark.parametrize("log", [False, True], ids=["alone", "with a log"])
+@pytest.mark.parametrize("column", ["checksum", "asked"])
+def test_damaged_names_of_columns_make_no_older_ledger(
+    answered: Path, tmp_path: Path, column: str, log: bool
+) -> None:
+    """Without checksums any changed byte would be believed: `checksum` may not lose its name."""
+    before = events_of(answered)
+    told = next(e for e in before if e.kind == "told" and e.data["choice"] == "1")
+    spoil(answered, told.seq, """data = replace(data, '"choice":"1"', '"choice":"2"')""")
+    broken = tmp_path / "broken.samekind"
+    with SqlStore(answered) as store:
+        if log:
+            store.append("main", Event("named", {"group": 1, "name": "round"}))
+            shutil.copy(log_of(answered), log_of(broken))
+        shutil.copy(answered, broken)
+    renamed = column[:-1] + "x"
+    broken.write_bytes(broken.read_bytes().replace(f"{column} ".encode(), f"{renamed} ".encode()))
+    saved = [e for e in events_of(repair(broken).path) if e.kind != "lost"]
+    assert [(e.seq, e.data) for e in saved if e.seq <= len(before)] == [
+        (e.seq, e.data) for e in before if e.seq != told.seq
+    ]
+    assert len(saved) == len(before) - 1 + log
+    with pytest.raises(StoreError, match="samekind repair"):
+        SqlStore(broken).close()
+
+
 def test_an_older_ledger_is_repaired_up_to_the_damage(older: Path) -> None:
     rows = sqlite3.connect(older)
     rows.execute("UPDATE events SET data = '{' WHERE session = 'main' AND seq = 2")

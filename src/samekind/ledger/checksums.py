@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from samekind.protocols import Event
@@ -40,6 +40,25 @@ class Row(NamedTuple):
         if not math.isfinite(self.at):
             raise ValueError(f"event {self.seq} has no time")
         return Event(self.kind, read_data(self.data), self.at, self.seq)
+
+
+OLDER_COLUMNS = Row._fields[:5]
+"""Columns of the events in ledgers from before there were checksums."""
+
+
+def event_columns(names: Iterable[str]) -> tuple[str, ...]:
+    """Those of a table's columns that make an event; empty if it is no table of events.
+
+    Only a table of exactly the older columns has no checksums. In any other one the name of a
+    column is damaged, and without their checksums its events must not be believed.
+
+    >>> event_columns(["session", "seq", "kind", "data", "at", "asked", "checksuo"])
+    ()
+    """
+    known = tuple(names)
+    if set(Row._fields) <= set(known):
+        return Row._fields
+    return OLDER_COLUMNS if known == OLDER_COLUMNS else ()
 
 
 def read_data(text: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from samekind.errors import StoreError
 from samekind.ledger import sqlite_file as ledgerfile
-from samekind.ledger.checksums import Row
+from samekind.ledger.checksums import OLDER_COLUMNS, Row, event_columns
 from samekind.ledger.database_image import attach, opened, with_log
 from samekind.ledger.last_events import is_table, note_of
 from samekind.ledger.pages import scan_log, scan_pages
@@ -148,9 +148,11 @@ def _compared(
     here = "alone.events"
     if not is_whole:  # killed while SQLite moved the log into the file: its pages are of two states
         here = _listed(connection, "held", scan_pages(file))
-    known = [_columns(connection, table) for table in (here, "main.events")]
-    has_checksums = all("checksum" in columns for columns in known)
-    columns = ", ".join(Row._fields if has_checksums else Row._fields[:5])
+    known = [event_columns(_columns(connection, table)) for table in (here, "main.events")]
+    if not all(known):
+        return Misfit("the columns of its events are not those of a ledger", is_damage=True)
+    has_checksums = all(columns == Row._fields for columns in known)
+    columns = ", ".join(Row._fields if has_checksums else OLDER_COLUMNS)
 
     def only_in(one: str, other: str) -> list[tuple[object, ...]]:
         query = f"SELECT {columns} FROM {one} EXCEPT SELECT {columns} FROM {other}"
@@ -164,7 +166,7 @@ def _compared(
     if has_checksums and not all(map(_is_whole, added)):
         return Misfit("events of the log go on in pages that the ledger does not have")
     written = _listed(connection, "written", scan_log(file, log.pages))
-    if "checksum" in known[1] and (gone := only_in(written, "main.events")):
+    if known[1] == Row._fields and (gone := only_in(written, "main.events")):
         return Misfit(f"{plural(len(gone), 'event')} of the log would be lost")
     return _holes(connection, here, {row[0] for row in added})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from samekind.errors import CorruptedLedger, ForeignFile, MissingExtra, StoreError
-from samekind.ledger.checksums import Row, stored_row
+from samekind.ledger.checksums import OLDER_COLUMNS, Row, event_columns, stored_row
 from samekind.ledger.sqlite_file import APPLICATION_ID
 
 try:
@@ -50,7 +50,7 @@ def _add_checksums(connection: sa.Connection) -> None:
         connection.exec_driver_sql(
             f"CREATE TABLE events ({_COLUMNS}, {more}, PRIMARY KEY (session, seq)) WITHOUT ROWID"
         )
-        _copy(connection, sa.table("earlier_events", *map(sa.column, Row._fields[:5])), _insert)
+        _copy(connection, sa.table("earlier_events", *map(sa.column, OLDER_COLUMNS)), _insert)
         connection.exec_driver_sql("DROP TABLE earlier_events")
         return
     for column in added:
@@ -68,7 +68,7 @@ def _copy(
 ) -> None:
     """Complete all events, in portions."""
     key = sa.tuple_(source.c.session, source.c.seq)
-    wanted = sa.select(*(source.c[name] for name in Row._fields[:5]))
+    wanted = sa.select(*(source.c[name] for name in OLDER_COLUMNS))
     session, seq, asked = "", 0, 0
     while True:
         portion = wanted.where(key > sa.tuple_(sa.literal(session), sa.literal(seq)))
@@ -145,10 +145,10 @@ def version_of(connection: sa.Connection, where: str) -> int:
         return 0
     try:
         version = int(value)
-        has_checksums = "checksum" in {c["name"] for c in inspector.get_columns("events")}
+        columns = event_columns(c["name"] for c in inspector.get_columns("events"))
     except (ValueError, sa.exc.NoSuchTableError):
-        version, has_checksums = 0, True
-    if version < 1 or has_checksums != (version > 1):
+        version, columns = 0, ()
+    if version < 1 or columns != (Row._fields if version > 1 else OLDER_COLUMNS):
         raise CorruptedLedger(
             f"The ledger {where} is damaged: its version {value!r} does not fit its tables. It was "
             "not changed. Put a backup in its place, or run: samekind repair LEDGER"

@@ -15,7 +15,7 @@ from pathlib import Path
 from samekind.atomic_files import new_file, sync_folder
 from samekind.errors import CorruptedLedger, InputError, SamekindError, StoreError
 from samekind.ledger import sqlite_file as ledgerfile
-from samekind.ledger.checksums import LOST, Row, n_questions, stored_row
+from samekind.ledger.checksums import LOST, Row, event_columns, n_questions, stored_row
 from samekind.ledger.database_image import opened, with_log
 from samekind.ledger.fold import LedgerState
 from samekind.ledger.folded_constraints import ANSWER_KINDS
@@ -316,12 +316,14 @@ def _folds(state: LedgerState, event: Event) -> bool:
 
 def _read_rows(connection: sqlite3.Connection) -> Iterator[Row]:
     """Rows that the database itself can read, from both ends of each session to the damage."""
+    if not (columns := _columns(connection)):  # events with their checksums are found in the pages
+        return
     names = sorted(set(_names(connection, "min", ">")) | set(_names(connection, "max", "<")))
     for name in names:
-        found = {int(str(row[1])): row for row in _rows_of(connection, name, "DESC")}
-        found |= {int(str(row[1])): row for row in _rows_of(connection, name, "ASC")}
+        found = {int(str(row[1])): row for row in _rows_of(connection, columns, name, "DESC")}
+        found |= {int(str(row[1])): row for row in _rows_of(connection, columns, name, "ASC")}
         ordered = [found[seq] for seq in sorted(found)]
-        yield from (_checked(ordered) if _has_checksums(connection) else _older(ordered))
+        yield from (_checked(ordered) if columns == Row._fields else _older(ordered))
 
 
 def _checked(rows: Sequence[tuple[object, ...]]) -> Iterator[Row]:
@@ -359,12 +361,13 @@ def _has_events(connection: sqlite3.Connection) -> bool:
         return True
 
 
-def _has_checksums(connection: sqlite3.Connection) -> bool:
+def _columns(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """The columns of the events; empty if they cannot be told, or their names are damaged."""
     try:
-        connection.execute("SELECT checksum FROM events LIMIT 0")
+        found = connection.execute("SELECT * FROM events LIMIT 0").description
     except (sqlite3.Error, UnicodeDecodeError):
-        return False
-    return True
+        return ()
+    return event_columns(column[0] for column in found)
 
 
 def _names(connection: sqlite3.Connection, end: str, beyond: str) -> Iterator[str]:
@@ -384,10 +387,9 @@ def _names(connection: sqlite3.Connection, end: str, beyond: str) -> Iterator[st
 
 
 def _rows_of(
-    connection: sqlite3.Connection, session: str, order: str
+    connection: sqlite3.Connection, columns: Sequence[str], session: str, order: str
 ) -> Iterator[tuple[object, ...]]:
     """Readable rows of a session from one end to the damage."""
-    columns = Row._fields if _has_checksums(connection) else Row._fields[:5]
     query = f"SELECT {', '.join(columns)} FROM events WHERE session = ? ORDER BY seq {order}"
     try:
         cursor = connection.execute(query, (session,))
