@@ -90,7 +90,7 @@ bench-quick: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/samekind bench quick --workers 2 --rows benchmarks/rows/quick.jsonl
 	$(BIN)/samekind report benchmarks/rows/quick.jsonl --out build/bench-quick
 
-# Attacks on purpose: about 15 minutes. One of them, longer: make faults FAULTS="--only damage --rounds 5000".
+# Attacks on purpose: about 17 minutes. One of them, longer: make faults FAULTS="--only damage --rounds 5000".
 faults: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.faults.run $(FAULTS)
 

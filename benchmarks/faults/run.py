@@ -1,6 +1,6 @@
 """Faults on purpose: every attack of the repository, one after the other.
 
-    python -m benchmarks.faults.run                    # all of them, about 16 minutes
+    python -m benchmarks.faults.run                    # all of them, about 17 minutes
     python -m benchmarks.faults.run --only damage --rounds 1000 --seed 3
 
 Writes one row per attack to ``faults.jsonl``, and the tables in ``docs/explanation/faults.md``.
